@@ -1,0 +1,74 @@
+"""The project's own family of exceptions: one line each, naming the place, what is wrong, and what to do."""
+
+from __future__ import annotations
+
+
+class XRelayError(Exception):
+    """Base of every error that a user of xrelay can meet.
+
+    `str(error)` is one line: `location: error: message; help: …`. `location` is `file:line:col` or the name of a
+    source node; `help` says what to do about it. Both may be absent.
+    """
+
+    message: str
+    location: str | None
+    help: str | None
+
+    def __init__(self, message: str, *, location: str | None = None, help: str | None = None):
+        self.message, self.location, self.help = message, location, help
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        """The error as one line of text."""
+        place = f"{self.location}: " if self.location else ""
+        hint = f"; help: {self.help}" if self.help else ""
+        return f"{place}error: {self.message}{hint}"
+
+
+class ConstraintError(XRelayError):
+    """A constraint (C1, C2, …) of an op does not hold. `op_name` and `constraint` identify it."""
+
+    op_name: str
+    constraint: str
+
+    def __init__(
+        self, op_name: str, constraint: str, message: str, *, location: str | None = None, help: str | None = None
+    ):
+        self.op_name, self.constraint = op_name, constraint
+        super().__init__(f"[{op_name} {constraint}] {message}", location=location, help=help)
+
+
+class TypeInferenceError(XRelayError):
+    """Types cannot be solved: contradictory, or not enough is known."""
+
+
+class ModelImportError(XRelayError):
+    """A foreign model cannot be read or converted."""
+
+
+class PassError(XRelayError):
+    """A pass was misused or failed."""
+
+
+class ScheduleError(XRelayError):
+    """A schedule primitive refuses: the message says which primitive, on what, and why."""
+
+
+class LoweringError(XRelayError):
+    """Something has no meaning at the next level."""
+
+
+class InterpreterError(XRelayError):
+    """A program cannot be interpreted."""
+
+
+class InputError(XRelayError):
+    """What a caller passed to a compiled model (or to the API) is wrong: name, shape, dtype, option."""
+
+
+class ExecutionError(XRelayError):
+    """Native code reported a failing status."""
+
+
+class ArtifactError(XRelayError):
+    """A saved model cannot be loaded: damaged, or of another version or ABI."""
