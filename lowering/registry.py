@@ -1,0 +1,40 @@
+"""Where every pass is found: its name and the class that implements it, imported only when it is used.
+
+The order is the order in which the compiler meets them. `xrelay-opt --list-passes` prints this table, xDSL's plugin
+entry point offers it to `xdsl-opt`, and `xrelay.lowering.pipelines` names its entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+from xrelay.errors import PassError
+
+ALL_PASSES: dict[str, str] = {
+    # relay
+    # topi
+    # loop
+    # scf and below
+}
+"""Pass name → "module:Class"."""
+
+
+def load_pass(name: str) -> type[ModulePass]:
+    """The class of the pass called `name`; raises `PassError` for an unknown name."""
+    target = ALL_PASSES.get(name)
+    if target is None:
+        raise PassError(f"no pass is called {name!r}", help="xrelay-opt --list-passes shows them all")
+    module, _, class_name = target.partition(":")
+    return getattr(import_module(module), class_name)
+
+
+def pass_thunks() -> dict[str, Callable[[], type[ModulePass]]]:
+    """The table in the shape that xDSL's `Universe` and tools take."""
+
+    def thunk(name: str) -> Callable[[], type[ModulePass]]:
+        return lambda: load_pass(name)
+
+    return {name: thunk(name) for name in ALL_PASSES}
