@@ -1,0 +1,365 @@
+"""The conversion driver: takes a program from one level to the next, op by op, and says what it could not take.
+
+A lowering gives three things: `ConversionPattern`s, each of which replaces one kind of op; `is_legal`, which tells the
+ops that may stay; and, where values change their types on the way, a `TypeConverter`. `apply_conversion` visits every
+op once, outer before inner and first to last, ops made by patterns included, and hands each illegal one to the patterns
+for its class. Nothing recurses, and the cost is linear in the number of ops visited.
+
+    class LowerRelu(ConversionPattern[relay.ReluOp]):
+        def rewrite(self, op, rewriter):
+            zero = rewriter.insert(arith.ConstantOp(FloatAttr(0.0, f32)))
+            new = rewriter.insert(arith.MaximumfOp(rewriter.operand(op.operands[0]), zero.result))
+            rewriter.replace(op, new)
+
+    apply_conversion(module, [LowerRelu()], is_legal=legal_outside("relay"))
+
+**Types.** `rewriter.operand(v)` is `v` in the type the next level gives it. Where one side of a use is converted and
+the other is not (yet), a `builtin.unrealized_conversion_cast` stands between them; casts that cancel disappear when
+both sides are there. So each step of a lowering can run alone on a text, and steps run in a row leave no cast behind.
+
+**Locations.** Ops that a pattern inserts get the source location of the op it replaces, fused with those named by
+`rewriter.also_from(...)`. A location that the pattern sets itself is kept.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from types import UnionType
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+    UnrealizedConversionCastOp,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from xrelay.errors import LoweringError
+from xrelay.passes.infra.locations import location_of
+
+OpT = TypeVar("OpT", bound=Operation)
+AnyOpT = TypeVar("AnyOpT", bound=Operation)
+
+
+def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
+    """The location of something that came from all of `locations`.
+
+    Fused locations among them are flattened, unknown ones and repetitions dropped; one that is left stands for
+    itself, none gives the unknown location, several give `loc(fused[…])` in order of first appearance.
+    """
+    pending = list[Attribute](reversed(tuple(locations)))
+    found: dict[LocationAttr, None] = {}
+    while pending:
+        location = pending.pop()
+        if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
+            pending.extend(reversed(location.locations.data))
+        elif isinstance(location, FileLineColLoc | NameLoc | CallSiteLoc | FusedLoc):
+            found[location] = None
+    if len(found) > 1:
+        return FusedLoc(tuple(found), NoneAttr())
+    return next(iter(found), UnknownLoc())
+
+
+def describe_place(op: Operation) -> str | None:
+    """Where `op` stands, for an error message: its source location, else the function around it, else None."""
+    if (place := location_of(op)) is not None:
+        return place
+    around: Operation | None = op
+    while around is not None:
+        name = around.get_attr_or_prop("sym_name")
+        if isinstance(name, StringAttr):
+            return f"@{name.data}"
+        around = around.parent_op()
+    return None
+
+
+class TypeConverter:
+    """Says which type a value of each type has at the next level.
+
+    `rules` are tried in order; the first that does not return None decides, and a type no rule knows stays as it is.
+    """
+
+    def __init__(self, *rules: Callable[[Attribute], Attribute | None]):
+        self._rules = rules
+        self._known: dict[Attribute, Attribute] = {}
+
+    def convert(self, type_: Attribute) -> Attribute:
+        """The type that stands for `type_` at the next level."""
+        known = self._known.get(type_)
+        if known is None:
+            candidates = (rule(type_) for rule in self._rules)
+            known = next((found for found in candidates if found is not None), type_)
+            self._known[type_] = known
+        return known
+
+    def is_legal(self, type_: Attribute) -> bool:
+        """Whether values of `type_` stay as they are."""
+        return self.convert(type_) == type_
+
+
+NO_TYPE_CHANGES = TypeConverter()
+
+
+class ConversionRewriter:
+    """What a pattern changes the program with. One serves a whole conversion."""
+
+    types: TypeConverter
+    insertion_point: InsertPoint
+    """Where `insert` puts ops: before the op being converted, unless the pattern moves it."""
+
+    def __init__(self, types: TypeConverter):
+        self.types = types
+        self._casts: dict[Operation, None] = {}
+        """Casts that may be left without a use."""
+        self._converted: dict[SSAValue, SSAValue] = {}
+        self._inserted: list[Operation] = []
+        self._location: LocationAttr = UnknownLoc()
+
+    def begin(self, op: Operation) -> None:
+        """Turn to `op`: new ops go before it and get its location."""
+        self.insertion_point = InsertPoint.before(op)
+        self._location = op.location
+
+    def take_inserted(self) -> list[Operation]:
+        """The ops inserted since the last call, outermost ones only."""
+        inserted, self._inserted = self._inserted, []
+        return inserted
+
+    def also_from(self, *ops: Operation) -> None:
+        """Fuse the locations of `ops`, which the pattern consumes too, into that of everything inserted after this."""
+        self._location = fuse_locations([self._location, *(op.location for op in ops)])
+
+    def insert(self, op: AnyOpT) -> AnyOpT:
+        """Insert `op` at `insertion_point` and return it; it and what is in it will be converted if illegal."""
+        self._locate(op)
+        point = self.insertion_point
+        if point.insert_before is None:
+            point.block.add_op(op)
+        else:
+            point.block.insert_op_before(op, point.insert_before)
+        self._inserted.append(op)
+        return op
+
+    def operand(self, value: SSAValue) -> SSAValue:
+        """`value` in its type at the next level."""
+        target = self.types.convert(value.type)
+        if target == value.type:
+            return value
+        owner = value.owner
+        if isinstance(owner, UnrealizedConversionCastOp) and [v.type for v in owner.inputs] == [target]:
+            self._casts[owner] = None
+            return owner.inputs[0]
+        known = self._converted.get(value)
+        if known is None:
+            known = self._cast(value, target, _after_definition(value))
+            self._converted[value] = known
+        return known
+
+    def operands(self, values: Iterable[SSAValue]) -> list[SSAValue]:
+        """`values`, each in its type at the next level."""
+        return [self.operand(value) for value in values]
+
+    def replace(self, op: Operation, values: Operation | Sequence[SSAValue]) -> None:
+        """Put `values` (or the results of an op) in the place of the results of `op`, and erase `op`."""
+        new_values = values.results if isinstance(values, Operation) else values
+        if len(new_values) != len(op.results):
+            raise ValueError(f"{op.name} has {len(op.results)} results, got {len(new_values)} to replace them")
+        for old, new in zip(op.results, new_values, strict=True):
+            if new.name_hint is None:
+                new.name_hint = old.name_hint
+            self._replace_value(old, new, InsertPoint.before(op))
+        self.erase(op)
+
+    def erase(self, op: Operation) -> None:
+        """Erase `op`, whose results have no uses any more."""
+        point = self.insertion_point
+        if point.insert_before is op:
+            self.insertion_point = InsertPoint(point.block, op.next_op)
+        block = op.parent_block()
+        assert block is not None, "only ops inside the converted one are erased"
+        block.erase_op(op)
+
+    def convert_block_arguments(self, block: Block) -> None:
+        """Give the arguments of `block` their types at the next level."""
+        old = block.args
+        if all(self.types.is_legal(arg.type) for arg in old):
+            return
+        start = InsertPoint.at_start(block)
+        for arg in old:
+            new = block.insert_arg(self.types.convert(arg.type), len(block.args), arg.location)
+            new.name_hint = arg.name_hint
+            self._replace_value(arg, new, start)
+        for arg in reversed(old):
+            block.erase_arg(arg)
+
+    def convert_region_arguments(self, region: Region) -> None:
+        """Give the arguments of every block of `region` their types at the next level."""
+        for block in region.blocks:
+            self.convert_block_arguments(block)
+
+    def finish(self) -> None:
+        """Erase the casts that nothing uses."""
+        for cast in tuple(self._casts):
+            _erase_unused_casts(cast)
+        self._casts.clear()
+        self._converted.clear()
+
+    def _locate(self, op: Operation) -> None:
+        """Give `op` and the ops in it the current location, where they have none."""
+        if isinstance(self._location, UnknownLoc):
+            return
+        for inner in op.walk():
+            if isinstance(inner.location, UnknownLoc):
+                inner.location = self._location
+
+    def _cast(self, value: SSAValue, target: Attribute, point: InsertPoint) -> SSAValue:
+        cast, result = UnrealizedConversionCastOp.cast_one(value, target)
+        if point.insert_before is None:
+            point.block.add_op(cast)
+        else:
+            point.block.insert_op_before(cast, point.insert_before)
+        self._casts[cast] = None
+        return result
+
+    def _replace_value(self, old: SSAValue, new: SSAValue, point: InsertPoint) -> None:
+        """Replace `old` by `new`; where the types differ, uses that are not converted yet read a cast at `point`."""
+        if old.type == new.type:
+            old.replace_all_uses_with(new)
+            return
+        for use in tuple(old.uses):
+            user = use.operation
+            if isinstance(user, UnrealizedConversionCastOp) and [r.type for r in user.results] == [new.type]:
+                user.results[0].replace_all_uses_with(new)
+                self._casts[user] = None
+        if old.uses:
+            old.replace_all_uses_with(self._cast(new, old.type, point))
+
+
+def _after_definition(value: SSAValue) -> InsertPoint:
+    if isinstance(value, BlockArgument):
+        return InsertPoint.at_start(value.block)
+    assert isinstance(value.owner, Operation), "an SSA value is a block argument or an op's result"
+    return InsertPoint.after(value.owner)
+
+
+def _erase_unused_casts(cast: Operation) -> None:
+    """Erase `cast` if nothing uses it, then in the same way the casts that fed it."""
+    pending: list[Operation | Block] = [cast]
+    while pending:
+        owner = pending.pop()
+        if (
+            isinstance(owner, UnrealizedConversionCastOp)
+            and (block := owner.parent_block()) is not None
+            and not any(result.uses for result in owner.results)
+        ):
+            pending.extend(value.owner for value in owner.inputs)
+            block.erase_op(owner)
+
+
+class ConversionPattern(ABC, Generic[OpT]):
+    """Replaces one kind of op. The type argument says which: an op class, a base class, or a union of them."""
+
+    op_types: ClassVar[tuple[type[Operation], ...]] = (Operation,)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            found = _op_classes(get_args(base))
+            if isinstance(get_origin(base), type) and issubclass(get_origin(base), ConversionPattern) and found:
+                cls.op_types = found
+
+    def handles(self, op_type: type[Operation]) -> bool:
+        """Whether this pattern takes ops of class `op_type`."""
+        return issubclass(op_type, self.op_types)
+
+    @abstractmethod
+    def rewrite(self, op: OpT, rewriter: ConversionRewriter) -> str | None:
+        """Replace `op`. None: done. A string: not for this pattern, nothing was changed, and this is why."""
+
+
+AnyPattern: TypeAlias = ConversionPattern[Any]
+
+
+def _op_classes(arguments: tuple[Any, ...]) -> tuple[type[Operation], ...]:
+    """The op classes in the type arguments of `ConversionPattern[…]`; empty where they are type variables."""
+    flat = [a for arg in arguments for a in (get_args(arg) if isinstance(arg, UnionType) else (arg,))]
+    origins = [get_origin(a) or a for a in flat]
+    return tuple(a for a in origins if isinstance(a, type) and issubclass(a, Operation))
+
+
+def legal_outside(*dialects: str) -> Callable[[Operation], bool]:
+    """The predicate that holds for the ops of every dialect but these."""
+    return lambda op: op.name.partition(".")[0] not in dialects
+
+
+def apply_conversion(
+    root: Operation,
+    patterns: Iterable[AnyPattern],
+    *,
+    is_legal: Callable[[Operation], bool],
+    types: TypeConverter = NO_TYPE_CHANGES,
+) -> None:
+    """Convert every op nested in `root` for which `is_legal` does not hold.
+
+    Patterns for a class are tried in the order given. Raises `LoweringError` "failed to convert OP: REASONS", with
+    the op's source location (or function), for an op that no pattern takes.
+    """
+    table = _PatternTable(tuple(patterns))
+    rewriter = ConversionRewriter(types)
+    pending = _nested_ops(root)
+    while pending:
+        op = pending.pop()
+        if op.parent_block() is None or is_legal(op):
+            continue
+        rewriter.begin(op)
+        _convert_one(op, table, rewriter)
+        if op.parent_block() is not None and not is_legal(op):
+            raise LoweringError(f"{op.name} is still there after its conversion", location=describe_place(op))
+        for inserted in reversed(rewriter.take_inserted()):
+            pending.extend(_with_nested_ops(inserted))
+    rewriter.finish()
+
+
+class _PatternTable:
+    """Patterns by exact op class, looked up once per class."""
+
+    def __init__(self, patterns: tuple[AnyPattern, ...]):
+        self._patterns = patterns
+        self._by_class: dict[type[Operation], tuple[AnyPattern, ...]] = {}
+
+    def get(self, op_type: type[Operation]) -> tuple[AnyPattern, ...]:
+        found = self._by_class.get(op_type)
+        if found is None:
+            found = tuple(p for p in self._patterns if p.handles(op_type))
+            self._by_class[op_type] = found
+        return found
+
+
+def _convert_one(op: Operation, table: _PatternTable, rewriter: ConversionRewriter) -> None:
+    reasons: list[str] = []
+    for pattern in table.get(type(op)):
+        reason = pattern.rewrite(op, rewriter)
+        if reason is None:
+            return
+        reasons.append(reason)
+    why = "; ".join(reasons) if reasons else "nothing converts this op here"
+    raise LoweringError(f"failed to convert {op.name}: {why}", location=describe_place(op))
+
+
+def _nested_ops(root: Operation) -> list[Operation]:
+    """The ops in `root`, without it, as a stack whose top is the first one."""
+    return [op for op in root.walk(reverse=True, region_first=True) if op is not root]
+
+
+def _with_nested_ops(op: Operation) -> list[Operation]:
+    """`op` and the ops in it, as a stack whose top is `op`."""
+    return list(op.walk(reverse=True, region_first=True)) if op.regions else [op]
