@@ -1,0 +1,1 @@
+"""Rewrites of loop nests: schedules, erasing blocks, planning memory."""

@@ -1,0 +1,41 @@
+"""Editing the signature of a function that has a body: arguments and their attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType
+from xdsl.ir import Attribute, BlockArgument
+
+
+def insert_arguments(
+    function: func.FuncOp, index: int, types: Sequence[Attribute], names: Sequence[str | None]
+) -> list[BlockArgument]:
+    """New arguments of these types before argument `index` (the count of arguments: after the last).
+
+    `names` are the name hints, one for each type. The calls of the function are the caller's to change.
+    """
+    block = function.body.block
+    attrs = argument_attrs(function)
+    new = [block.insert_arg(type, index + i) for i, type in enumerate(types)]
+    for argument, name in zip(new, names, strict=True):
+        argument.name_hint = name
+    function.function_type = FunctionType.from_lists(
+        [argument.type for argument in block.args], list(function.function_type.outputs)
+    )
+    set_argument_attrs(function, [*attrs[:index], *({} for _ in types), *attrs[index:]])
+    return new
+
+
+def argument_attrs(function: func.FuncOp) -> list[dict[str, Attribute]]:
+    """The attributes of each argument, as dictionaries of their own."""
+    if function.arg_attrs is None:
+        return [{} for _ in function.function_type.inputs]
+    return [dict(attrs.data) for attrs in function.arg_attrs]
+
+
+def set_argument_attrs(function: func.FuncOp, attrs: Sequence[Mapping[str, Attribute]]) -> None:
+    """Replaces the attributes of all arguments; none at all leaves the property out."""
+    has_any = any(attrs)
+    function.arg_attrs = ArrayAttr([DictionaryAttr(dict(each)) for each in attrs]) if has_any else None

@@ -1,0 +1,80 @@
+"""Offsets in the arena: no two requests alive at one step overlap, and space is reused where it can be."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xrelay.passes.loop.arena import ArenaPlan, Lifetime, assign_offsets
+
+
+@st.composite
+def lifetimes(draw: st.DrawFn) -> Lifetime:
+    first = draw(st.integers(0, 30))
+    return Lifetime(draw(st.integers(0, 500)), first, first + draw(st.integers(0, 12)))
+
+
+def overlaps(lives: list[Lifetime], plan: ArenaPlan) -> list[tuple[int, int]]:
+    """Pairs of requests alive together whose places overlap."""
+    found: list[tuple[int, int]] = []
+    for i, a in enumerate(lives):
+        for j, b in enumerate(lives[:i]):
+            together = a.first <= b.last and b.first <= a.last
+            apart = plan.offsets[i] + a.size <= plan.offsets[j] or plan.offsets[j] + b.size <= plan.offsets[i]
+            if together and not apart and a.size and b.size:
+                found.append((j, i))
+    return found
+
+
+@given(st.lists(lifetimes(), max_size=40), st.sampled_from([1, 16, 64]))
+def test_requests_alive_together_never_overlap(lives: list[Lifetime], alignment: int):
+    plan = assign_offsets(lives, alignment)
+    assert overlaps(lives, plan) == []
+    assert all(offset % alignment == 0 for offset in plan.offsets)
+    assert all(offset + life.size <= plan.size for offset, life in zip(plan.offsets, lives, strict=True))
+    assert plan.size <= sum(-(-life.size // alignment) * alignment for life in lives)
+
+
+@given(st.lists(lifetimes(), max_size=40))
+def test_arena_is_at_least_what_is_alive_at_once(lives: list[Lifetime]):
+    alive = [sum(life.size for life in lives if life.first <= step <= life.last) for step in range(45)]
+    assert assign_offsets(lives, 1).size >= max(alive)
+
+
+def test_chain_needs_two_places():
+    lives = [Lifetime(1000, step, step + 1) for step in range(100)]
+    assert assign_offsets(lives).size == 2 * 1024
+
+
+def test_smallest_range_that_holds_it_is_taken():
+    lives = [Lifetime(640, 0, 0), Lifetime(256, 0, 2), Lifetime(128, 0, 0), Lifetime(64, 0, 2), Lifetime(128, 1, 2)]
+    plan = assign_offsets(lives)
+    assert plan.offsets[4] == plan.offsets[2] == 640 + 256
+
+
+def test_neighbours_are_merged():
+    lives = [Lifetime(64, 0, 0), Lifetime(64, 0, 0), Lifetime(64, 0, 0), Lifetime(192, 1, 1)]
+    assert assign_offsets(lives).size == 192
+
+
+def test_last_free_range_grows():
+    assert assign_offsets([Lifetime(64, 0, 1), Lifetime(64, 0, 0), Lifetime(128, 1, 1)]).size == 192
+
+
+def test_nothing_to_place():
+    assert assign_offsets([]) == ArenaPlan((), 0)
+    assert assign_offsets([Lifetime(0, 0, 5)]) == ArenaPlan((0,), 0)
+
+
+@pytest.mark.parametrize("reach", [2, 100_000])
+def test_cost_is_near_linear(reach: int):
+    """Ten times the buffers must not take anything like a hundred times as long."""
+    seconds = []
+    for count in (10_000, 100_000):
+        lives = [Lifetime(64 + i % 97, i, i + i % reach) for i in range(count)]
+        start = time.process_time()
+        assign_offsets(lives)
+        seconds.append(time.process_time() - start)
+    assert all(later < 50 * before + 0.1 for before, later in pairwise(seconds))
