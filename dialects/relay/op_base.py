@@ -1,0 +1,273 @@
+"""What every Relay operator knows: its text form, type relation, constraints and fusion pattern.
+
+An operator is one class. It declares operands and properties with IRDL, names its `PATTERN`, and writes its shape rule
+once in `infer_type` over `Dim`s; checks are numbered constraints (`self.require(…, "C1", …)`) whose ids stand in the
+docstring, in the verifier's message and in the test. Numpy meaning is registered in `xrelay.interpreters.relay`,
+index-space definition in `xrelay.lowering.relay_to_topi`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self, TypeAlias, cast
+
+from numpy import dtype as numpy_dtype_class
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    TensorType,
+    f64,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.irdl import IRDLOperation, OptionalDef
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.relay import text_form
+from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ
+from xrelay.dialects.relay.dtypes import element_type
+from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.relay.op_pattern import OpPatternKind
+from xrelay.dialects.relay.types import AnyTensorType, IncompleteType, element_type_of, is_complete, shape_of
+from xrelay.errors import ConstraintError
+
+AttributeValue: TypeAlias = "Attribute | bool | int | float | str | Sequence[int] | numpy_dtype_class | None"
+"""What `RelayOp.call` takes for a property."""
+
+
+class RelayOp(IRDLOperation):
+    """Base of the Relay operators: one call node with one result (a tuple where Relay gives several)."""
+
+    PATTERN: ClassVar[OpPatternKind]
+    """How the fusion pass may treat the op."""
+
+    RESHAPE_ONLY: ClassVar[bool] = False
+    """Whether the result is the operand's bytes under another shape (Relay's TReshapeOp)."""
+
+    # --- names -----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def relay_name(cls) -> str:
+        """Relay's own name of the op, e.g. `nn.conv2d`."""
+        return cls.name.removeprefix("relay.")
+
+    # --- the type relation -----------------------------------------------------------------------------------------
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The result type for complete operand types: the shape rule.
+
+        It may look at properties and at `operand_types`, never at the operands themselves. Raises `ConstraintError` where a constraint does not hold.
+        """
+        raise NotImplementedError(f"{self.name} has no shape rule")
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """Operand types refined by the others and the result: the rule read backwards.
+
+        Any of the given types may be incomplete, and may stay so. The default knows nothing.
+        """
+        return operand_types
+
+    def require(self, condition: bool, constraint: str, message: str, *, help: str | None = None) -> None:
+        """Raise `ConstraintError` naming this op and `constraint` unless `condition` holds."""
+        if not condition:
+            raise ConstraintError(self.name, constraint, message, help=help)
+
+    def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:
+        """Require two dimensions not to differ for certain; `what` names both sides, e.g. "in-channels"."""
+        self.require(not certainly_differ(lhs, rhs), constraint, f"{what} {lhs} != {rhs}", help=help)
+
+    def tensor_operand(self, types: Sequence[Attribute], index: int, constraint: str = "C0") -> AnyTensorType:
+        """Operand type `index`, required to be a tensor."""
+        type = types[index]
+        if not isinstance(type, TensorType):
+            raise ConstraintError(self.name, constraint, f"operand #{index} must be a tensor, found {type}")
+        try:
+            shape_of(type)
+        except ValueError as error:
+            raise ConstraintError(self.name, constraint, str(error)) from error
+        return type
+
+    def shape_operand(self, types: Sequence[Attribute], index: int, constraint: str = "C0") -> tuple[Shape, Attribute]:
+        """Shape and element type of operand `index`, required to be a tensor."""
+        type = self.tensor_operand(types, index, constraint)
+        return shape_of(type), element_type_of(type)
+
+    def verify_(self) -> None:
+        """Check the numbered constraints, and the result type against the shape rule."""
+        operand_types = [operand.type for operand in self.operands]
+        if not all(is_complete(type) for type in operand_types):
+            return
+        try:
+            inferred = self.infer_type(operand_types)
+        except ConstraintError as error:
+            raise VerifyException(_verifier_text(error)) from error
+        found = self.results[0].type
+        if is_complete(found) and not compatible(inferred, found):
+            raise VerifyException(
+                f"[{self.name} C0] result type {found} does not follow from the operands, which give {inferred}"
+            )
+
+    # --- fusion and layouts ----------------------------------------------------------------------------------------
+
+    @property
+    def fusion_pattern(self) -> OpPatternKind:
+        """The op's fusion pattern; an op whose pattern depends on its operands overrides this."""
+        return self.PATTERN
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """What the op makes of operands that are available in `layouts` (`None`: as the op's text says now).
+
+        Gives the layouts it wants its operands in, the layout of its result and the properties to change, or the
+        reason why it insists on what it has. The default insists.
+        """
+        return LayoutRefusal(f"{self.name} says nothing of layouts")
+
+    # --- building --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def call(cls, *operands: SSAValue | Operation, **attributes: AttributeValue) -> Self:
+        """The op on `operands` with Python values for its properties; the result type is inferred where it can be.
+
+        `None` leaves a property at its default. Raises `ConstraintError` for unknown properties and bad values.
+        """
+        properties = cls.properties_from(attributes)
+        values = [SSAValue.get(operand) for operand in operands]
+        types = [value.type for value in values]
+        complete = all(is_complete(type) for type in types)
+        # The shape rule looks at properties and the types it is given, so an op without operands can answer.
+        result = cls.create(properties=properties).infer_type(types) if complete else IncompleteType()
+        return cls.create(operands=values, result_types=[result], properties=properties)
+
+    @classmethod
+    def properties_from(cls, attributes: Mapping[str, AttributeValue]) -> dict[str, Attribute]:
+        """Properties from Python values, defaults filled in."""
+        definitions = cls.get_irdl_definition().properties
+        properties: dict[str, Attribute] = {}
+        for name, value in cls.normalize(dict(attributes)).items():
+            if name not in definitions:
+                known = ", ".join(definitions)
+                raise ConstraintError(cls.name, "C0", f"no attribute is called {name!r}", help=f"it has: {known}")
+            if value is not None:
+                default = None if isinstance(definitions[name], OptionalDef) else definitions[name].default_value
+                properties[name] = to_attribute(name, value, default)
+        for name, definition in definitions.items():
+            if name not in properties and not isinstance(definition, OptionalDef):
+                if definition.default_value is None:
+                    raise ConstraintError(cls.name, "C0", f"attribute {name!r} is required")
+                properties[name] = definition.default_value
+        return properties
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Hook for an op to accept the shorthands Relay accepts, e.g. one number of padding for four."""
+        return attributes
+
+    # --- text ------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `(%x, %w) {strides = [2, 2]} : (T, T) -> T`."""
+        unresolved = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        attributes = text_form.parse_attributes(parser)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_attribute()
+        if not isinstance(type, FunctionType) or len(type.outputs) != 1:
+            parser.raise_error("expected a type with one result, e.g. (tensor<4xf32>) -> tensor<4xf32>", position)
+        operands = parser.resolve_operands(unresolved, type.inputs.data, position)
+        names = cls.get_irdl_definition().properties
+        properties = {name: value for name, value in attributes.items() if name in names}
+        rest = {name: value for name, value in attributes.items() if name not in names}
+        return cls.create(operands=operands, result_types=list(type.outputs), properties=properties, attributes=rest)
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads; properties at their default are left out."""
+        with printer.in_parens():
+            printer.print_list(self.operands, printer.print_ssa_value)
+        text_form.print_attributes(printer, self.non_default_properties() | self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(
+            FunctionType.from_lists([operand.type for operand in self.operands], [self.results[0].type])
+        )
+
+    def non_default_properties(self) -> dict[str, Attribute]:
+        """The properties that differ from their defaults, in the order the op declares them."""
+        definitions = self.get_irdl_definition().properties
+        return {
+            name: self.properties[name]
+            for name, definition in definitions.items()
+            if name in self.properties
+            and (isinstance(definition, OptionalDef) or definition.default_value != self.properties[name])
+        }
+
+
+def to_attribute(name: str, value: AttributeValue, default: Attribute | None) -> Attribute:
+    """The attribute for a Python value, guided by the property's default; dtypes by the property's name."""
+    if isinstance(value, Attribute):
+        return value
+    if value is None:
+        raise ValueError(f"attribute {name!r} has no value")
+    if name.endswith("dtype") and not isinstance(value, (bool, int, float)):
+        return element_type(cast(str, value))
+    if isinstance(value, bool):
+        return IntegerAttr(int(value), i1)
+    if isinstance(default, FloatAttr) and isinstance(value, (int, float)):
+        return FloatAttr(float(value), f64)
+    if isinstance(default, DenseArrayBase) and isinstance(value, int):
+        return DenseArrayBase.from_list(i64, [value] * len(cast(DenseArrayBase[IntegerType], default)))
+    if isinstance(value, int):
+        return IntegerAttr(value, i64)
+    if isinstance(value, float):
+        return FloatAttr(value, f64)
+    if isinstance(value, str):
+        return StringAttr(value)
+    return DenseArrayBase.from_list(i64, [int(item) for item in cast(Sequence[int], value)])
+
+
+def compatible(lhs: Attribute, rhs: Attribute) -> bool:
+    """Whether two complete types may describe the same value: equal, or tensors whose dimensions do not contradict."""
+    if lhs == rhs:
+        return True
+    if not isinstance(lhs, TensorType) or not isinstance(rhs, TensorType):
+        return _compatible_tuples(lhs, rhs)
+    left, right = shape_of(lhs), shape_of(rhs)
+    same_element = element_type_of(lhs) == element_type_of(rhs)
+    return (
+        same_element
+        and len(left) == len(right)
+        and not any(certainly_differ(first, second) for first, second in zip(left, right, strict=True))
+    )
+
+
+def _compatible_tuples(lhs: Attribute, rhs: Attribute) -> bool:
+    from xdsl.dialects.builtin import TupleType
+
+    if not isinstance(lhs, TupleType) or not isinstance(rhs, TupleType) or len(lhs.types) != len(rhs.types):
+        return False
+    return all(compatible(left, right) for left, right in zip(lhs.types, rhs.types, strict=True))
+
+
+def _verifier_text(error: ConstraintError) -> str:
+    return error.message if error.help is None else f"{error.message}; help: {error.help}"
+
+
+def ints(attribute: Attribute | None) -> tuple[int, ...]:
+    """The integers of an `array<i64: …>` property; empty for an absent one."""
+    if attribute is None:
+        return ()
+    if not isinstance(attribute, DenseArrayBase):
+        raise TypeError(f"{attribute} is not an integer array")
+    return cast(DenseArrayBase[IntegerType], attribute).get_values()
+
+
+def is_type(attribute: Attribute) -> bool:
+    """Whether an attribute is a type."""
+    return isinstance(attribute, TypeAttribute)

@@ -1,0 +1,43 @@
+"""Fusion patterns: how freely an operator may be merged with its neighbours."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class OpPatternKind(IntEnum):
+    """Relay's OpPatternKind; a greater value is harder to fuse (`combine` is the maximum).
+
+    Source: TOpPattern in TVM 0.16's relay/op_attr_types.h; the numbers are part of what users know.
+    """
+
+    ELEM_WISE = 0
+    """Output index equals input index: relu, exp, an addition of equal shapes."""
+    BROADCAST = 1
+    """Output axes map to input axes in order, some repeated: bias_add."""
+    INJECTIVE = 2
+    """Each output element reads one input element: transpose, reshape, concatenate."""
+    COMM_REDUCE = 3
+    """A commutative reduction: sum, mean, max."""
+    OUT_ELEM_WISE_FUSABLE = 4
+    """A heavy op whose result may flow through elementwise ops in the same kernel: conv2d, dense."""
+    TUPLE = 7
+    """A tuple node: fusable into an injective consumer alone."""
+    OPAQUE = 8
+    """Never fused."""
+
+    @property
+    def relay_name(self) -> str:
+        """The name Relay's users know, e.g. `kOutEWiseFusable`."""
+        return _RELAY_NAMES[self]
+
+
+_RELAY_NAMES = {
+    OpPatternKind.ELEM_WISE: "kElemWise",
+    OpPatternKind.BROADCAST: "kBroadcast",
+    OpPatternKind.INJECTIVE: "kInjective",
+    OpPatternKind.COMM_REDUCE: "kCommReduce",
+    OpPatternKind.OUT_ELEM_WISE_FUSABLE: "kOutEWiseFusable",
+    OpPatternKind.TUPLE: "kTuple",
+    OpPatternKind.OPAQUE: "kOpaque",
+}

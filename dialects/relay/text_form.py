@@ -1,0 +1,119 @@
+"""The readable form of attributes in relay's text: `{strides = [2, 2], channels = 32, epsilon = 1.0e-05}`.
+
+`[2, 2]` is `array<i64: 2, 2>`, an integer is i64, a number with a point is f64, `true` is i1; everything else is
+written as xDSL writes it. What is written so is read back as the same attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseArrayBase,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    UnitAttr,
+    f64,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+
+def parse_attributes(parser: Parser) -> dict[str, Attribute]:
+    """Parse an optional `{name = value, …}`; a name alone is a unit attribute."""
+    entries = parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, lambda: _parse_entry(parser))
+    return dict(entries) if entries is not None else {}
+
+
+def print_attributes(printer: Printer, attributes: Mapping[str, Attribute]) -> None:
+    """Print ` {name = value, …}`, or nothing for none."""
+    if not attributes:
+        return
+    printer.print_string(" ")
+    with printer.in_braces():
+        printer.print_list(attributes.items(), lambda entry: _print_entry(printer, *entry))
+
+
+def _parse_entry(parser: Parser) -> tuple[str, Attribute]:
+    name = parser.parse_optional_str_literal() or parser.parse_identifier("expected an attribute name")
+    if not parser.parse_optional_punctuation("="):
+        return name, UnitAttr()
+    return name, parse_value(parser)
+
+
+def parse_value(parser: Parser) -> Attribute:
+    """Parse one attribute value in the readable form."""
+    integers = parser.parse_optional_comma_separated_list(
+        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+    )
+    if integers is not None:
+        return DenseArrayBase.from_list(i64, integers)
+    boolean = parser.parse_optional_boolean()
+    if boolean is not None:
+        return IntegerAttr(int(boolean), i1)
+    number = parser.parse_optional_number(allow_boolean=False)
+    if number is None:
+        return parser.parse_attribute()
+    if parser.parse_optional_punctuation(":"):
+        type = parser.parse_type()
+        if isinstance(type, IntegerType) and isinstance(number, int):
+            return IntegerAttr(number, type)
+        parser.raise_error(f"expected an integer with an integer type, found {number} : {type}")
+    return IntegerAttr(number, i64) if isinstance(number, int) else FloatAttr(number, f64)
+
+
+def _print_entry(printer: Printer, name: str, value: Attribute) -> None:
+    plain = name.replace(".", "_").isidentifier()
+    if plain:
+        printer.print_string(name)
+    else:
+        printer.print_string_literal(name)
+    if isinstance(value, UnitAttr):
+        return
+    printer.print_string(" = ")
+    print_value(printer, value)
+
+
+def print_value(printer: Printer, value: Attribute) -> None:
+    """Print one attribute value in the readable form."""
+    text = _readable(value)
+    if text is None:
+        printer.print_attribute(value)
+    else:
+        printer.print_string(text)
+
+
+def _readable(value: Attribute) -> str | None:
+    """The readable text of `value`; `None` where it has none."""
+    if isinstance(value, DenseArrayBase) and value.elt_type == i64:
+        integers = cast(DenseArrayBase[IntegerType], value).get_values()
+        return "[" + ", ".join(str(integer) for integer in integers) + "]"
+    if isinstance(value, IntegerAttr):
+        integer = cast(IntegerAttr[IntegerType | IndexType], value)
+        if integer.type == i1:
+            return "true" if integer.value.data else "false"
+        return str(integer.value.data) if integer.type == i64 else None
+    if isinstance(value, FloatAttr):
+        number = cast(FloatAttr[AnyFloat], value)
+        return _float_text(number.value.data) if number.type == f64 and _is_finite(number.value.data) else None
+    return None
+
+
+def _is_finite(number: float) -> bool:
+    return number - number == 0.0
+
+
+def _float_text(number: float) -> str:
+    """The shortest text that reads back as `number` and is recognisably a float: MLIR wants a point."""
+    text = repr(number)
+    mantissa, separator, exponent = text.partition("e")
+    if "." not in mantissa:
+        mantissa += ".0"
+    return mantissa + separator + exponent

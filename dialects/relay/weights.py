@@ -1,0 +1,166 @@
+"""Weights: constants too large to travel in the text.
+
+`#relay.weight<"conv1.w", "key">` stands for an array. In memory the attribute holds the array (often a memory map);
+in the text only its name and key are written. The key is given by whoever has a cheap one (file, offset, length) or is
+a hash of dtype, shape and bytes made on demand. A module attribute `relay.weights = "model.safetensors"` names the
+side file whose tensor `key` is the array; a weight that nobody has resolved is legal for every pass that does not look
+inside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from xrelay.errors import XRelayError
+
+Array: TypeAlias = NDArray[Any]
+
+WEIGHTS_ATTRIBUTE = "relay.weights"
+"""Module attribute naming the side file, relative to the text's folder."""
+
+
+class UnresolvedWeightError(XRelayError):
+    """The bytes of a weight are needed and nobody has brought them."""
+
+
+class Weight:
+    """A named constant array, shared by every attribute that mentions it."""
+
+    name: str
+    _key: str | None
+    _array: Array | None
+
+    def __init__(self, name: str, array: Array | None = None, *, key: str | None = None):
+        if array is None and key is None:
+            raise ValueError(f"weight {name!r} needs an array or a key")
+        self.name, self._array, self._key = name, array, key
+
+    @property
+    def key(self) -> str:
+        """What identifies the bytes; hashed on first use where none was given."""
+        if self._key is None:
+            self._key = _content_key(self.array)
+        return self._key
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether the array is here."""
+        return self._array is not None
+
+    @property
+    def array(self) -> Array:
+        """The array; raises `UnresolvedWeightError` where only the key is known."""
+        if self._array is None:
+            raise UnresolvedWeightError(
+                f"the bytes of weight {self.name!r} (key {self._key}) are not here",
+                help=f"name the side file in the module attribute {WEIGHTS_ATTRIBUTE}",
+            )
+        return self._array
+
+    def resolve(self, array: Array) -> None:
+        """Bring the bytes of a weight that was read from text."""
+        self._array = array
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Weight):
+            return NotImplemented
+        if self is other:
+            return True
+        if self.name != other.name:
+            return False
+        return (self._array is not None and self._array is other._array) or self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"Weight({self.name!r})"
+
+
+@irdl_attr_definition
+class WeightAttr(Data[Weight]):
+    """`#relay.weight<"name", "key">`: an immutable array by name and key."""
+
+    name = "relay.weight"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Weight:
+        """Parse `<"name", "key">`; the weight starts unresolved."""
+        with parser.in_angle_brackets():
+            name = parser.parse_str_literal()
+            parser.parse_punctuation(",")
+            key = parser.parse_str_literal()
+        return Weight(name, key=key)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print `<"name", "key">`."""
+        with printer.in_angle_brackets():
+            printer.print_string_literal(self.data.name)
+            printer.print_string(", ")
+            printer.print_string_literal(self.data.key)
+
+    @staticmethod
+    def of(name: str, array: Array) -> WeightAttr:
+        """The attribute for `array`, which must not be written to afterwards."""
+        return WeightAttr(Weight(name, array))
+
+
+def weights_of(module: ModuleOp) -> list[Weight]:
+    """Every distinct weight of `module`, in order of first mention."""
+    found: dict[int, Weight] = {}
+    for op in module.walk():
+        for attribute in (*op.properties.values(), *op.attributes.values()):
+            if isinstance(attribute, WeightAttr):
+                found.setdefault(id(attribute.data), attribute.data)
+    return list(found.values())
+
+
+def save_side_file(module: ModuleOp, path: Path) -> None:
+    """Write the weights of `module` to a safetensors file and name it on the module."""
+    from safetensors import numpy as safetensors_numpy
+
+    tensors = {weight.key: np.ascontiguousarray(weight.array) for weight in weights_of(module)}
+    path.write_bytes(safetensors_numpy.save(tensors))
+    module.attributes[WEIGHTS_ATTRIBUTE] = StringAttr(path.name)
+
+
+def resolve_side_file(module: ModuleOp, folder: Path) -> None:
+    """Bring the bytes of every unresolved weight from the side file that `module` names, if it names one.
+
+    Raises `UnresolvedWeightError` where the file is absent or lacks a key.
+    """
+    attribute = module.attributes.get(WEIGHTS_ATTRIBUTE)
+    missing = [weight for weight in weights_of(module) if not weight.is_resolved]
+    if not isinstance(attribute, StringAttr) or not missing:
+        return
+    from safetensors import SafetensorError
+    from safetensors import numpy as safetensors_numpy
+
+    path = folder / attribute.data
+    try:
+        tensors: Mapping[str, Array] = safetensors_numpy.load(path.read_bytes())
+    except (OSError, SafetensorError) as error:
+        raise UnresolvedWeightError(f"cannot read the side file {path}: {error}") from error
+    for weight in missing:
+        if weight.key not in tensors:
+            raise UnresolvedWeightError(f"{path} has no tensor {weight.key!r} for weight {weight.name!r}")
+        weight.resolve(tensors[weight.key])
+
+
+def _content_key(array: Array) -> str:
+    contiguous = np.ascontiguousarray(array)
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(f"{array.dtype}{array.shape}".encode())
+    digest.update(contiguous.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
