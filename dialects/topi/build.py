@@ -1,0 +1,154 @@
+"""Building computes from Python: index variables are affine expressions, a body is a function that appends ops.
+
+    def relu(b: Body) -> list[SSAValue]:
+        return [b.maximum(b.read(x, *b.spatial), b.constant(0.0, f32))]
+
+    op = compute("relu", {"n": 1, "c": 64}, [f32], relu)
+
+The op is not inserted anywhere; its results are `op.tensors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from xrelay.dialects.topi.compute import ComputeOp, YieldOp
+from xrelay.dialects.topi.index_expr import simplify
+from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, extent_of
+from xrelay.errors import LoweringError
+
+IndexLike: TypeAlias = AffineExpr | int
+Number: TypeAlias = float | int
+Scalar: TypeAlias = IntegerType | IndexType | AnyFloat
+
+
+def scalar_attr(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
+    """`value` as an attribute of the scalar type `type`; raises `LoweringError` for a type that is not a scalar."""
+    if isinstance(type, IntegerType | IndexType):
+        return IntegerAttr(int(value), type)
+    if isinstance(type, AnyFloat):
+        return FloatAttr(float(value), type)
+    raise LoweringError(f"{type} is not the type of a scalar constant")
+
+
+class Body:
+    """Appends scalar ops to the body of a compute.
+
+    `spatial` and `reduction` are the variables as affine expressions, to be used in `read`, `index` and `in_bounds`
+    (write `expr - 1`, never `1 - expr`: xDSL's expressions get the latter wrong); `accumulators` are scalars.
+    """
+
+    spatial: tuple[AffineExpr, ...]
+    reduction: tuple[AffineExpr, ...]
+    accumulators: tuple[SSAValue, ...]
+
+    def __init__(self, block: Block, num_spatial: int, num_reduction: int):
+        count = num_spatial + num_reduction
+        self._block = block
+        self._values: list[SSAValue] = list(block.args[:count])
+        variables = tuple(AffineDimExpr(i) for i in range(count))
+        self.spatial, self.reduction = variables[:num_spatial], variables[num_spatial:]
+        self.accumulators = tuple(block.args[count:])
+
+    def add(self, op: Operation) -> SSAValue:
+        """Appends `op` and gives its first result."""
+        self._block.add_op(op)
+        return op.results[0]
+
+    def as_index(self, value: SSAValue) -> AffineExpr:
+        """A computed value of type index as an expression, so that it can stand in an access."""
+        self._values.append(value)
+        return AffineDimExpr(len(self._values) - 1)
+
+    def read(self, tensor: SSAValue, *indices: IndexLike) -> SSAValue:
+        """The element of `tensor` at `indices`."""
+        return self.add(ReadOp(tensor, self._exprs(indices), self._values))
+
+    def index(self, expr: IndexLike) -> SSAValue:
+        """The value of an index expression."""
+        return self.add(IndexOp(self._exprs([expr]), self._values))
+
+    def in_bounds(self, exprs: Sequence[IndexLike], sizes: Sequence[int]) -> SSAValue:
+        """Whether `0 <= expr < size` for each expression."""
+        return self.add(InBoundsOp(self._exprs(exprs), sizes, self._values))
+
+    def guard(
+        self, condition: SSAValue, type: Attribute, then: Callable[[], SSAValue], otherwise: Callable[[], SSAValue]
+    ) -> SSAValue:
+        """The value of `then` where the condition holds, else of `otherwise`; each appends to a region of its own."""
+        regions = [self._region(then), self._region(otherwise)]
+        return self.add(GuardOp(condition, type, *regions))
+
+    def constant(self, value: Number, type: Attribute) -> SSAValue:
+        """A constant of a scalar type."""
+        return self.add(arith.ConstantOp(scalar_attr(value, type)))
+
+    def plus(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Sum, of floats or integers."""
+        return self.add((arith.AddfOp if isinstance(a.type, AnyFloat) else arith.AddiOp)(a, b))
+
+    def times(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Product, of floats or integers."""
+        return self.add((arith.MulfOp if isinstance(a.type, AnyFloat) else arith.MuliOp)(a, b))
+
+    def minus(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Difference, of floats or integers."""
+        return self.add((arith.SubfOp if isinstance(a.type, AnyFloat) else arith.SubiOp)(a, b))
+
+    def maximum(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The larger one; NaN where a float is NaN; integers are signed."""
+        return self.add((arith.MaximumfOp if isinstance(a.type, AnyFloat) else arith.MaxSIOp)(a, b))
+
+    def _exprs(self, indices: Sequence[IndexLike]) -> list[AffineExpr]:
+        extents = [extent_of(value) for value in self._values]
+        exprs = [AffineConstantExpr(index) if isinstance(index, int) else index for index in indices]
+        return [simplify(expr, extents) for expr in exprs]
+
+    def _region(self, fill: Callable[[], SSAValue]) -> Region:
+        outer, self._block = self._block, Block()
+        try:
+            self.add_yield([fill()])
+            return Region(self._block)
+        finally:
+            self._block = outer
+
+    def add_yield(self, values: Sequence[SSAValue]) -> None:
+        """Ends the current region."""
+        self._block.add_op(YieldOp.of(*values))
+
+
+def compute(
+    label: str,
+    spatial: Mapping[str, int],
+    element_types: Sequence[Attribute],
+    fill: Callable[[Body], Sequence[SSAValue]],
+    *,
+    reduce: Mapping[str, int] | None = None,
+    init: Sequence[Number] = (),
+) -> ComputeOp:
+    """A `topi.compute` (not inserted anywhere) whose body `fill` appends; what `fill` returns is yielded.
+
+    `spatial` and `reduce` map names of variables to extents; `init` holds the accumulators' first values, one per
+    element type, and is empty without reduction.
+    """
+    reduce = reduce or {}
+    names, inits = [*spatial, *reduce], [scalar_attr(v, t) for v, t in zip(init, element_types, strict=False)]
+    block = Block(arg_types=[*(IndexType() for _ in names), *(attr.type for attr in inits)])
+    for arg, name in zip(block.args, [*names, *("acc" for _ in inits)], strict=True):
+        arg.name_hint = name
+    types = [TensorType(element, list(spatial.values())) for element in element_types]
+    op = ComputeOp(label, list(spatial.values()), list(reduce.values()), inits, types, Region(block))
+    body = Body(block, len(spatial), len(reduce))
+    body.add_yield(fill(body))
+    return op
+
+
+def variables(prefix: str, extents: Sequence[int]) -> dict[str, int]:
+    """Names for the axes of a shape: `i0, i1, …` for the prefix `i`."""
+    return {f"{prefix}{i}": extent for i, extent in enumerate(extents)}
