@@ -1,0 +1,1 @@
+"""The command-line tools: `xrelay-opt`, `xrelay` and its subcommands, the demo."""

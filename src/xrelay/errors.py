@@ -72,3 +72,11 @@ class ExecutionError(XRelayError):
 
 class ArtifactError(XRelayError):
     """A saved model cannot be loaded: damaged, or of another version or ABI."""
+
+
+class ParseError(XRelayError):
+    """Text is not valid IR."""
+
+
+class VerificationError(XRelayError):
+    """A module breaks a rule of its dialects, or of SSA form."""

@@ -1,0 +1,108 @@
+"""Running passes one after another, with instruments looking on.
+
+`run_pipeline` is the only loop over passes in the project: `xrelay-opt`, `xrelay.compile` and tests use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+
+from xrelay.errors import PassError, XRelayError
+from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.source import one_line
+
+PassTable = Mapping[str, Callable[[], type[ModulePass]]]
+"""Pass name → thunk that imports its class."""
+
+
+def run_pipeline(
+    module: ModuleOp, passes: Sequence[ModulePass], *, context: Context, instruments: Sequence[Instrument] = ()
+) -> None:
+    """Apply `passes` to `module` in place and in order.
+
+    Around each pass the `before` hooks run in the order of `instruments` and the `after` hooks in reverse, so an
+    instrument encloses those that follow it. When a pass or a hook fails, the `failed` hooks run in reverse and the
+    error goes on: one of the project's family as it is, anything else as a `PassError` naming the pass.
+    """
+    for instrument in instruments:
+        instrument.begin(module, passes)
+    for number, current in enumerate(passes):
+        try:
+            for instrument in instruments:
+                instrument.before(current, number, module)
+            current.apply(context, module)
+            for instrument in reversed(instruments):
+                instrument.after(current, number, module)
+        except Exception as error:
+            for instrument in reversed(instruments):
+                instrument.failed(current, number, module, error)
+            if isinstance(error, XRelayError):
+                error.add_note(f"while running {current}")
+                raise
+            raise _pass_error(current, error) from error
+    for instrument in reversed(instruments):
+        instrument.end(module)
+
+
+def parse_passes(spec: str, available: PassTable, pipelines: Mapping[str, str] | None = None) -> list[ModulePass]:
+    """The passes that a text such as `relay-infer-type,relay-fuse-ops{max-depth=4}` names, with their options.
+
+    A name of `pipelines` stands for the passes of its text. Raises `PassError` for malformed text, an unknown name
+    (with the closest known one) and unusable options.
+    """
+    return [_instantiate(item, available) for item in _expand(spec, available, pipelines or {}, ())]
+
+
+def _expand(spec: str, available: PassTable, pipelines: Mapping[str, str], inside: tuple[str, ...]) -> list[ArgSpec]:
+    """The entries of `spec` with named pipelines replaced by their entries; `inside` are those being replaced."""
+    try:
+        entries = list(parse_pipeline(spec.strip()))
+    except ArgSpecParseError as error:
+        message = one_line(str(error).splitlines()[-1])
+        raise PassError(f"malformed pass pipeline {spec!r}: {message}", help="write pass-a,pass-b{option=1}") from None
+    result: list[ArgSpec] = []
+    for entry in entries:
+        if entry.name in inside:
+            raise PassError(f"the pipeline {entry.name!r} contains itself")
+        if entry.name in pipelines and not entry.parameters:
+            result += _expand(pipelines[entry.name], available, pipelines, (*inside, entry.name))
+        elif entry.name in available:
+            result.append(entry)
+        else:
+            raise unknown_name("pass", entry.name, [*available, *pipelines], "xrelay-opt --list-passes shows them all")
+    return result
+
+
+def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> PassError:
+    """The error for a name that is not in a table: the closest known one as help, or `otherwise`."""
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    return PassError(f"no {kind} is called {name!r}", help=f"did you mean {close[0]!r}?" if close else otherwise)
+
+
+def _instantiate(item: ArgSpec, available: PassTable) -> ModulePass:
+    """The pass with the options of `item`."""
+    try:
+        return available[item.name]().from_spec(item)
+    except (ValueError, TypeError) as error:
+        raise PassError(
+            f"[{item.name}] {one_line(str(error))}", help=f"xrelay-opt --help-pass {item.name} lists the options"
+        ) from error
+
+
+def _pass_error(current: ModulePass, error: Exception) -> PassError:
+    """Any failure of a pass as the project's own error."""
+    if isinstance(error, RecursionError):
+        return PassError(f"[{current.name}] the program is nested too deeply", help="split the function")
+    if isinstance(error, DiagnosticException):
+        return PassError(f"[{current.name}] {one_line(str(error))}")
+    return PassError(
+        f"[{current.name}] internal error, {type(error).__name__}: {one_line(str(error))}",
+        help="XRELAY_DEBUG=1 shows the traceback; please report it",
+    )

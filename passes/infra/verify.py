@@ -1,0 +1,86 @@
+"""Verification of a whole module: structure, every op's own constraints, and dominance.
+
+xDSL's `Operation.verify` stops at the first failure, recurses into regions and forgets which op failed. Here the walk
+is flat, every failing op is reported with its source location, and uses before definition are found too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Block, Operation
+from xdsl.traits import IsTerminator, NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.errors import VerificationError, XRelayError
+from xrelay.passes.infra.dominance import dominance_errors
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.infra.source import one_line
+
+
+def verify_module(module: Operation) -> None:
+    """Raise the first `VerificationError` of `verification_errors`."""
+    for error in verification_errors(module):
+        raise error
+
+
+def verification_errors(module: Operation) -> Iterator[VerificationError]:
+    """Everything that is wrong with `module`: ops in program order, then uses that no definition reaches."""
+    for op in walk_ops(module):
+        if (message := _op_failure(op)) is not None:
+            yield VerificationError(message, location=location_of(op))
+    yield from dominance_errors(module)
+
+
+def walk_ops(top: Operation) -> Iterator[Operation]:
+    """`top` and every op below it in program order, without recursion."""
+    stack: list[Iterator[Operation]] = [iter((top,))]
+    while stack:
+        for op in stack[-1]:
+            yield op
+            if op.regions:
+                stack += (iter(block.ops) for region in reversed(op.regions) for block in reversed(region.blocks))
+                break
+        else:
+            stack.pop()
+
+
+def _op_failure(op: Operation) -> str | None:
+    """What is wrong with one op, in one line, its regions' structure included."""
+    try:
+        if (message := _structure_failure(op)) is not None:
+            return message
+        op.verify_()
+    except VerifyException as error:
+        return one_line(str(error))
+    except XRelayError as error:
+        return one_line(error.message)
+    return None
+
+
+def _structure_failure(op: Operation) -> str | None:
+    """What is wrong with the blocks of `op`'s regions and with its place in its own block."""
+    block = op.parent
+    if op.successors:
+        if block is None or block.last_op is not op:
+            return f"{op.name} has successors but does not end its block"
+        if any(successor.parent is not block.parent for successor in op.successors):
+            return f"{op.name} branches to a block of another region"
+    for region in op.regions:
+        single = region.first_block is region.last_block
+        if single and op.has_trait(NoTerminator):
+            continue
+        for inner in region.blocks:
+            if (message := _end_failure(op, inner)) is not None:
+                return message
+    return None
+
+
+def _end_failure(op: Operation, block: Block) -> str | None:
+    """What is wrong with the end of a block that needs a terminator."""
+    last = block.last_op
+    if last is None:
+        return f"a block of {op.name} is empty, but must end in a terminator"
+    if not last.has_trait(IsTerminator, value_if_unregistered=True):
+        return f"a block of {op.name} ends in {last.name}, which is not a terminator"
+    return None

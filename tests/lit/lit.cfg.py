@@ -1,0 +1,49 @@
+"""lit's configuration: `lit tests/lit` runs every `.mlir` file's RUN lines with this environment's tools."""
+
+# ruff: noqa: F821 (lit defines config and lit_config before it runs this file)
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import lit.formats
+
+config.name = "xrelay"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Output"]
+config.test_source_root = str(Path(__file__).parent)
+config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
+
+# lit hands tests an empty environment; the tools are those of the Python that runs lit.
+bin_dir = str(Path(sys.executable).parent)
+config.environment["PATH"] = os.pathsep.join([bin_dir, os.environ.get("PATH", "")])
+config.environment["XRELAY_CACHE_DIR"] = str(Path(config.test_exec_root) / "cache")
+
+try:
+    import psutil  # noqa: F401
+
+    config.maxIndividualTestTime = 20
+except ImportError:
+    lit_config.note("psutil is not installed: tests run without a time limit")
+
+
+def find_mlir_opt():
+    """A current mlir-opt, or None."""
+    names = [os.environ.get("MLIR_OPT"), "mlir-opt", "mlir-opt-22", "/usr/lib/llvm-22/bin/mlir-opt"]
+    return next((path for name in names if name and (path := shutil.which(name))), None)
+
+
+mlir_opt = find_mlir_opt()
+if mlir_opt is not None:
+    config.available_features.add("mlir-opt")
+else:
+    lit_config.note("no mlir-opt (set MLIR_OPT to one of LLVM 22): tests that REQUIRE mlir-opt are skipped")
+
+# custom form -> generic form -> custom form
+roundtrip = "xrelay-opt %s --split-input-file | xrelay-opt --split-input-file --print-op-generic"
+config.substitutions += [
+    ("%mlir_opt", mlir_opt if mlir_opt is not None else "mlir-opt"),
+    ("XRELAY_ROUNDTRIP", f"{roundtrip} | xrelay-opt --split-input-file"),
+]

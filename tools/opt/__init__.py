@@ -1,0 +1,1 @@
+"""The parts of `xrelay-opt`: command line, driver, expected diagnostics, catalogues."""

@@ -1,0 +1,94 @@
+"""The command line of `xrelay-opt`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError
+
+
+def add_arguments(parser: ArgumentParser, version: str) -> None:
+    """Declare every flag, grouped by what it is for."""
+    parser.add_argument("input_file", nargs="?", help="file to read; standard input without it or for '-'")
+    parser.add_argument("-v", "--version", action="version", version=version)
+    _add_input(parser)
+    _add_passes(parser)
+    _add_output(parser)
+    _add_dumps(parser)
+    _add_catalogues(parser)
+
+
+def _add_input(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("input")
+    group.add_argument("--allow-unregistered-dialect", action="store_true", help="accept ops of unknown dialects")
+    group.add_argument("--no-implicit-module", action="store_true", help="demand that the file spells its module")
+    group.add_argument("--split-input-file", action="store_true", help="treat pieces between '// -----' lines alone")
+    group.add_argument(
+        "--verify-diagnostics",
+        action="store_true",
+        help="match errors with the file's 'expected-error {{…}}' comments and fail on any difference; "
+        "in a file without such comments print errors to stdout and succeed",
+    )
+
+
+def _add_passes(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("passes")
+    group.add_argument(
+        "-p",
+        "--passes",
+        "--pass-pipeline",
+        default="",
+        metavar="PIPELINE",
+        help="passes and named pipelines to run: a,b{option=1}; also builtin.module(a,b)",
+    )
+    group.add_argument("--disable-verify", action="store_true", help="verify nothing at all")
+    group.add_argument("--no-verify-each", action="store_true", help="verify the input alone, not after each pass")
+    group.add_argument("--timing", action="store_true", help="print to stderr what each step took")
+    group.add_argument("--debug", action="store_true", help="show Python tracebacks of errors (or set XRELAY_DEBUG)")
+
+
+def _add_output(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("-o", "--output-file", metavar="FILE", help="file to write; standard output without it")
+    group.add_argument("-t", "--target", type=_target, default="mlir", help="form of the output: mlir, llvm-ir, …")
+    group.add_argument("--print-op-generic", action="store_true", help="print every op in generic form")
+    group.add_argument("--print-no-properties", action="store_true", help="print properties as attributes")
+    group.add_argument("--print-debuginfo", action="store_true", help="print source locations")
+    group.add_argument("--syntax-highlight", action="store_true", help="print with colours")
+
+
+def _add_dumps(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("looking inside (to stderr)")
+    for when in ("before", "after"):
+        group.add_argument(
+            f"--print-ir-{when}",
+            action="append",
+            nargs="?",
+            const="",
+            metavar="PASS",
+            help=f"print the program {when} this pass; {when} every pass without a name",
+        )
+    group.add_argument("--print-ir-after-all", action="store_true", help="print the program after every pass")
+    group.add_argument("--print-ir-after-change", action="store_true", help="print it after passes that changed it")
+    group.add_argument("--print-ir-after-failure", action="store_true", help="print what a failing pass left")
+    group.add_argument("--print-ir-diff", action="store_true", help="print what each pass changed as a unified diff")
+    group.add_argument(
+        "--dump-stages", "--print-ir-tree-dir", metavar="DIR", help="write the program after every pass into DIR"
+    )
+
+
+def _add_catalogues(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("catalogues")
+    group.add_argument("--list-passes", action="store_true", help="list passes and named pipelines")
+    group.add_argument("--help-pass", metavar="NAME", help="what a pass does and its options")
+    group.add_argument("--show-dialects", action="store_true", help="list dialects")
+
+
+def _target(text: str) -> str:
+    """A target such as `mlir` or `llvm{…}`, checked for form."""
+    try:
+        parse_spec(text)
+    except ArgSpecParseError:
+        raise ArgumentTypeError(f"{text!r} is not of the form name{{option=value}}") from None
+    return text

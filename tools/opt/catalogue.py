@@ -1,0 +1,85 @@
+"""`--list-passes`, `--help-pass` and `--show-dialects`: what there is, from the docstrings of the code."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+
+from xdsl.context import Context
+from xdsl.passes import ModulePass, get_pass_option_infos
+
+from xrelay.dialects import ALL_DIALECTS
+from xrelay.lowering.registry import ALL_PASSES
+from xrelay.passes.infra.pipeline import PassTable, unknown_name
+
+
+def named_pipelines() -> Mapping[str, str]:
+    """Name → passes of the pipelines that the compiler itself uses."""
+    if find_spec("xrelay.lowering.pipelines") is None:
+        return {}
+    return import_module("xrelay.lowering.pipelines").PIPELINES
+
+
+def print_catalogue(args: Namespace, passes: PassTable, ctx: Context) -> bool:
+    """Print the catalogue that a flag asks for; False when none does."""
+    if args.help_pass is not None:
+        sys.stdout.write(pass_help(args.help_pass, passes))
+    elif args.list_passes:
+        sys.stdout.write(list_passes(passes))
+    elif args.show_dialects:
+        sys.stdout.write(list_dialects(ctx))
+    else:
+        return False
+    return True
+
+
+def list_passes(passes: PassTable) -> str:
+    """The project's passes with what they do, its pipelines, and the names of xDSL's passes."""
+    width = max((len(name) for name in ALL_PASSES), default=0)
+    own = [f"  {name:{width}}  {summary(passes[name]())}" for name in ALL_PASSES]
+    pipelines = [f"  {name} = {text}" for name, text in named_pipelines().items()]
+    others = [f"  {name}" for name in passes if name not in ALL_PASSES]
+    return "\n".join(["xrelay's passes:", *own, "pipelines:", *pipelines, "xDSL's passes:", *others]) + "\n"
+
+
+def pass_help(name: str, passes: PassTable) -> str:
+    """The docstring of a pass and its options; `PassError` for an unknown name."""
+    if name not in passes:
+        raise unknown_name("pass", name, list(passes), "xrelay-opt --list-passes shows them all")
+    found = passes[name]()
+    options = _options(found)
+    lines = [name, "", inspect.getdoc(found) or "(no documentation)", "", "Options:" if options else "No options."]
+    return "\n".join([*lines, *options]) + "\n"
+
+
+def list_dialects(ctx: Context) -> str:
+    """The project's dialects with the number of their ops, and the names of xDSL's."""
+    own: list[str] = []
+    for name in ALL_DIALECTS:
+        dialect = ctx.get_dialect(name)
+        own.append(
+            f"  {name}: {len(list(dialect.operations))} ops, {len(list(dialect.attributes))} attributes and types"
+        )
+    others = [f"  {name}" for name in ctx.registered_dialect_names if name not in ALL_DIALECTS]
+    return "\n".join(["xrelay's dialects:", *own, "xDSL's dialects:", *others]) + "\n"
+
+
+def summary(documented: type) -> str:
+    """The first paragraph of a docstring in one line."""
+    return " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
+
+
+def _options(found: type[ModulePass]) -> list[str]:
+    """One line per option: spelling, type, default, and the help of the field's metadata."""
+    helps: dict[str, str] = {f.name: f.metadata.get("help", "") for f in dataclasses.fields(found)}
+    return [
+        f"  {info.name.replace('_', '-')}: {info.expected_type}"
+        + (f" = {info.default_value}" if info.default_value is not None else "")
+        + (f"  {helps[info.name]}" if helps[info.name] else "")
+        for info in get_pass_option_infos(found)
+    ]

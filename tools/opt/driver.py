@@ -1,0 +1,214 @@
+"""The driver of `xrelay-opt`: reads, verifies, runs passes, prints; every failure ends as one line on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import TypeVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from xrelay import __version__
+from xrelay.errors import ParseError, PassError, XRelayError
+from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, Timing, Verify
+from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.source import one_line, parse_module, read_text
+from xrelay.passes.infra.verify import verification_errors
+from xrelay.tools.opt.arguments import add_arguments
+from xrelay.tools.opt.catalogue import named_pipelines, print_catalogue
+from xrelay.tools.opt.chunks import Chunk, split_chunks
+from xrelay.tools.opt.expectations import find_expectations, mismatches
+from xrelay.tools.opt.targets import llvm_ir_target
+
+_T = TypeVar("_T")
+
+MAX_ERRORS = 20
+"""Errors of one piece of input that are reported."""
+
+
+class XRelayOptMain(xDSLOptMain):
+    """xDSL's driver with the project's dialects, passes and targets, and with errors a user can read."""
+
+    def __init__(self, args: Sequence[str] | None = None):
+        super().__init__("Run passes on programs at any level of xrelay.", args)
+        self.timing = Timing()
+
+    def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
+        """Declare the command line."""
+        arg_parser.prog = "xrelay-opt"
+        add_arguments(arg_parser, f"xrelay-opt {__version__}")
+
+    def register_all_targets(self) -> None:
+        """Add LLVM IR text to xDSL's outputs."""
+        super().register_all_targets()
+        self.available_targets["llvm-ir"] = llvm_ir_target
+
+    def setup_pipeline(self) -> None:
+        """The pipeline is read when the tool runs, where its errors are handled."""
+
+    def execute(self) -> int:
+        """Do what the command line says; gives the exit code."""
+        try:
+            if print_catalogue(self.args, self.available_passes, self.ctx):
+                return 0
+            passes = parse_passes(_unwrap(self.args.passes), self.available_passes, named_pipelines())
+            self._check_dump_names(passes)
+        except PassError as error:
+            self._report(error)
+            return 2
+        try:
+            return self._run_chunks(passes)
+        except XRelayError as error:
+            self._report(error)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+    def _run_chunks(self, passes: Sequence[ModulePass]) -> int:
+        """Process every piece of the input and write what comes out."""
+        chunks = self._read_chunks()
+        expectations = [find_expectations(chunk) for chunk in chunks] if self.args.verify_diagnostics else []
+        matching = any(expectations)
+        status = 0
+        outputs: list[str] = []
+        for number, chunk in enumerate(chunks):
+            text, errors = self._process(chunk, passes)
+            outputs.append(text)
+            if matching:
+                problems = mismatches(chunk, expectations[number], errors)
+                sys.stderr.writelines(problem + "\n" for problem in problems)
+                status = max(status, int(bool(problems)))
+            elif self.args.verify_diagnostics:
+                outputs[-1] += "".join(error.render() + "\n" for error in errors)
+            else:
+                for error in errors:
+                    self._report(error)
+                status = max(status, int(bool(errors)))
+        self._write("// -----\n".join(outputs))
+        if self.args.timing:
+            sys.stderr.write(self.timing.report())
+        return status
+
+    def _read_chunks(self) -> list[Chunk]:
+        """The pieces of the input file, or of standard input."""
+        name: str | None = self.args.input_file
+        if name is None or name == "-":
+            name = "<stdin>"
+            try:
+                text = sys.stdin.buffer.read().decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise ParseError(f"byte {error.start} is not UTF-8 text", location=name) from error
+        else:
+            text = read_text(Path(name))
+        return split_chunks(text, name, split=self.args.split_input_file)
+
+    def _process(self, chunk: Chunk, passes: Sequence[ModulePass]) -> tuple[str, list[XRelayError]]:
+        """What one piece becomes, and the errors met on the way."""
+        try:
+            module = self._timed("parse", lambda: self._parse(chunk))
+            if not self.args.disable_verify:
+                errors = self._timed("verify", lambda: list(islice(verification_errors(module), MAX_ERRORS)))
+                if errors:
+                    return "", list(errors)
+            run_pipeline(module, passes, context=self.ctx, instruments=self._instruments(chunk))
+            return self._timed("print", lambda: self._emit(module)), []
+        except XRelayError as error:
+            if error.location is None:
+                error.location = chunk.name
+            return "", [error]
+
+    def _parse(self, chunk: Chunk) -> ModuleOp:
+        return parse_module(
+            self.ctx,
+            chunk.text,
+            chunk.name,
+            line_offset=chunk.line_offset,
+            implicit_module=not self.args.no_implicit_module,
+        )
+
+    def _emit(self, module: ModuleOp) -> str:
+        """The program in the form of the target."""
+        try:
+            return self.output_resulting_program(module)
+        except XRelayError:
+            raise
+        except RecursionError as error:
+            raise PassError("the program is nested too deeply to be printed", help="split the function") from error
+        except Exception as error:
+            message = one_line(str(error))
+            raise PassError(f"target {self.args.target} failed, {type(error).__name__}: {message}") from error
+
+    def _instruments(self, chunk: Chunk) -> list[Instrument]:
+        """What the flags ask for; the clock encloses nothing but the pass itself."""
+        args = self.args
+        found: list[Instrument] = []
+        if args.print_ir_before or args.print_ir_after or args.print_ir_after_all or args.print_ir_after_failure:
+            found.append(
+                PrintIR(
+                    sys.stderr,
+                    before_passes=_names(args.print_ir_before),
+                    after_passes=None if args.print_ir_after_all else _names(args.print_ir_after),
+                    on_failure=args.print_ir_after_failure,
+                )
+            )
+        if args.print_ir_after_change or args.print_ir_diff:
+            found.append(PrintIR(sys.stderr, on_change=args.print_ir_after_change, diff=args.print_ir_diff))
+        if args.dump_stages is not None:
+            part = f"line{chunk.line_offset + 1}" if args.split_input_file else ""
+            found.append(SaveIR(Path(args.dump_stages) / part))
+        if not (args.disable_verify or args.no_verify_each):
+            found.append(Verify())
+        return [*found, self.timing]
+
+    def _check_dump_names(self, passes: Sequence[ModulePass]) -> None:
+        """A pass named by a printing flag must be one of the pipeline, or the flag would silently do nothing."""
+        running = [current.name for current in passes]
+        for name in (*(self.args.print_ir_before or ()), *(self.args.print_ir_after or ())):
+            if name and name not in running:
+                raise PassError(f"{name!r} is not in the pipeline", help=f"it runs {', '.join(running) or 'no passes'}")
+
+    def _timed(self, name: str, action: Callable[[], _T]) -> _T:
+        """Run `action` with its time recorded."""
+        start = perf_counter()
+        result = action()
+        self.timing.record(name, perf_counter() - start)
+        return result
+
+    def _write(self, text: str) -> None:
+        """Write the product."""
+        if self.args.output_file is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            return
+        try:
+            Path(self.args.output_file).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise XRelayError(f"cannot write the file: {error.strerror}", location=self.args.output_file) from error
+
+    def _report(self, error: XRelayError) -> None:
+        """Tell the user."""
+        if self.args.debug or os.environ.get("XRELAY_DEBUG"):
+            traceback.print_exception(error)
+        sys.stderr.write(error.render() + "\n")
+        sys.stderr.writelines(f"note: {note}\n" for note in getattr(error, "__notes__", ()))
+
+
+def _names(values: list[str] | None) -> frozenset[str] | None:
+    """The passes that a repeatable flag names; None stands for all."""
+    if values is None:
+        return frozenset()
+    return None if "" in values else frozenset(values)
+
+
+def _unwrap(pipeline: str) -> str:
+    """The passes of `builtin.module(a,b)`, as mlir-opt writes pipelines."""
+    text = pipeline.strip()
+    return text.removeprefix("builtin.module(").removesuffix(")") if text.startswith("builtin.module(") else text

@@ -1,0 +1,21 @@
+"""`xrelay-opt`: runs passes on the text of any level. xDSL's `xdsl-opt` with the gaps for daily use closed.
+
+stdout carries the resulting program alone; everything else goes to stderr. Exit codes: 0 fine, 1 the program is wrong
+or a pass failed, 2 the command line is wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from xrelay.tools.opt.driver import XRelayOptMain
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the tool on the command line's arguments, or on `args`; gives the exit code."""
+    return XRelayOptMain(args=args).execute()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
