@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from difflib import get_close_matches
 from pathlib import Path
 
 from xdsl.context import Context
@@ -37,17 +38,27 @@ class LocatingParser(Parser):
         super().__init__(ctx, text, name)
         self._file = StringAttr(name)
         self.line_offset = line_offset
+        self._op_start = 0
         self._line_starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
 
     def parse_operation(self) -> Operation:
         """Parse one operation and note where it began."""
-        start = self.pos
+        start = self._op_start = self.pos
         op = super().parse_operation()
         if op.location is UNKNOWN_LOC:
             line = bisect_right(self._line_starts, start)
             column = start - self._line_starts[line - 1] + 1
             op.location = FileLineColLoc(self._file, IntAttr(line + self.line_offset), IntAttr(column))
         return op
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        """The op class of a name; the error points at the op and offers the closest known name."""
+        known = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if known is not None:
+            return known
+        close = get_close_matches(name, [op.name for op in self.ctx.loaded_ops], n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        self.raise_error(f"operation {name} is not registered{hint}", self._op_start, self._op_start + 1)
 
 
 def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, implicit_module: bool = True) -> ModuleOp:

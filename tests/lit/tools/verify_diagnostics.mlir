@@ -12,7 +12,7 @@ func.func @use_before_definition(%a: i32) -> i32 {
 // -----
 
 func.func @syntax(%a: i32) {
-  // expected-error@+1 {{Operation arith.nothing is not registered}}
+  // expected-error@+1 {{operation arith.nothing is not registered}}
   %c = arith.nothing %a : i32
   func.return
 }

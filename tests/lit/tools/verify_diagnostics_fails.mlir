@@ -2,7 +2,7 @@
 // An expectation that nothing meets, an error that nobody expects, and an unknown kind of expectation.
 
 // CHECK: fails.mlir:6: error: expected error was not produced: never happens
-// CHECK-NEXT: fails.mlir:12:3: error: unexpected error: Operation arith.nothing is not registered
+// CHECK-NEXT: fails.mlir:12:3: error: unexpected error: operation arith.nothing is not registered
 func.func private @fine(i32) // expected-error {{never happens}}
 
 // -----
