@@ -1,0 +1,58 @@
+# Everything runs in a virtual environment that the first target makes: only Python ≥ 3.11 and make are needed.
+PYTHON ?= python3
+JOBS ?= 2
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types imports unit lit bench format clean
+
+help: ## Print this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+demo: $(VENV)/.installed ## Compile and run a small ResNet-50, show what each stage did
+	@$(BIN)/python -m xrelay.tools.demo
+
+test: $(VENV)/.installed-test ## All checks and tests; the last line sums them up
+	@$(BIN)/python tests/run_all.py --jobs $(JOBS)
+
+check: lint types imports ## Style, types and import directions
+
+lint: $(VENV)/.installed-test
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+
+types: $(VENV)/.installed-test
+	@$(BIN)/basedpyright
+
+imports: $(VENV)/.installed-test
+	@$(BIN)/lint-imports --no-cache
+
+unit: $(VENV)/.installed-test ## The Python tests alone
+	@$(BIN)/pytest -n $(JOBS)
+
+lit: $(VENV)/.installed-test ## The text tests alone
+	@$(BIN)/lit -j $(JOBS) tests/lit
+
+bench: $(VENV)/.installed ## Kernels and networks, timed against their references
+	@$(BIN)/python -m xrelay.tools.xrelay_cli bench --suite
+
+format: $(VENV)/.installed-test ## Bring the code into the project's format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+clean: ## Remove what tests and builds left (the virtual environment stays)
+	@rm -rf build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "xrelay needs Python 3.11 or newer: make PYTHON=…")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,check]'
+	@touch $@ $(VENV)/.installed
