@@ -1,0 +1,59 @@
+"""The binary interface between compiled models and the runtime.
+
+A model is entered through `i32 xrelay_entry(ptr ctx, ptr args)`: `args` is an array of pointers to inputs, outputs,
+weights and the arena, in that order (the arena's pointer is there even where its size is 0). Weights and arena are
+aligned to `ALIGNMENT` bytes, inputs and outputs to their element. `ctx` points to `Context`.
+
+A status is 0 for success, else `reason | (kernel + 1) << 8`, where `kernel` is an index into the model's table of
+kernels and `reason` one of `Reason`; with nothing above the low byte the kernel is unknown.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from typing import Final
+
+ABI_VERSION: Final = 1
+ENTRY_SYMBOL: Final = "xrelay_entry"
+PARALLEL_FOR_SYMBOL: Final = "xrelay_parallel_for"
+ALIGNMENT: Final = 64
+
+
+class Reason(IntEnum):
+    """Why native code failed: the low byte of a status."""
+
+    UNSPECIFIED = 1
+    INDEX_OUT_OF_RANGE = 2
+    SHAPE_MISMATCH = 3
+    DIVISION_BY_ZERO = 4
+    OUT_OF_MEMORY = 5
+
+    @property
+    def text(self) -> str:
+        """The reason in words."""
+        return self.name.lower().replace("_", " ")
+
+
+class Context(ctypes.Structure):
+    """What every kernel gets as its first argument; one for each call of a model.
+
+    `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region.
+    """
+
+    _fields_ = (("status", ctypes.c_int32), ("num_threads", ctypes.c_int32), ("reserved", ctypes.c_int64 * 7))
+
+
+def encode_status(reason: int, kernel: int | None = None) -> int:
+    """The status of a failure in the kernel with this index (`None`: unknown)."""
+    return reason if kernel is None else reason | (kernel + 1) << 8
+
+
+def decode_status(status: int) -> tuple[str, int | None]:
+    """The reason in words and the kernel's index of a non-zero status."""
+    low, high = status & 0xFF, (status >> 8) & 0xFFFFFF
+    try:
+        text = Reason(low).text
+    except ValueError:
+        text = f"status {status}"
+    return text, high - 1 if high else None

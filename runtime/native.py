@@ -1,0 +1,237 @@
+"""LLVM IR text to object code, and object code to callable symbols.
+
+Compiling uses the new pass manager at a given level with loop unrolling on (kernels carry `llvm.loop.unroll.*` and
+expect to be obeyed), position-independent code and the small code model, so that the same object serves the JIT linker
+and a C linker. llvmlite holds one lock around every call into LLVM; the two long ones, optimising and emitting, touch
+nothing but the module, its own context and its own target machine, so they are called past that lock and several
+modules compile at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module, resources
+from typing import Final
+
+from xrelay.errors import ExecutionError, LoweringError
+from xrelay.runtime import llvm
+from xrelay.runtime.cache import ObjectCache, object_key
+
+_ORC_LOCK: Final = threading.Lock()
+_LIBRARY_NUMBERS: Final = itertools.count()
+
+
+def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> bytes:
+    """Object code of one LLVM module for this machine's architecture.
+
+    `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
+    `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
+    """
+    native = llvm.binding()
+    context = native.create_context()
+    try:
+        module = _parse(native, ir_text, context)
+        try:
+            return _Compiler(cpu, features, opt_level).compile(module)
+        finally:
+            module.close()
+    finally:
+        context.close()
+
+
+def compile_many(
+    ir_texts: Sequence[str],
+    *,
+    cpu: str,
+    features: str,
+    opt_level: int = 3,
+    cache: ObjectCache | None = None,
+    threads: int | None = None,
+) -> list[bytes]:
+    """Object code of several modules, in order, compiled on up to `threads` threads (default: all cores).
+
+    Equal texts are compiled once. With a `cache`, objects are taken from it and added to it.
+    """
+    compile_one = functools.partial(_compile_cached, cpu=cpu, features=features, opt_level=opt_level, cache=cache)
+    distinct = list(dict.fromkeys(ir_texts))
+    if threads is None:
+        threads = os.cpu_count() or 1
+    workers = min(threads, len(distinct))
+    if workers <= 1:
+        objects = [compile_one(text) for text in distinct]
+    else:
+        llvm.binding()
+        with ThreadPoolExecutor(workers, thread_name_prefix="xrelay-compile") as pool:
+            objects = list(pool.map(compile_one, distinct))
+    by_text = dict(zip(distinct, objects, strict=True))
+    return [by_text[text] for text in ir_texts]
+
+
+def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
+    """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
+    native = llvm.binding()
+    context = native.create_context()
+    try:
+        module = _parse(native, ir_text, context)
+        try:
+            return _Compiler(cpu, features, opt_level).assembly(module)
+        finally:
+            module.close()
+    finally:
+        context.close()
+
+
+def _compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
+    if cache is None:
+        return compile_ir(ir_text, cpu=cpu, features=features, opt_level=opt_level)
+    key = object_key(ir_text, cpu=cpu, features=features, opt_level=opt_level)
+    found = cache.get(key)
+    if found is not None:
+        return found
+    code = compile_ir(ir_text, cpu=cpu, features=features, opt_level=opt_level)
+    cache.put(key, code)
+    return code
+
+
+def _parse(native: llvm.Binding, ir_text: str, context: llvm.Context) -> llvm.Module:
+    try:
+        module = native.parse_assembly(ir_text, context)
+        module.verify()
+    except RuntimeError as error:
+        raise LoweringError(f"LLVM refuses the generated code: {_one_line(error)}") from error
+    return module
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+class _Compiler:
+    """A target machine and a pipeline for one module; not shared between threads."""
+
+    def __init__(self, cpu: str, features: str, opt_level: int):
+        native = llvm.binding()
+        target = native.Target.from_default_triple()
+        self._triple = target.triple
+        self._machine = target.create_target_machine(
+            cpu=cpu, features=features, opt=opt_level, reloc="pic", codemodel="small"
+        )
+        options = native.create_pipeline_tuning_options(opt_level)
+        options.loop_unrolling = options.loop_vectorization = options.loop_interleaving = True
+        options.slp_vectorization = True
+        self._builder = native.create_pass_builder(self._machine, options)
+
+    def compile(self, module: llvm.Module) -> bytes:
+        """Optimise and emit object code."""
+        self._optimise(module)
+        return _unlocked().emit_object(self._machine, module)
+
+    def assembly(self, module: llvm.Module) -> str:
+        """Optimise and emit assembly text."""
+        self._optimise(module)
+        return self._machine.emit_assembly(module)
+
+    def _optimise(self, module: llvm.Module) -> None:
+        module.triple = self._triple
+        module.data_layout = str(self._machine.target_data)
+        _unlocked().optimise(self._builder.getModulePassManager(), module, self._builder)
+
+
+class _Unlocked:
+    """The long entry points of llvmlite's library, called without its lock (ctypes releases Python's own)."""
+
+    def __init__(self):
+        name = import_module("llvmlite.utils").get_library_name()
+        with resources.as_file(resources.files("llvmlite.binding") / name) as path:
+            library = ctypes.CDLL(str(path))
+        pointer = ctypes.c_void_p
+        self._run = library.LLVMPY_RunNewModulePassManager
+        self._run.argtypes, self._run.restype = [pointer] * 3, None
+        self._emit = library.LLVMPY_TargetMachineEmitToMemory
+        self._emit.argtypes, self._emit.restype = [pointer, pointer, ctypes.c_int, ctypes.POINTER(pointer)], pointer
+        self._start = library.LLVMPY_GetBufferStart
+        self._start.argtypes, self._start.restype = [pointer], pointer
+        self._size = library.LLVMPY_GetBufferSize
+        self._size.argtypes, self._size.restype = [pointer], ctypes.c_size_t
+        self._free_buffer = library.LLVMPY_DisposeMemoryBuffer
+        self._free_buffer.argtypes, self._free_buffer.restype = [pointer], None
+        self._free_string = library.LLVMPY_DisposeString
+        self._free_string.argtypes, self._free_string.restype = [pointer], None
+
+    def optimise(self, passes: llvm.PassManager, module: llvm.Module, builder: llvm.PassBuilder) -> None:
+        """Run a pipeline on a module."""
+        self._run(passes, module, builder)
+
+    def emit_object(self, machine: llvm.TargetMachine, module: llvm.Module) -> bytes:
+        """Object code of an optimised module."""
+        message = ctypes.c_void_p()
+        buffer = self._emit(machine, module, 1, ctypes.byref(message))
+        if not buffer:
+            text = ctypes.string_at(message.value).decode() if message.value else "no message"
+            self._free_string(message)
+            raise LoweringError(f"LLVM cannot emit object code: {text}")
+        try:
+            return ctypes.string_at(self._start(buffer), self._size(buffer))
+        finally:
+            self._free_buffer(buffer)
+
+
+@functools.cache
+def _unlocked() -> _Unlocked:
+    return _Unlocked()
+
+
+@functools.cache
+def _lljit() -> llvm.LLJIT:
+    """The linker of the process. JITLink places an object's sections together, as the small code model needs."""
+    return llvm.binding().create_lljit_compiler(use_jit_link=True)
+
+
+class NativeLibrary:
+    """Object code loaded into this process: symbols and their addresses.
+
+    The code stays as long as the library or anything that keeps a reference to it lives, and is unloaded once, when
+    the last reference goes. An address is valid no longer than that: whoever calls one keeps the library.
+    """
+
+    def __init__(self, tracker: llvm.ResourceTracker):
+        """Take over a linked library; users call `load`."""
+        self._tracker = tracker
+
+    @staticmethod
+    def load(
+        objects: Sequence[bytes], *, exports: Sequence[str], imports: Mapping[str, int] | None = None
+    ) -> NativeLibrary:
+        """Link `objects` together and load them.
+
+        `exports` are the symbols to be looked up later, `imports` binds undefined symbols to addresses; what is in
+        neither is looked up in the process (libc, libm). Raises `ExecutionError` where a symbol is missing or an
+        object is not one.
+        """
+        native = llvm.binding()
+        with _ORC_LOCK:
+            jit = _lljit()
+            builder = native.JITLibraryBuilder().add_current_process()
+            for code in objects:
+                builder.add_object_img(code)
+            for symbol, address in (imports or {}).items():
+                builder.import_symbol(symbol, address)
+            for symbol in exports:
+                builder.export_symbol(symbol)
+            try:
+                return NativeLibrary(builder.link(jit, f"xrelay.{next(_LIBRARY_NUMBERS)}"))
+            except RuntimeError as error:
+                raise ExecutionError(f"cannot load native code: {_one_line(error)}") from error
+
+    def address(self, symbol: str) -> int:
+        """The address of an exported symbol; `ExecutionError` where it was not exported."""
+        try:
+            return self._tracker[symbol]
+        except KeyError:
+            raise ExecutionError(f"native library exports no symbol '{symbol}'") from None

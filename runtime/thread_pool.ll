@@ -1,0 +1,434 @@
+; The thread pool of the runtime: one per process, over pthreads and atomics.
+;
+;   i32 xrelay_parallel_for(ptr ctx, ptr body, ptr env, i64 n)
+;       runs body(ctx, env, begin, end) over a partition of [0, n) and returns 0 or the first non-zero status.
+;
+; One job runs at a time, owned by whoever sets @busy. Everybody else (a nested call, another thread of the program)
+; runs its range inline, which needs no thread-local state and cannot dead-lock.
+;
+; @state is the whole protocol in one word:
+;   bits 63..32 job number | bit 31 open | bits 30..16 how many workers may enter | bits 15..0 workers inside
+; The owner writes the job, then publishes it by storing @state with the open bit. A worker enters by adding one to an
+; open word (compare-and-swap, so the fields it reads afterwards belong to that very job) and subtracts one when it
+; leaves. The owner works too; when no chunk is left it clears the open bit and waits for the workers inside alone:
+; a worker that is asleep or has lost its core is never waited for.
+;
+; Sleeping follows the usual two-flag scheme: the sleeper announces itself (@sleepers, @waiting) and looks again, the
+; waker publishes and then looks for announcements, all sequentially consistent; so one of them sees the other.
+
+%job = type { ptr, ptr, ptr, i64, i64, i32 }           ; body, ctx, env, n, chunk, status
+
+@state = internal global i64 0, align 128
+@next = internal global i64 0, align 128                ; first index nobody has taken
+@job = internal global %job zeroinitializer, align 128
+@busy = internal global i32 0, align 128
+@sleepers = internal global i32 0, align 128            ; workers in cond_wait on @wake
+@waiting = internal global i32 0, align 128             ; 1: the owner is in cond_wait on @done
+@workers = internal global i32 0, align 4               ; threads created, changed by the owner alone
+@stopping = internal global i32 0, align 4
+@spins = internal global i64 0, align 8                 ; pauses before going to sleep
+@setmask = internal global i32 2, align 4               ; SIG_SETMASK of this system
+; Opaque C objects, with room for every system's size of them.
+@mutex = internal global [128 x i8] zeroinitializer, align 64
+@wake = internal global [128 x i8] zeroinitializer, align 64
+@done = internal global [128 x i8] zeroinitializer, align 64
+@threads = internal global [256 x ptr] zeroinitializer, align 64
+
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_join(ptr, ptr)
+declare i32 @pthread_attr_init(ptr)
+declare i32 @pthread_attr_setstacksize(ptr, i64)
+declare i32 @pthread_attr_destroy(ptr)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i32 @sigfillset(ptr)
+declare i32 @pthread_mutex_init(ptr, ptr)
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_cond_init(ptr, ptr)
+declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_signal(ptr)
+declare i32 @pthread_cond_broadcast(ptr)
+declare i32 @sched_yield()
+declare i32 @llvm.smin.i32(i32, i32)
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+
+; Pauses `count` times; Python measures it to turn microseconds into @spins.
+define void @xrelay_pool_pause(i64 %count) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  call void asm sideeffect "pause", "~{memory}"()
+  %i.next = add i64 %i, 1
+  %more = icmp ult i64 %i.next, %count
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+
+; Makes the pool new: at the start, and in the child of a fork, which inherits the words but none of the threads.
+define void @xrelay_pool_reset(i32 %setmask, i64 %spins) {
+  store i32 %setmask, ptr @setmask
+  store i64 %spins, ptr @spins
+  store i64 0, ptr @next
+  store i32 0, ptr @sleepers
+  store i32 0, ptr @waiting
+  store i32 0, ptr @workers
+  store i32 0, ptr @stopping
+  %m = call i32 @pthread_mutex_init(ptr @mutex, ptr null)
+  %w = call i32 @pthread_cond_init(ptr @wake, ptr null)
+  %d = call i32 @pthread_cond_init(ptr @done, ptr null)
+  store atomic i64 0, ptr @state seq_cst, align 8
+  store atomic i32 0, ptr @busy seq_cst, align 4
+  ret void
+}
+
+; Threads created so far.
+define i32 @xrelay_pool_workers() {
+  %n = load atomic i32, ptr @workers monotonic, align 4
+  ret i32 %n
+}
+
+; Ends and joins the workers. The pool stays busy for ever after (until a reset), so later calls run inline.
+; Returns 1 when a job was still running after many tries; then nothing was stopped.
+define i32 @xrelay_pool_stop() {
+entry:
+  br label %acquire
+acquire:
+  %try = phi i32 [ 0, %entry ], [ %try.next, %retry ]
+  %pair = cmpxchg ptr @busy, i32 0, i32 1 seq_cst monotonic
+  %mine = extractvalue { i32, i1 } %pair, 1
+  br i1 %mine, label %stop, label %retry
+retry:
+  %y = call i32 @sched_yield()
+  %try.next = add i32 %try, 1
+  %again = icmp ult i32 %try.next, 10000
+  br i1 %again, label %acquire, label %refuse
+refuse:
+  ret i32 1
+stop:
+  store atomic i32 1, ptr @stopping seq_cst, align 4
+  call void @lock_pass()
+  %b = call i32 @pthread_cond_broadcast(ptr @wake)
+  %count = load i32, ptr @workers
+  %any = icmp sgt i32 %count, 0
+  br i1 %any, label %join, label %stopped
+join:
+  %i = phi i32 [ 0, %stop ], [ %i.next, %join ]
+  %slot = getelementptr inbounds [256 x ptr], ptr @threads, i32 0, i32 %i
+  %thread = load ptr, ptr %slot
+  %j = call i32 @pthread_join(ptr %thread, ptr null)
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, %count
+  br i1 %more, label %join, label %stopped
+stopped:
+  store i32 0, ptr @workers
+  ret i32 0
+}
+
+; Waits until nobody is between looking at a flag and waiting for its condition.
+define internal void @lock_pass() {
+  %l = call i32 @pthread_mutex_lock(ptr @mutex)
+  %u = call i32 @pthread_mutex_unlock(ptr @mutex)
+  ret void
+}
+
+; i32 xrelay_parallel_for(ptr ctx, ptr body, ptr env, i64 n); ctx begins with { i32 status, i32 num_threads }.
+define i32 @xrelay_parallel_for(ptr %ctx, ptr %body, ptr %env, i64 %n) {
+entry:
+  %threads.p = getelementptr inbounds i8, ptr %ctx, i64 4
+  %threads = load i32, ptr %threads.p, align 4
+  %one.thread = icmp sle i32 %threads, 1
+  %one.index = icmp sle i64 %n, 1
+  %serial = or i1 %one.thread, %one.index
+  br i1 %serial, label %inline, label %acquire
+acquire:
+  %pair = cmpxchg ptr @busy, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue { i32, i1 } %pair, 1
+  br i1 %mine, label %staff, label %inline
+staff:
+  %threads.64 = zext i32 %threads to i64
+  %useful = call i64 @llvm.smin.i64(i64 %threads.64, i64 %n)
+  %useful.32 = trunc i64 %useful to i32
+  %wanted = sub i32 %useful.32, 1
+  %cap = call i32 @staff(i32 %wanted)
+  %alone = icmp eq i32 %cap, 0
+  br i1 %alone, label %release.inline, label %parallel
+parallel:
+  %status = call i32 @run_job(ptr %ctx, ptr %body, ptr %env, i64 %n, i32 %cap)
+  store atomic i32 0, ptr @busy release, align 4
+  br label %exit
+release.inline:
+  store atomic i32 0, ptr @busy release, align 4
+  br label %inline
+inline:
+  %empty = icmp sle i64 %n, 0
+  br i1 %empty, label %ok, label %call
+call:
+  %result = call i32 %body(ptr %ctx, ptr %env, i64 0, i64 %n)
+  br label %exit
+ok:
+  ret i32 0
+exit:
+  %code = phi i32 [ %status, %parallel ], [ %result, %call ]
+  %fine = icmp eq i32 %code, 0
+  br i1 %fine, label %ok, label %fail
+fail:
+  %first = cmpxchg ptr %ctx, i32 0, i32 %code seq_cst monotonic
+  ret i32 %code
+}
+
+; Creates workers up to `wanted` (the owner only); returns how many of those wanted there are.
+define internal i32 @staff(i32 %wanted) {
+entry:
+  %goal = call i32 @llvm.smin.i32(i32 %wanted, i32 255)
+  %have = load i32, ptr @workers
+  %short = icmp slt i32 %have, %goal
+  br i1 %short, label %hire, label %exit
+hire:
+  call void @hire(i32 %goal)
+  br label %exit
+exit:
+  %now = load i32, ptr @workers
+  %cap = call i32 @llvm.smin.i32(i32 %now, i32 %goal)
+  ret i32 %cap
+}
+
+; Creates workers until there are `goal` or the system refuses. Workers take no signals, as those are the program's;
+; their stacks are 8 MiB on every system, since kernels keep their local buffers there.
+define internal void @hire(i32 %goal) noinline {
+entry:
+  %attr = alloca [128 x i8], align 64
+  %all = alloca [128 x i8], align 64
+  %old = alloca [128 x i8], align 64
+  %how = load i32, ptr @setmask
+  %a = call i32 @pthread_attr_init(ptr %attr)
+  %s = call i32 @pthread_attr_setstacksize(ptr %attr, i64 8388608)
+  %f = call i32 @sigfillset(ptr %all)
+  %m = call i32 @pthread_sigmask(i32 %how, ptr %all, ptr %old)
+  %start = load i32, ptr @workers
+  br label %next
+next:
+  %count = phi i32 [ %start, %entry ], [ %count.next, %created ]
+  store atomic i32 %count, ptr @workers monotonic, align 4
+  %more = icmp slt i32 %count, %goal
+  br i1 %more, label %create, label %exit
+create:
+  %slot = getelementptr inbounds [256 x ptr], ptr @threads, i32 0, i32 %count
+  %error = call i32 @pthread_create(ptr %slot, ptr %attr, ptr @worker, ptr null)
+  %refused = icmp ne i32 %error, 0
+  br i1 %refused, label %exit, label %created
+created:
+  %count.next = add i32 %count, 1
+  br label %next
+exit:
+  %r = call i32 @pthread_sigmask(i32 %how, ptr %old, ptr null)
+  %d = call i32 @pthread_attr_destroy(ptr %attr)
+  ret void
+}
+
+; Publishes a job for up to `cap` workers, takes part in it, and returns its status when nobody is inside any more.
+define internal i32 @run_job(ptr %ctx, ptr %body, ptr %env, i64 %n, i32 %cap) {
+entry:
+  ; About four chunks a thread: enough to even out threads that start late, few enough to keep rows together.
+  %cap.64 = zext i32 %cap to i64
+  %team = add i64 %cap.64, 1
+  %parts = shl i64 %team, 2
+  %quotient = udiv i64 %n, %parts
+  %chunk = call i64 @llvm.umax.i64(i64 %quotient, i64 1)
+  store ptr %body, ptr @job
+  store ptr %ctx, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 1)
+  store ptr %env, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 2)
+  store i64 %n, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 3)
+  store i64 %chunk, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 4)
+  store atomic i32 0, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5) monotonic, align 4
+  store atomic i64 0, ptr @next monotonic, align 8
+  %before = load atomic i64, ptr @state monotonic, align 8
+  %number = lshr i64 %before, 32
+  %number.next = add i64 %number, 1
+  %high = shl i64 %number.next, 32
+  %room = shl i64 %cap.64, 16
+  %low = or i64 %room, 2147483648
+  %open = or i64 %high, %low
+  store atomic i64 %open, ptr @state seq_cst, align 8
+  %asleep = load atomic i32, ptr @sleepers seq_cst, align 4
+  %some = icmp sgt i32 %asleep, 0
+  br i1 %some, label %rouse, label %work
+rouse:
+  call void @rouse(i32 %asleep, i32 %cap)
+  br label %work
+work:
+  call void @work()
+  %closed = atomicrmw and ptr @state, i64 -2147483649 seq_cst
+  %inside = and i64 %closed, 65535
+  %left = icmp eq i64 %inside, 0
+  br i1 %left, label %exit, label %wait
+wait:
+  call void @wait_done()
+  br label %exit
+exit:
+  %status = load atomic i32, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5) acquire, align 4
+  ret i32 %status
+}
+
+; Wakes `cap` of the sleepers: all at once where all are wanted.
+define internal void @rouse(i32 %asleep, i32 %cap) noinline {
+entry:
+  call void @lock_pass()
+  %everybody = icmp sle i32 %asleep, %cap
+  br i1 %everybody, label %all, label %some
+all:
+  %b = call i32 @pthread_cond_broadcast(ptr @wake)
+  ret void
+some:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %some ]
+  %s = call i32 @pthread_cond_signal(ptr @wake)
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, %cap
+  br i1 %more, label %some, label %exit
+exit:
+  ret void
+}
+
+; Takes chunks of the job until none is left. A failing body ends the job: the rest of its range is dropped.
+define internal void @work() {
+entry:
+  %body = load ptr, ptr @job
+  %ctx = load ptr, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 1)
+  %env = load ptr, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 2)
+  %n = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 3)
+  %chunk = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 4)
+  br label %take
+take:
+  %begin = atomicrmw add ptr @next, i64 %chunk monotonic
+  %some = icmp slt i64 %begin, %n
+  br i1 %some, label %run, label %exit
+run:
+  %stop = add i64 %begin, %chunk
+  %end = call i64 @llvm.smin.i64(i64 %stop, i64 %n)
+  %code = call i32 %body(ptr %ctx, ptr %env, i64 %begin, i64 %end)
+  %fine = icmp eq i32 %code, 0
+  br i1 %fine, label %take, label %fail
+fail:
+  %pair = cmpxchg ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5), i32 0, i32 %code seq_cst monotonic
+  store atomic i64 %n, ptr @next monotonic, align 8
+  br label %exit
+exit:
+  ret void
+}
+
+; The owner's wait for the workers inside: spin, then sleep on @done.
+define internal void @wait_done() {
+entry:
+  %spins = load i64, ptr @spins
+  br label %spin
+spin:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %pause ]
+  %word = load atomic i64, ptr @state acquire, align 8
+  %inside = and i64 %word, 65535
+  %left = icmp eq i64 %inside, 0
+  br i1 %left, label %exit, label %pause
+pause:
+  call void asm sideeffect "pause", "~{memory}"()
+  %i.next = add i64 %i, 1
+  %more = icmp ult i64 %i.next, %spins
+  br i1 %more, label %spin, label %sleep
+sleep:
+  %l = call i32 @pthread_mutex_lock(ptr @mutex)
+  store atomic i32 1, ptr @waiting seq_cst, align 4
+  br label %look
+look:
+  %word.2 = load atomic i64, ptr @state seq_cst, align 8
+  %inside.2 = and i64 %word.2, 65535
+  %left.2 = icmp eq i64 %inside.2, 0
+  br i1 %left.2, label %awake, label %doze
+doze:
+  %c = call i32 @pthread_cond_wait(ptr @done, ptr @mutex)
+  br label %look
+awake:
+  store atomic i32 0, ptr @waiting seq_cst, align 4
+  %u = call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %exit
+exit:
+  ret void
+}
+
+; A worker: look for an open job it has not yet seen, spinning and then asleep; enter, work, leave.
+define internal ptr @worker(ptr %unused) {
+entry:
+  %spins = load i64, ptr @spins
+  br label %idle
+idle:
+  %seen = phi i64 [ -1, %entry ], [ %seen.try, %try ], [ %number, %leave ], [ %number, %call.owner ], [ %number, %full ]
+  br label %spin
+spin:
+  %i = phi i64 [ 0, %idle ], [ %i.next, %pause ]
+  %word.spin = load atomic i64, ptr @state monotonic, align 8
+  %found.spin = call i1 @is_new(i64 %word.spin, i64 %seen)
+  br i1 %found.spin, label %found, label %pause
+pause:
+  call void asm sideeffect "pause", "~{memory}"()
+  %i.next = add i64 %i, 1
+  %more = icmp ult i64 %i.next, %spins
+  br i1 %more, label %spin, label %sleep
+sleep:
+  %l = call i32 @pthread_mutex_lock(ptr @mutex)
+  %up = atomicrmw add ptr @sleepers, i32 1 seq_cst
+  br label %look
+look:
+  %word.look = load atomic i64, ptr @state seq_cst, align 8
+  %found.look = call i1 @is_new(i64 %word.look, i64 %seen)
+  %end = load atomic i32, ptr @stopping seq_cst, align 4
+  %ending = icmp ne i32 %end, 0
+  %rise = or i1 %found.look, %ending
+  br i1 %rise, label %awake, label %doze
+doze:
+  %c = call i32 @pthread_cond_wait(ptr @wake, ptr @mutex)
+  br label %look
+awake:
+  %down = atomicrmw sub ptr @sleepers, i32 1 seq_cst
+  %u = call i32 @pthread_mutex_unlock(ptr @mutex)
+  br i1 %ending, label %exit, label %found
+found:
+  %word = phi i64 [ %word.spin, %spin ], [ %word.look, %awake ]
+  %number = lshr i64 %word, 32
+  %inside = and i64 %word, 65535
+  %room.high = lshr i64 %word, 16
+  %room = and i64 %room.high, 32767
+  %fits = icmp ult i64 %inside, %room
+  br i1 %fits, label %try, label %full
+full:
+  br label %idle
+try:
+  %seen.try = phi i64 [ %seen, %found ]
+  %entered = add i64 %word, 1
+  %pair = cmpxchg ptr @state, i64 %word, i64 %entered seq_cst monotonic
+  %in = extractvalue { i64, i1 } %pair, 1
+  br i1 %in, label %leave, label %idle
+leave:
+  call void @work()
+  %left = atomicrmw sub ptr @state, i64 1 seq_cst
+  %left.inside = and i64 %left, 65535
+  %last = icmp eq i64 %left.inside, 1
+  %owner = load atomic i32, ptr @waiting seq_cst, align 4
+  %waits = icmp ne i32 %owner, 0
+  %signal = and i1 %last, %waits
+  br i1 %signal, label %call.owner, label %idle
+call.owner:
+  call void @lock_pass()
+  %s = call i32 @pthread_cond_signal(ptr @done)
+  br label %idle
+exit:
+  ret ptr null
+}
+
+; Is `word` an open job other than number `seen`?
+define internal i1 @is_new(i64 %word, i64 %seen) {
+  %bit = and i64 %word, 2147483648
+  %open = icmp ne i64 %bit, 0
+  %number = lshr i64 %word, 32
+  %other = icmp ne i64 %number, %seen
+  %new = and i1 %open, %other
+  ret i1 %new
+}

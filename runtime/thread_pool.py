@@ -1,0 +1,119 @@
+"""The process's thread pool: `thread_pool.ll`, compiled on first use and loaded for good.
+
+The pool's code is never unloaded, since its threads run in it. Workers start when a parallel region first wants them,
+end at exit, and are forgotten in the child of a fork, which starts its own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import os
+import platform
+import signal
+import time
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from xrelay.errors import InputError
+from xrelay.runtime.abi import PARALLEL_FOR_SYMBOL
+from xrelay.runtime.cache import ObjectCache
+from xrelay.runtime.native import NativeLibrary, compile_many
+
+MAX_THREADS: Final = 256
+_SPIN_NANOSECONDS: Final = 40_000
+_CALIBRATION_PAUSES: Final = 1000
+# How each architecture says "I am spinning"; the text is written for the first.
+_PAUSES: Final = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb sy", "arm64": "isb sy"}
+
+
+@functools.cache
+def thread_pool() -> ThreadPool:
+    """The pool of this process."""
+    return ThreadPool()
+
+
+def default_num_threads() -> int:
+    """How many threads to use where nobody says: `XRELAY_NUM_THREADS`, else the cores this process may run on.
+
+    Hardware threads of one core count once, as a second one adds nothing to code that keeps the units busy.
+    """
+    text = os.environ.get("XRELAY_NUM_THREADS", "")
+    if text:
+        if not text.isdecimal():
+            raise InputError(f"XRELAY_NUM_THREADS is '{text}'", help=f"give a number from 1 to {MAX_THREADS}")
+        return check_num_threads(int(text))
+    return min(_physical_cores(), MAX_THREADS)
+
+
+def check_num_threads(threads: int) -> int:
+    """`threads` itself; `InputError` unless it is from 1 to `MAX_THREADS`."""
+    if not 1 <= threads <= MAX_THREADS:
+        raise InputError(f"number of threads is {threads}", help=f"give a number from 1 to {MAX_THREADS}")
+    return threads
+
+
+def _physical_cores() -> int:
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count() or 1
+    cpus = os.sched_getaffinity(0)
+    cores = {_siblings(cpu) for cpu in cpus}
+    return max(1, len(cores))
+
+
+def _siblings(cpu: int) -> str:
+    """What identifies the core of a CPU: the list of its hardware threads, or the CPU's number where unknown."""
+    try:
+        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text().strip()
+    except OSError:
+        return str(cpu)
+
+
+class ThreadPool:
+    """Handle on the native pool: its address for linking, and what tests and the process's life need."""
+
+    parallel_for: int
+    """The address of `i32 xrelay_parallel_for(ptr ctx, ptr body, ptr env, i64 n)`."""
+
+    def __init__(self):
+        """Compile, load and start the pool; users call `thread_pool()`, as there is one a process."""
+        text = resources.files("xrelay.runtime").joinpath("thread_pool.ll").read_text(encoding="utf-8")
+        pause = _PAUSES.get(platform.machine().lower(), "")
+        text = text.replace('asm sideeffect "pause"', f'asm sideeffect "{pause}"')
+        (code,) = compile_many([text], cpu="", features="", cache=ObjectCache.default())
+        names = ("pause", "reset", "workers", "stop")
+        exports = (PARALLEL_FOR_SYMBOL, *(f"xrelay_pool_{name}" for name in names))
+        self._library = NativeLibrary.load([code], exports=exports)
+        self.parallel_for = self._library.address(PARALLEL_FOR_SYMBOL)
+        self._pause = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self._library.address("xrelay_pool_pause"))
+        self._reset = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64)(
+            self._library.address("xrelay_pool_reset")
+        )
+        self._workers = ctypes.CFUNCTYPE(ctypes.c_int32)(self._library.address("xrelay_pool_workers"))
+        self._stop = ctypes.CFUNCTYPE(ctypes.c_int32)(self._library.address("xrelay_pool_stop"))
+        self._spins = self._calibrate()
+        self.reset()
+        os.register_at_fork(after_in_child=self.reset)
+        atexit.register(self.stop)
+
+    @property
+    def workers(self) -> int:
+        """How many threads the pool has started so far; the caller of a region is not one of them."""
+        return self._workers()
+
+    def stop(self) -> bool:
+        """End and join the workers; later regions run inline. False where a region was still running."""
+        return self._stop() == 0
+
+    def reset(self) -> None:
+        """Make the pool new, without workers. Only while it has none: after `stop`, or in the child of a fork."""
+        self._reset(int(signal.SIG_SETMASK), self._spins)
+
+    def _calibrate(self) -> int:
+        """How many pauses fill the time to spin, as their cost differs tenfold between CPUs."""
+        start = time.perf_counter_ns()
+        self._pause(_CALIBRATION_PAUSES)
+        elapsed = max(1, time.perf_counter_ns() - start)
+        return max(1, _CALIBRATION_PAUSES * _SPIN_NANOSECONDS // elapsed)
