@@ -1,0 +1,30 @@
+"""loop: explicit loop nests on buffers, and schedules as data.
+
+A kernel is a `func.func private @k(inputs…, outputs…) attributes {loop.kernel, loop.num_outputs = n}` on memrefs.
+Intermediate buffers are `memref.alloc`s, private ones have the memory space `"local"`. Bodies of blocks compute with
+`arith` and `math`; a read that may lie outside its buffer stands in a `scf.if`.
+"""
+
+from xdsl.ir import Dialect
+
+from xrelay.dialects.loop.access_ops import LoadOp, StoreOp, WeightOp
+from xrelay.dialects.loop.attrs import IterKind, IterKindAttr, LoopKind, LoopKindAttr, Tail, TailAttr
+from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, IterVar
+from xrelay.dialects.loop.for_op import ForOp
+from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
+from xrelay.dialects.loop.value_map import ValueMap
+
+LOOP = Dialect(
+    "loop",
+    [ForOp, BlockOp, LoadOp, StoreOp, WeightOp],
+    [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr],
+)
+"""The dialect, as `xrelay.dialects.ALL_DIALECTS` names it."""
+
+LOCAL = "local"
+"""The memory space of a buffer that only one iteration of an enclosing loop sees; it becomes registers."""
+
+__all__ = [
+    "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "ForOp", "IterKind", "IterKindAttr", "IterVar", "LoadOp", "LoopKind",
+    "LoopKindAttr", "ScheduleAttr", "SchedulePrimitive", "StoreOp", "Tail", "TailAttr", "ValueMap", "WeightOp",
+]  # fmt: skip

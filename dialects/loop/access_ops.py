@@ -1,0 +1,215 @@
+"""`loop.load`, `loop.store` and `loop.weight`: what kernels read and write."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from typing_extensions import override
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.loop.affine_syntax import parse_affine_exprs, print_affine_exprs
+from xrelay.dialects.loop.value_map import ValueMap
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """Read one element of a buffer at affine expressions of index values.
+
+    An index that is not affine is an index value that was computed before.
+
+    - C1: as many index expressions as the buffer has dimensions
+    - C2: as many operands as the map has dimensions, and no symbols
+    - C3: every index that the extents of loops and variables determine lies inside the buffer, unless a `scf.if`
+      stands around the access inside its block
+
+    ```mlir
+    func.func @f(%X: memref<8x8xf32>, %i: index) -> f32 {
+      %x = loop.load %X[%i * 2 + 1, %i] : memref<8x8xf32>
+      func.return %x : f32
+    }
+    ```
+    """
+
+    name = "loop.load"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    memref = operand_def(MemRefType.constr(T))
+    index_operands = var_operand_def(IndexType)
+    map_attr = prop_def(AffineMapAttr, prop_name="map")
+    result = result_def(T)
+
+    traits = traits_def(MemoryReadEffect())
+
+    def __init__(self, memref: SSAValue, index: ValueMap):
+        super().__init__(
+            operands=[memref, index.operands],
+            properties={"map": index.attr()},
+            result_types=[SSAValue.get(memref, type=MemRefType).type.element_type],
+        )
+
+    @property
+    def buffer_type(self) -> MemRefType:
+        """The type of the buffer."""
+        return SSAValue.get(self.memref, type=MemRefType).type
+
+    @property
+    def index(self) -> ValueMap:
+        """The index expressions."""
+        return ValueMap.from_attr(self.map_attr, tuple(self.index_operands))
+
+    @index.setter
+    def index(self, value: ValueMap) -> None:
+        self.map_attr = value.attr()
+        self.operands = (self.memref, *value.operands)
+
+    @override
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        memref, index, attributes = _parse_access(parser)
+        op = cls(memref, index)
+        op.attributes |= attributes
+        return op
+
+    @override
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        _print_access(printer, self)
+
+    @override
+    def verify_(self) -> None:
+        from xrelay.dialects.loop.verify import verify_access
+
+        verify_access(self)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Write one element of a buffer at affine expressions of index values.
+
+    - C1: as many index expressions as the buffer has dimensions
+    - C2: as many operands as the map has dimensions, and no symbols
+    - C3: every index that the extents of loops and variables determine lies inside the buffer, unless a `scf.if`
+      stands around the access inside its block
+
+    ```mlir
+    func.func @f(%X: memref<8xf32>, %i: index, %v: f32) {
+      loop.store %v, %X[%i - 1] : memref<8xf32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.store"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value = operand_def(T)
+    memref = operand_def(MemRefType.constr(T))
+    index_operands = var_operand_def(IndexType)
+    map_attr = prop_def(AffineMapAttr, prop_name="map")
+
+    traits = traits_def(MemoryWriteEffect())
+
+    def __init__(self, value: SSAValue, memref: SSAValue, index: ValueMap):
+        super().__init__(operands=[value, memref, index.operands], properties={"map": index.attr()})
+
+    @property
+    def buffer_type(self) -> MemRefType:
+        """The type of the buffer."""
+        return SSAValue.get(self.memref, type=MemRefType).type
+
+    @property
+    def index(self) -> ValueMap:
+        """The index expressions."""
+        return ValueMap.from_attr(self.map_attr, tuple(self.index_operands))
+
+    @index.setter
+    def index(self, value: ValueMap) -> None:
+        self.map_attr = value.attr()
+        self.operands = (self.value, self.memref, *value.operands)
+
+    @override
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        memref, index, attributes = _parse_access(parser)
+        element = SSAValue.get(memref, type=MemRefType).type.element_type
+        op = cls(parser.resolve_operand(value, element), memref, index)
+        op.attributes |= attributes
+        return op
+
+    @override
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        _print_access(printer, self)
+
+    @override
+    def verify_(self) -> None:
+        from xrelay.dialects.loop.verify import verify_access
+
+        verify_access(self)
+
+
+@irdl_op_definition
+class WeightOp(IRDLOperation):
+    """The buffer of a constant of the model, identified by an attribute. The buffer is never written.
+
+    ```mlir
+    func.func @f() {
+      %w = loop.weight "conv1.w" : memref<64x3x7x7xf32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.weight"
+
+    weight = prop_def(Attribute)
+    result = result_def(MemRefType)
+
+    assembly_format = "$weight attr-dict `:` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, weight: Attribute, result_type: MemRefType):
+        super().__init__(properties={"weight": weight}, result_types=[result_type])
+
+
+def _parse_access(parser: Parser) -> tuple[SSAValue, ValueMap, dict[str, Attribute]]:
+    """Parse `%X[…] attributes : memref<…>`."""
+    memref = parser.parse_unresolved_operand()
+    index = parse_affine_exprs(parser)
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    position = parser.pos
+    memref_type = parser.parse_type()
+    if not isa(memref_type, MemRefType):
+        parser.raise_error("an access needs a memref type", position)
+    return parser.resolve_operand(memref, memref_type), index, attributes
+
+
+def _print_access(printer: Printer, op: LoadOp | StoreOp) -> None:
+    printer.print_ssa_value(op.memref)
+    print_affine_exprs(printer, op.map_attr.data.results, tuple(op.index_operands))
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : ")
+    printer.print_attribute(op.memref.type)

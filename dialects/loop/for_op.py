@@ -1,0 +1,173 @@
+"""`loop.for`: a loop with a name, a kind and a way to handle its tail."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from typing_extensions import override
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_operand_def, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator, RecursiveMemoryEffect
+
+from xrelay.dialects.loop.attrs import LoopKind, LoopKindAttr, Tail, TailAttr
+
+
+@irdl_op_definition
+class ForOp(IRDLOperation):
+    """A loop over `0, 1, …, extent - 1`.
+
+    The name identifies the loop to schedule primitives. The extent is a number, or an `index` value where it is known
+    only at run time. The kind says how iterations are run, the tail how a partial last tile under this loop is
+    handled, and `unroll = disable` keeps later stages from unrolling it. Defaults (`serial`, `peel`) are not printed.
+
+    - C1: the extent is either a number or a value, not both
+    - C2: a constant extent is not negative
+    - C3: the body has one block with one `index` argument
+    - C4: names of loops, and names of blocks, are unique within their function
+    - C5: values are defined before they are used
+
+    ```mlir
+    func.func @f(%n: index) {
+      loop.for "i" %i to 56 parallel {
+        loop.for "j" %j to %n unroll = disable {
+        }
+      }
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.for"
+
+    dynamic_extent = opt_operand_def(IndexType)
+    loop_name_attr = prop_def(StringAttr, prop_name="loop_name")
+    extent_attr = opt_prop_def(IntegerAttr[IndexType], prop_name="extent")
+    kind_attr = prop_def(LoopKindAttr, default_value=LoopKindAttr(LoopKind.SERIAL), prop_name="kind")
+    tail_attr = prop_def(TailAttr, default_value=TailAttr(Tail.PEEL), prop_name="tail")
+    no_unroll_attr = opt_prop_def(UnitAttr, prop_name="no_unroll")
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        loop_name: str,
+        extent: int | SSAValue,
+        body: Region | None = None,
+        *,
+        kind: LoopKind = LoopKind.SERIAL,
+        tail: Tail = Tail.PEEL,
+        no_unroll: bool = False,
+    ):
+        if body is None:
+            body = Region(Block(arg_types=[IndexType()]))
+            body.block.args[0].name_hint = loop_name if SSAValue.is_valid_name(loop_name) else None
+        static = IntegerAttr.from_index_int_value(extent) if isinstance(extent, int) else None
+        super().__init__(
+            operands=[[] if isinstance(extent, int) else [extent]],
+            properties={
+                "loop_name": StringAttr(loop_name),
+                "extent": static,
+                "kind": LoopKindAttr(kind),
+                "tail": TailAttr(tail),
+                "no_unroll": UnitAttr() if no_unroll else None,
+            },
+            regions=[body],
+        )
+
+    @property
+    def loop_name(self) -> str:
+        """The name by which schedules know the loop."""
+        return self.loop_name_attr.data
+
+    @property
+    def index(self) -> SSAValue:
+        """The loop's index, the argument of its body."""
+        return self.body.block.args[0]
+
+    @property
+    def extent(self) -> int | None:
+        """The number of iterations; `None` if it is known only at run time."""
+        return None if self.extent_attr is None else self.extent_attr.value.data
+
+    @property
+    def kind(self) -> LoopKind:
+        """How the iterations are run."""
+        return self.kind_attr.data
+
+    @kind.setter
+    def kind(self, kind: LoopKind) -> None:
+        self.kind_attr = LoopKindAttr(kind)
+
+    @property
+    def tail(self) -> Tail:
+        """How a partial last tile is handled."""
+        return self.tail_attr.data
+
+    @tail.setter
+    def tail(self, tail: Tail) -> None:
+        self.tail_attr = TailAttr(tail)
+
+    @property
+    def no_unroll(self) -> bool:
+        """Whether later stages are told to leave the loop rolled."""
+        return self.no_unroll_attr is not None
+
+    @no_unroll.setter
+    def no_unroll(self, value: bool) -> None:
+        self.no_unroll_attr = UnitAttr() if value else None
+
+    @override
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        loop_name = parser.parse_str_literal()
+        index = parser.parse_argument(expect_type=False).resolve(IndexType())
+        parser.parse_keyword("to")
+        operand = parser.parse_optional_operand(IndexType())
+        extent = parser.parse_integer(allow_boolean=False) if operand is None else operand
+        word = parser.parse_optional_keyword_in([kind.value for kind in LoopKind])
+        kind = LoopKind.SERIAL if word is None else LoopKind(word)
+        tail, no_unroll = Tail.PEEL, False
+        if parser.parse_optional_keyword("tail") is not None:
+            parser.parse_punctuation("=")
+            tail = parser.parse_str_enum(Tail)
+        if parser.parse_optional_keyword("unroll") is not None:
+            parser.parse_punctuation("=")
+            parser.parse_keyword("disable")
+            no_unroll = True
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region((index,))
+        op = cls(loop_name, extent, body, kind=kind, tail=tail, no_unroll=no_unroll)
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    @override
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.loop_name)
+        printer.print_string(" ")
+        printer.print_block_argument(self.body.block.args[0], print_type=False)
+        printer.print_string(" to ")
+        if self.dynamic_extent is not None:
+            printer.print_ssa_value(self.dynamic_extent)
+        else:
+            printer.print_string(str(self.extent))
+        if self.kind is not LoopKind.SERIAL:
+            printer.print_string(f" {self.kind}")
+        if self.tail is not Tail.PEEL:
+            printer.print_string(f" tail = {self.tail}")
+        if self.no_unroll:
+            printer.print_string(" unroll = disable")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+    @override
+    def verify_(self) -> None:
+        from xrelay.dialects.loop.verify import verify_for
+
+        verify_for(self)

@@ -1,0 +1,310 @@
+"""Schedules as data: each primitive is a frozen dataclass, a list of them is the attribute `#loop.schedule<[…]>`.
+
+The text form of a primitive follows from its fields: fields without a default are positional, the others are printed
+as `name = value` where they differ from their default, and a field annotated as a tuple that stands last among the
+positional ones takes all remaining arguments: `split("ow", 14, tail = mask)`, `reorder("oc", "oh", "ow")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
+from typing import ClassVar, TypeVar
+
+from typing_extensions import override
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.loop.attrs import Tail
+
+Value = str | int | tuple[str, ...] | Tail | None
+"""What a field of a primitive can hold."""
+
+
+@dataclass(frozen=True)
+class SchedulePrimitive:
+    """One step of a schedule. A subclass states `primitive`, its name in text, and its fields."""
+
+    primitive: ClassVar[str]
+
+    def problem(self) -> str | None:
+        """What is wrong with the values by themselves, without any kernel; `None` if nothing is."""
+        return None
+
+
+PRIMITIVES: dict[str, type[SchedulePrimitive]] = {}
+"""Every known primitive by its name in text; `register_primitive` adds to it."""
+
+P = TypeVar("P", bound=type[SchedulePrimitive])
+
+
+def register_primitive(cls: P) -> P:
+    """Class decorator: make a primitive known to the text form."""
+    PRIMITIVES[cls.primitive] = cls
+    return cls
+
+
+@register_primitive
+@dataclass(frozen=True)
+class Split(SchedulePrimitive):
+    """Loop `loop` becomes `<loop>_o` around `<loop>_i` with `factor` iterations, or the two given names."""
+
+    primitive: ClassVar[str] = "split"
+    loop: str
+    factor: int
+    tail: Tail = Tail.PEEL
+    names: tuple[str, ...] = ()
+
+    @override
+    def problem(self) -> str | None:
+        if self.factor < 1:
+            return f"the factor must be positive, got {self.factor}"
+        return f"two names are needed, got {len(self.names)}" if len(self.names) not in (0, 2) else None
+
+
+@register_primitive
+@dataclass(frozen=True)
+class Fuse(SchedulePrimitive):
+    """`outer` and `inner`, directly inside it, become one loop `name` (`<outer>_<inner>` by default)."""
+
+    primitive: ClassVar[str] = "fuse"
+    outer: str
+    inner: str
+    name: str | None = None
+
+
+@register_primitive
+@dataclass(frozen=True)
+class Reorder(SchedulePrimitive):
+    """The named loops of one perfect nest take each other's places, so that they stand in this order."""
+
+    primitive: ClassVar[str] = "reorder"
+    loops: tuple[str, ...]
+
+    @override
+    def problem(self) -> str | None:
+        if len(self.loops) < 2:
+            return f"at least two loops are needed, got {len(self.loops)}"
+        twice = sorted({name for name in self.loops if self.loops.count(name) > 1})
+        return f"loop {twice[0]!r} is named twice" if twice else None
+
+
+@register_primitive
+@dataclass(frozen=True)
+class Tile(SchedulePrimitive):
+    """Split `outer` and `inner` by their factors and bring both inner parts inside: `a_o, b_o, a_i, b_i`."""
+
+    primitive: ClassVar[str] = "tile"
+    outer: str
+    inner: str
+    outer_factor: int
+    inner_factor: int
+    tail: Tail = Tail.PEEL
+
+    @override
+    def problem(self) -> str | None:
+        smallest = min(self.outer_factor, self.inner_factor)
+        return f"the factors must be positive, got {smallest}" if smallest < 1 else None
+
+
+@register_primitive
+@dataclass(frozen=True)
+class Unroll(SchedulePrimitive):
+    """The loop becomes straight code."""
+
+    primitive: ClassVar[str] = "unroll"
+    loop: str
+
+
+@register_primitive
+@dataclass(frozen=True)
+class Vectorize(SchedulePrimitive):
+    """The iterations of the loop become lanes of vectors."""
+
+    primitive: ClassVar[str] = "vectorize"
+    loop: str
+
+
+@register_primitive
+@dataclass(frozen=True)
+class Parallelize(SchedulePrimitive):
+    """The iterations of the loop are run by several threads."""
+
+    primitive: ClassVar[str] = "parallelize"
+    loop: str
+
+
+@register_primitive
+@dataclass(frozen=True)
+class CacheWrite(SchedulePrimitive):
+    """`block` writes a buffer of its own in `space`; a new block `<block>_write` copies it to the real one."""
+
+    primitive: ClassVar[str] = "cache_write"
+    block: str
+    space: str = "local"
+    names: tuple[str, ...] = ()
+
+
+@register_primitive
+@dataclass(frozen=True)
+class ComputeAt(SchedulePrimitive):
+    """The nest of `block` moves into `loop` of its consumer and computes the tile that is needed there."""
+
+    primitive: ClassVar[str] = "compute_at"
+    block: str
+    loop: str
+
+
+@register_primitive
+@dataclass(frozen=True)
+class SetTail(SchedulePrimitive):
+    """A partial last tile under `loop` is handled by `tail`."""
+
+    primitive: ClassVar[str] = "set_tail"
+    loop: str
+    tail: Tail
+
+
+@register_primitive
+@dataclass(frozen=True)
+class DisableUnroll(SchedulePrimitive):
+    """Later stages leave the loop rolled."""
+
+    primitive: ClassVar[str] = "disable_unroll"
+    loop: str
+
+
+@irdl_attr_definition
+class ScheduleAttr(Data[tuple[SchedulePrimitive, ...]]):
+    """How a kernel is to be scheduled, step by step: `#loop.schedule<[split("ow", 14), vectorize("oc_i")]>`."""
+
+    name = "loop.schedule"
+
+    def __init__(self, primitives: Iterable[SchedulePrimitive]):
+        super().__init__(tuple(primitives))
+
+    @override
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[SchedulePrimitive, ...]:
+        with parser.in_angle_brackets():
+            return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_primitive(parser)))
+
+    @override
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets(), printer.in_square_brackets():
+            printer.print_list(self.data, lambda step: printer.print_string(primitive_text(step)))
+
+    @override
+    def verify(self) -> None:
+        for step in self.data:
+            if (problem := step.problem()) is not None:
+                raise VerifyException(f"[loop.schedule C1] {primitive_text(step)}: {problem}")
+
+
+def primitive_text(step: SchedulePrimitive) -> str:
+    """A primitive as it is printed: `split("ow", 14)`."""
+    parts: list[str] = []
+    for spec in fields(step):
+        value: Value = getattr(step, spec.name)
+        if spec.default is MISSING:
+            parts.extend(map(_text, value) if isinstance(value, tuple) else [_text(value)])
+        elif value != spec.default:
+            parts.append(f"{spec.name} = {_text(value)}")
+    return f"{step.primitive}({', '.join(parts)})"
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, Tail):
+        return str(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _parse_primitive(parser: AttrParser) -> SchedulePrimitive:
+    position = parser.pos
+    name = parser.parse_identifier()
+    cls = PRIMITIVES.get(name)
+    if cls is None:
+        close = get_close_matches(name, PRIMITIVES, 1)
+        hint = f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(sorted(PRIMITIVES))}"
+        parser.raise_error(f"no schedule primitive is called '{name}'{hint}", position)
+    positional: list[Value] = []
+    named: dict[str, Value] = {}
+
+    def argument() -> None:
+        key = parser.parse_optional_identifier()
+        if key is None:
+            positional.append(_parse_value(parser))
+        elif parser.parse_optional_punctuation("=") is not None:
+            named[key] = _parse_value(parser)
+        else:
+            positional.append(_tail(parser, key))
+
+    parser.parse_comma_separated_list(parser.Delimiter.PAREN, argument)
+    try:
+        return build_primitive(cls, positional, named)
+    except TypeError as error:
+        parser.raise_error(f"{name}: {error}", position)
+
+
+def _parse_value(parser: AttrParser) -> Value:
+    if (text := parser.parse_optional_str_literal()) is not None:
+        return text
+    if (word := parser.parse_optional_identifier()) is not None:
+        return _tail(parser, word)
+    names = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
+    return parser.parse_integer(allow_boolean=False) if names is None else tuple(names)
+
+
+def _tail(parser: AttrParser, word: str) -> Tail:
+    if word not in list(Tail):
+        parser.raise_error(f"expected peel, mask or overlap, got '{word}'")
+    return Tail(word)
+
+
+def build_primitive(
+    cls: type[SchedulePrimitive], positional: Sequence[Value], named: dict[str, Value]
+) -> SchedulePrimitive:
+    """A primitive from values as text gives them; `TypeError` says what does not fit."""
+    required = [spec for spec in fields(cls) if spec.default is MISSING]
+    optional = {spec.name: spec for spec in fields(cls) if spec.default is not MISSING}
+    values = list(positional)
+    if required and str(required[-1].type).startswith("tuple"):
+        rest = values[len(required) - 1 :]
+        values = [*values[: len(required) - 1], _names(rest)]
+    if len(values) != len(required):
+        raise TypeError(f"takes {len(required)} positional arguments, got {len(positional)}")
+    for spec, value in zip(required, values, strict=True):
+        _check(spec.name, str(spec.type), value)
+    for name, value in named.items():
+        if name not in optional:
+            raise TypeError(f"has no argument '{name}'")
+        _check(name, str(optional[name].type), value)
+    construct: Callable[..., SchedulePrimitive] = cls
+    return construct(*values, **named)
+
+
+def _names(values: Sequence[Value]) -> tuple[str, ...]:
+    names = tuple(value for value in values if isinstance(value, str) and not isinstance(value, Tail))
+    if len(names) != len(values):
+        raise TypeError("takes names in double quotes only")
+    return names
+
+
+_EXPECTED: dict[str, tuple[type, str]] = {
+    "str": (str, "a name in double quotes"),
+    "int": (int, "a number"),
+    "Tail": (Tail, "peel, mask or overlap"),
+    "tuple[str, ...]": (tuple, "names in brackets"),
+}
+
+
+def _check(name: str, annotation: str, value: Value) -> None:
+    expected, words = _EXPECTED[annotation.removesuffix(" | None")]
+    if not isinstance(value, expected) or (expected is str and isinstance(value, Tail)):
+        raise TypeError(f"argument '{name}' needs {words}, got {_text(value)}")

@@ -1,0 +1,223 @@
+"""What the verifiers of the loop level check. Apart from the ops because each check sees several kinds of ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
+from xrelay.dialects.loop.affine_bounds import Interval, bounds
+from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
+from xrelay.dialects.loop.for_op import ForOp
+from xrelay.dialects.loop.value_map import ValueMap
+
+
+def fail(op: Operation, constraint: str, message: str) -> VerifyException:
+    """The error of a broken constraint."""
+    return VerifyException(f"[{op.name} {constraint}] {message}")
+
+
+def interval_of(value: SSAValue) -> Interval | None:
+    """The values that an index can have: a loop index, a block variable or a constant; `None` if not known."""
+    if isinstance(value, OpResult):
+        if isinstance(value.op, arith.ConstantOp) and isinstance(value.op.value, IntegerAttr):
+            return value.op.value.value.data, value.op.value.value.data
+        return None
+    if not isinstance(value, BlockArgument):
+        return None
+    owner = value.block.parent_op()
+    if isinstance(owner, ForOp):
+        return None if owner.extent is None else (0, owner.extent - 1)
+    if isinstance(owner, BlockOp):
+        positions = range(len(owner.kinds)) if value.block is owner.body.first_block else owner.spatial
+        extent = owner.extents[positions[value.index]]
+        return None if extent == DYNAMIC else (0, extent - 1)
+    return None
+
+
+def binding_of(value: SSAValue) -> ValueMap | None:
+    """The binding of a block variable; `None` for any other value."""
+    if not isinstance(value, BlockArgument) or not isinstance(owner := value.block.parent_op(), BlockOp):
+        return None
+    positions = range(len(owner.kinds)) if value.block is owner.body.first_block else owner.spatial
+    return owner.bindings[positions[value.index]]
+
+
+def in_loop_indices(index: ValueMap) -> ValueMap:
+    """`index` with block variables replaced by their bindings."""
+    bindings = {value: binding for value in index.operands if (binding := binding_of(value)) is not None}
+    return index.substitute(bindings).simplified()
+
+
+def index_bounds(index: ValueMap) -> list[Interval | None]:
+    """What each expression can be: by the domains of the block's variables, and by their bindings; the tighter."""
+    direct, bound = index, in_loop_indices(index)
+    result: list[Interval | None] = []
+    for k in range(len(index)):
+        ends = [
+            interval
+            for candidate in (direct, bound)
+            if (interval := bounds(candidate.exprs[k], [interval_of(v) for v in candidate.operands])) is not None
+        ]
+        result.append((max(low for low, _ in ends), min(high for _, high in ends)) if ends else None)
+    return result
+
+
+def verify_for(op: ForOp) -> None:
+    """C1 to C3; C4 and C5 for the whole function, once, at its first loop."""
+    if (op.extent is None) == (op.dynamic_extent is None):
+        raise fail(op, "C1", f"loop {op.loop_name!r} needs one extent: a number or a value")
+    if op.extent is not None and op.extent < 0:
+        raise fail(op, "C2", f"loop {op.loop_name!r} has a negative extent: {op.extent}")
+    arguments = op.body.block.arg_types
+    if arguments != (IndexType(),):
+        raise fail(op, "C3", f"the body of loop {op.loop_name!r} needs one index argument, got {len(arguments)}")
+    parent = op.parent_op()
+    if isinstance(parent, func.FuncOp) and not _loop_before(op):
+        _verify_names(parent)
+        _verify_dominance(parent)
+
+
+def _loop_before(op: ForOp) -> bool:
+    previous = op.prev_op
+    while previous is not None:
+        if isinstance(previous, ForOp):
+            return True
+        previous = previous.prev_op
+    return False
+
+
+def _verify_names(function: func.FuncOp) -> None:
+    seen: set[tuple[str, str]] = set()
+    for op in function.body.walk():
+        if isinstance(op, ForOp):
+            key = ("loop", op.loop_name)
+        elif isinstance(op, BlockOp):
+            key = ("block", op.block_name)
+        else:
+            continue
+        if key in seen:
+            raise fail(op, "C4", f"@{function.sym_name.data} has two {key[0]}s with the name {key[1]!r}")
+        seen.add(key)
+
+
+def _verify_dominance(function: func.FuncOp) -> None:
+    """Single-block regions only: a value is visible from its definition to the end of its block, and below."""
+    visible: set[SSAValue] = set()
+    for block in function.body.blocks:
+        visible.update(block.args)
+    pending: list[Iterator[Operation]] = [iter(block.ops) for block in function.body.blocks]
+    while pending:
+        op = next(pending[-1], None)
+        if op is None:
+            pending.pop()
+            continue
+        for position, operand in enumerate(op.operands):
+            if operand not in visible:
+                raise VerifyException(f"[loop.for C5] operand {position} of '{op.name}' is used before its definition")
+        visible.update(op.results)
+        for region in op.regions:
+            for block in region.blocks:
+                visible.update(block.args)
+                pending.append(iter(block.ops))
+
+
+def verify_block(op: BlockOp) -> None:
+    """C1 to C10."""
+    _verify_block_shape(op)
+    for operand in op.binding_operands:
+        if not _is_enclosing_index(op, operand):
+            raise fail(op, "C4", f"a binding of block {op.block_name!r} uses a value that no enclosing loop runs over")
+    stored: set[SSAValue] = set()
+    for inner in op.walk():
+        if inner is op:
+            continue
+        if isinstance(inner, ForOp | BlockOp):
+            raise fail(op, "C10", f"block {op.block_name!r} holds a '{inner.name}'")
+        _verify_inner(op, inner, stored)
+    listed = set(op.writes)
+    if stored != listed:
+        raise fail(op, "C5", f"block {op.block_name!r} stores to {len(stored)} buffers, writes() lists {len(listed)} "
+                   f"of which {len(stored & listed)} are the same")  # fmt: skip
+
+
+def _verify_block_shape(op: BlockOp) -> None:
+    kinds, extents, bindings = len(op.kinds), len(op.extents), op.bindings_attr.data
+    if not kinds == len(extents_list := op.extents) == len(bindings.results):
+        raise fail(op, "C1", f"{kinds} kinds, {extents} extents and {len(bindings.results)} bindings")
+    if bindings.num_symbols or bindings.num_dims != len(op.binding_operands):
+        raise fail(op, "C1", f"bindings over {bindings.num_dims} dimensions have {len(op.binding_operands)} operands")
+    for extent in extents_list:
+        if extent <= 0 and extent != DYNAMIC:
+            raise fail(op, "C2", f"a variable of block {op.block_name!r} has extent {extent}")
+    _verify_arguments(op, "body", op.body.block, kinds)
+    if not op.has_init:
+        return
+    if not op.is_reduction:
+        raise fail(op, "C7", f"block {op.block_name!r} has an init but no reduce variable")
+    _verify_arguments(op, "init", op.init.block, len(op.spatial))
+
+
+def _verify_arguments(op: BlockOp, what: str, block: Block, expected: int) -> None:
+    if block.arg_types != (IndexType(),) * expected:
+        raise fail(op, "C3", f"the {what} needs {expected} index arguments, got {len(block.args)}")
+
+
+def _is_enclosing_index(op: BlockOp, value: SSAValue) -> bool:
+    loop = _loop_of_index(value)
+    return loop is not None and loop.is_ancestor(op)
+
+
+def _loop_of_index(value: SSAValue) -> ForOp | None:
+    if isinstance(value, BlockArgument) and isinstance(owner := value.block.parent_op(), ForOp):
+        return owner
+    return None
+
+
+def _verify_inner(op: BlockOp, inner: Operation, stored: set[SSAValue]) -> None:
+    if not isinstance(inner, LoadOp | StoreOp):
+        for operand in inner.operands:
+            if (loop := _loop_of_index(operand)) is not None:
+                raise fail(op, "C9", f"'{inner.name}' in block {op.block_name!r} computes with the index of loop "
+                           f"{loop.loop_name!r}; use a block variable")  # fmt: skip
+        return
+    if isinstance(inner, LoadOp):
+        if inner.memref not in op.reads and inner.memref not in op.writes:
+            raise fail(op, "C6", f"block {op.block_name!r} loads from a buffer that reads() does not list")
+        return
+    stored.add(inner.memref)
+    reduce_variables = {v for v, kind in zip(op.variables, op.kinds, strict=True) if kind == "reduce"}
+    if any(operand in reduce_variables for operand in inner.index_operands):
+        raise fail(op, "C8", f"a store of block {op.block_name!r} depends on a reduce variable")
+
+
+def verify_access(op: LoadOp | StoreOp) -> None:
+    """C1 to C3."""
+    shape = op.buffer_type.get_shape()
+    affine_map = op.map_attr.data
+    if len(affine_map.results) != len(shape):
+        raise fail(op, "C1", f"{len(affine_map.results)} indices for a buffer of rank {len(shape)}")
+    if affine_map.num_symbols or affine_map.num_dims != len(op.index_operands):
+        raise fail(op, "C2", f"a map over {affine_map.num_dims} dimensions has {len(op.index_operands)} operands")
+    if _is_guarded(op):
+        return
+    for position, interval in enumerate(index_bounds(op.index)):
+        size = shape[position]
+        if interval is None or size < 0 or interval[0] > interval[1]:
+            continue
+        if interval[0] < 0 or interval[1] >= size:
+            raise fail(op, "C3", f"index {position} runs from {interval[0]} to {interval[1]}, "
+                       f"the buffer has {size} elements there")  # fmt: skip
+
+
+def _is_guarded(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, BlockOp | ForOp | func.FuncOp):
+        if isinstance(parent, scf.IfOp):
+            return True
+        parent = parent.parent_op()
+    return False
