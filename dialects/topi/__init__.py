@@ -5,12 +5,39 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
+from xrelay.dialects.topi.named import Conv2dNchwcOp, Conv2dNchwOp, MatmulOp, NamedOp, Pool2dOp, SoftmaxOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp
 
 TOPI = Dialect(
     "topi",
-    [ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp],
+    [
+        ComputeOp,
+        GuardOp,
+        InBoundsOp,
+        IndexOp,
+        ReadOp,
+        YieldOp,
+        Conv2dNchwOp,
+        Conv2dNchwcOp,
+        MatmulOp,
+        Pool2dOp,
+        SoftmaxOp,
+    ],
     [],
 )
 
-__all__ = ["TOPI", "ComputeOp", "GuardOp", "InBoundsOp", "IndexOp", "ReadOp", "YieldOp"]
+__all__ = [
+    "TOPI",
+    "ComputeOp",
+    "Conv2dNchwOp",
+    "Conv2dNchwcOp",
+    "GuardOp",
+    "InBoundsOp",
+    "IndexOp",
+    "MatmulOp",
+    "NamedOp",
+    "Pool2dOp",
+    "ReadOp",
+    "SoftmaxOp",
+    "YieldOp",
+]

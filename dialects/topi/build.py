@@ -101,6 +101,10 @@ class Body:
         """Difference, of floats or integers."""
         return self.add((arith.SubfOp if isinstance(a.type, AnyFloat) else arith.SubiOp)(a, b))
 
+    def divide(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Quotient, of floats or of signed integers (towards zero)."""
+        return self.add((arith.DivfOp if isinstance(a.type, AnyFloat) else arith.DivSIOp)(a, b))
+
     def maximum(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """The larger one; NaN where a float is NaN; integers are signed."""
         return self.add((arith.MaximumfOp if isinstance(a.type, AnyFloat) else arith.MaxSIOp)(a, b))

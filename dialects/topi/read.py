@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.topi.access import canonical_access, parse_access, print_access
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.index_expr import bounds
+from xrelay.dialects.topi.shapes import tensor_type
 
 
 def extent_of(value: SSAValue) -> int | None:
@@ -69,7 +70,7 @@ class ReadOp(IRDLOperation):
 
     name = "topi.read"
 
-    tensor = operand_def(TensorType.constr())
+    tensor = operand_def(TensorType)
     indices = var_operand_def(IndexType)
     access = prop_def(AffineMapAttr)
     element = result_def()
@@ -90,7 +91,7 @@ class ReadOp(IRDLOperation):
     def verify_(self) -> None:
         """Checks C1 to C5."""
         _verify_operands(self, self.access, self.indices)
-        tensor = self.tensor.type
+        tensor = tensor_type(self.tensor)
         shape = tensor.get_shape()
         if len(self.exprs) != len(shape):
             raise VerifyException(
@@ -131,10 +132,10 @@ class ReadOp(IRDLOperation):
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
-        tensor_type = parser.parse_type()
-        if not isinstance(tensor_type, TensorType):
-            parser.raise_error(f"topi.read reads tensors, not {tensor_type}", position)
-        op = cls(parser.resolve_operand(tensor, tensor_type), access.data.results, indices)
+        type = parser.parse_type()
+        if not isinstance(type, TensorType):
+            parser.raise_error(f"topi.read reads tensors, not {type}", position)
+        op = cls(parser.resolve_operand(tensor, type), access.data.results, indices)
         op.attributes |= attributes
         return op
 

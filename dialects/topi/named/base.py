@@ -1,0 +1,71 @@
+"""What every named operation of topi is: one op that stands for computes, and expands to them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.shapes import holds_products_of
+
+
+@dataclass
+class Expansion:
+    """The computes that a named op stands for, in order, and the values that replace its results."""
+
+    ops: list[Operation] = field(default_factory=list[Operation])
+    results: list[SSAValue] = field(default_factory=list[SSAValue])
+
+    def add(self, op: ComputeOp) -> SSAValue:
+        """Appends a compute and gives its first result."""
+        self.ops.append(op)
+        return op.results[0]
+
+    def finish(self, op: ComputeOp) -> Expansion:
+        """Appends the compute whose results replace those of the named op."""
+        self.ops.append(op)
+        self.results = list(op.results)
+        return self
+
+
+class NamedOp(IRDLOperation, ABC):
+    """An operation on tensors that keeps its name as long as a schedule wants to recognise it.
+
+    Its meaning is its expansion. Ops of other packages derive from this class too: `topi-expand-named` and the
+    interpreter ask for nothing else.
+    """
+
+    @abstractmethod
+    def expand(self) -> Expansion:
+        """New computes on the same operands that compute the same results; the op itself stays unchanged."""
+
+
+def convert(body: Body, value: SSAValue, type: Attribute) -> SSAValue:
+    """`value` in the wider type of an accumulator: floats extended, integers sign-extended."""
+    if value.type == type:
+        return value
+    return body.add(arith.ExtFOp(value, type) if isinstance(type, AnyFloat) else arith.ExtSIOp(value, type))
+
+
+def verify_product_types(name: str, constraint: str, data: Attribute, weight: Attribute, result: Attribute) -> None:
+    """Data and weight have one element type, the result the same or a wider one of the same kind."""
+    if data != weight:
+        raise VerifyException(f"[{name} {constraint}] data of {data} and weight of {weight} differ")
+    if not holds_products_of(result, data):
+        raise VerifyException(f"[{name} {constraint}] result of {result} cannot hold sums of products of {data}")
+
+
+def verify_ranks(name: str, constraint: str, ranks: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> None:
+    """Each `(what, shape, allowed ranks)` has an allowed rank."""
+    for what, shape, allowed in ranks:
+        if len(shape) not in allowed:
+            wanted = " or ".join(map(str, allowed))
+            raise VerifyException(f"[{name} {constraint}] {what} has rank {len(shape)}, not {wanted}")

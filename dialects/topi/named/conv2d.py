@@ -1,0 +1,220 @@
+"""Two-dimensional convolutions: `topi.conv2d_nchw` and, on blocked channels, `topi.conv2d_nchwc`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, TensorType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.topi.build import Body, compute
+from xrelay.dialects.topi.named.base import Expansion, NamedOp, convert, verify_product_types, verify_ranks
+from xrelay.dialects.topi.named.window import Window, pad_images, parse_window
+from xrelay.dialects.topi.shapes import ints, shape_of, tensor_type
+
+
+class _Conv2dOp(NamedOp):
+    """Operands, properties and checks of both layouts."""
+
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    strides = prop_def(DenseArrayBase[IntegerType], default_value=ints([1, 1]))
+    padding = prop_def(DenseArrayBase[IntegerType], default_value=ints([0, 0, 0, 0]))
+    dilation = prop_def(DenseArrayBase[IntegerType], default_value=ints([1, 1]))
+    groups = prop_def(IntegerAttr[IntegerType], default_value=IntegerAttr(1, i64))
+    tensor = result_def(TensorType)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
+    assembly_format = "`(` $data `,` $weight `)` attr-dict `:` functional-type(operands, results)"
+
+    def __init__(
+        self,
+        data: SSAValue,
+        weight: SSAValue,
+        result_type: Attribute,
+        *,
+        strides: Sequence[int] = (1, 1),
+        padding: Sequence[int] = (0, 0, 0, 0),
+        dilation: Sequence[int] = (1, 1),
+        groups: int = 1,
+    ):
+        super().__init__(
+            operands=[data, weight],
+            properties={
+                "strides": ints(strides),
+                "padding": ints(padding),
+                "dilation": ints(dilation),
+                "groups": IntegerAttr(groups, i64),
+            },
+            result_types=[result_type],
+        )
+
+    @property
+    def window(self) -> Window:
+        """The sliding window; its kernel is the weight's."""
+        kernel = shape_of(self.weight)[2:4]
+        return parse_window(self.name, "C2", kernel, self.strides, self.dilation, self.padding)
+
+    def _verify_shapes(self, channels: int, filters: int, depth: int, result: Sequence[int]) -> None:
+        """C3 and C4, for `channels` of data, `filters` of `depth` channels each."""
+        groups = self.groups.value.data
+        if groups < 1 or filters % groups or channels != depth * groups:
+            raise VerifyException(
+                f"[{self.name} C3] {channels} data channels and {filters} filters of {depth} channels do not make "
+                f"{groups} groups"
+            )
+        data, actual = shape_of(self.data), shape_of(self.tensor)
+        images = [self.window.outputs(axis, data[2 + axis]) for axis in (0, 1)]
+        expected = (data[0], result[0], *images, *result[1:])
+        if min(images) < 1 or actual != expected:
+            raise VerifyException(
+                f"[{self.name} C4] result has shape {list(actual)}, the window gives {list(expected)}"
+            )
+
+    def _verify_types(self) -> None:
+        types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
+        verify_product_types(self.name, "C5", *types)
+
+    def _padded(self, expansion: Expansion) -> SSAValue:
+        pad = pad_images(self.data, self.window, shape_of(self.tensor)[2:4], 0)
+        return self.data if pad is None else expansion.add(pad)
+
+    def _row_column(self, b: Body, h: AffineExpr, w: AffineExpr, y: AffineExpr, x: AffineExpr) -> list[AffineExpr]:
+        window = self.window
+        return [
+            h * window.strides[0] + y * window.dilation[0],
+            w * window.strides[1] + x * window.dilation[1],
+        ]
+
+
+@irdl_op_definition
+class Conv2dNchwOp(_Conv2dOp):
+    """Convolution of images N×C×H×W with O filters of (C / groups)×KH×KW taps.
+
+    `result[n, o, h, w] = Σ_{k, y, x} data[n, g * C/groups + k, h * sh + y * dh - top, w * sw + x * dw - left] *
+    weight[o, k, y, x]`, with `g = o // (O / groups)` and zero outside of the image.
+
+    - C1: data, weight and result have rank 4.
+    - C2: strides and dilation are two positive numbers; padding is four numbers of at least 0: top, left, bottom, right.
+    - C3: groups divides the filters; the data's channels are groups times the weight's.
+    - C4: the result's shape is batch, filters, and as many windows as fit into the padded image, at least one.
+    - C5: data and weight have one element type, the result the same or a wider one of its kind.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32> {
+      %r = topi.conv2d_nchw(%x, %w) {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
+           : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32>
+      func.return %r : tensor<1x16x5x5xf32>
+    }
+    ```
+    """
+
+    name = "topi.conv2d_nchw"
+
+    def verify_(self) -> None:
+        """Checks C1 to C5."""
+        data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
+        verify_ranks(self.name, "C1", [("data", data, [4]), ("weight", weight, [4]), ("result", result, [4])])
+        self._verify_shapes(data[1], weight[0], weight[1], [weight[0]])
+        self._verify_types()
+
+    def expand(self) -> Expansion:
+        """A pad, where there is padding, and the convolution proper."""
+        expansion = Expansion()
+        data = self._padded(expansion)
+        n, c, h, w = shape_of(self.tensor)
+        _, depth, kh, kw = shape_of(self.weight)
+        per_group = c // self.groups.value.data
+        element = tensor_type(self.tensor).element_type
+
+        def body(b: Body) -> list[SSAValue]:
+            n, c, h, w = b.spatial
+            k, y, x = b.reduction
+            channel = c // per_group * depth + k
+            a = b.read(data, n, channel, *self._row_column(b, h, w, y, x))
+            f = b.read(self.weight, c, k, y, x)
+            return [b.plus(b.accumulators[0], b.times(convert(b, a, element), convert(b, f, element)))]
+
+        spatial, reduce = {"n": n, "c": c, "h": h, "w": w}, {"k": depth, "y": kh, "x": kw}
+        return expansion.finish(compute("conv2d", spatial, [element], body, reduce=reduce, init=[0]))
+
+
+@irdl_op_definition
+class Conv2dNchwcOp(_Conv2dOp):
+    """Convolution of images whose channels are blocked: data N×(C/i)×H×W×i, weight (O/o)×(D/d)×KH×KW×d×o.
+
+    The same sums as `topi.conv2d_nchw`, with channel `c` at `[c // i, …, c % i]`; the result is N×(O/o)×OH×OW×o, so that
+    the block is the vector. D is the depth of a filter, C / groups. Where D is 1 (depthwise) the blocks of data and
+    result coincide and d is 1.
+
+    - C1: data and result have rank 5, weight rank 6.
+    - C2: strides and dilation are two positive numbers; padding is four numbers of at least 0: top, left, bottom, right.
+    - C3: groups divides the filters; the data's channels are groups times the weight's depth.
+    - C4: the result's shape is batch, blocks of filters, as many windows as fit into the padded image, block.
+    - C5: data and weight have one element type, the result the same or a wider one of its kind.
+    - C6: weight and data have the same channel block; with several groups each group consists of whole blocks, or
+      every group is one channel and one filter, d is 1, and data and result have the same block.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x1x9x9x8xf32>, %w: tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32> {
+      %r = topi.conv2d_nchwc(%x, %w) : (tensor<1x1x9x9x8xf32>, tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32>
+      func.return %r : tensor<1x2x7x7x8xf32>
+    }
+    ```
+    """
+
+    name = "topi.conv2d_nchwc"
+
+    @property
+    def depthwise(self) -> bool:
+        """Whether every group is one channel and one filter."""
+        weight = shape_of(self.weight)
+        return self.groups.value.data > 1 and self.groups.value.data == weight[0] * weight[5]
+
+    def verify_(self) -> None:
+        """Checks C1 to C6."""
+        data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
+        verify_ranks(self.name, "C1", [("data", data, [5]), ("weight", weight, [6]), ("result", result, [5])])
+        channels, filters, depth = data[1] * data[4], weight[0] * weight[5], weight[1] * weight[4]
+        self._verify_shapes(channels, filters, depth, [weight[0], weight[5]])
+        self._verify_types()
+        self._verify_blocks(data[4], weight[4], weight[5], depth)
+
+    def _verify_blocks(self, data: int, weight: int, result: int, depth: int) -> None:
+        groups = self.groups.value.data
+        if self.depthwise:
+            legal = depth == weight == 1 and data == result
+        else:
+            per_group = shape_of(self.weight)[0] * result // groups
+            legal = weight == data and (groups == 1 or (depth % data == 0 and per_group % result == 0))
+        if not legal:
+            raise VerifyException(
+                f"[{self.name} C6] blocks of {data} data, {weight} weight and {result} result channels do not fit "
+                f"{groups} groups of depth {depth}"
+            )
+
+    def expand(self) -> Expansion:
+        """A pad, where there is padding, and the convolution proper."""
+        expansion = Expansion()
+        data = self._padded(expansion)
+        n, co, h, w, ci = shape_of(self.tensor)
+        _, ko, kh, kw, ki, _ = shape_of(self.weight)
+        blocks_per_group = 1 if self.depthwise else co // self.groups.value.data
+        element = tensor_type(self.tensor).element_type
+
+        def body(b: Body) -> list[SSAValue]:
+            n, co_, h, w, ci_ = b.spatial
+            ko_, y, x, ki_ = b.reduction
+            block, lane = (co_, ci_) if self.depthwise else (co_ // blocks_per_group * ko + ko_, ki_)
+            a = b.read(data, n, block, *self._row_column(b, h, w, y, x), lane)
+            f = b.read(self.weight, co_, ko_, y, x, ki_, ci_)
+            return [b.plus(b.accumulators[0], b.times(convert(b, a, element), convert(b, f, element)))]
+
+        spatial = {"n": n, "co": co, "h": h, "w": w, "ci": ci}
+        reduce = {"ko": ko, "y": kh, "x": kw, "ki": ki}
+        return expansion.finish(compute("conv2d", spatial, [element], body, reduce=reduce, init=[0]))

@@ -1,0 +1,82 @@
+"""`topi.matmul`: the product of a matrix and a transposed, possibly packed, weight."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.topi.build import Body, compute, variables
+from xrelay.dialects.topi.named.base import Expansion, NamedOp, convert, verify_product_types, verify_ranks
+from xrelay.dialects.topi.shapes import shape_of, tensor_type
+
+
+@irdl_op_definition
+class MatmulOp(NamedOp):
+    """Rows of data times rows of the weight: `result[…, j] = Σ_k data[…, k] * weight[j, k]`.
+
+    The weight is N×K, or packed (N/b)×K×b with `weight[j // b, k, j % b]`: then b neighbouring columns of the result
+    lie beside each other and are one vector.
+
+    - C1: data and result have the same rank, at least 1; weight has rank 2, or 3 where it is packed.
+    - C2: data's last dimension is the weight's K.
+    - C3: the result's shape is data's with the last dimension replaced by the weight's N.
+    - C4: data and weight have one element type, the result the same or a wider one of its kind.
+
+    ```mlir
+    func.func @dense(%x: tensor<4x8xf32>, %w: tensor<2x8x16xf32>) -> tensor<4x32xf32> {
+      %r = topi.matmul(%x, %w) : (tensor<4x8xf32>, tensor<2x8x16xf32>) -> tensor<4x32xf32>
+      func.return %r : tensor<4x32xf32>
+    }
+    ```
+    """
+
+    name = "topi.matmul"
+
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    tensor = result_def(TensorType)
+
+    traits = traits_def(Pure())
+    assembly_format = "`(` $data `,` $weight `)` attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, data: SSAValue, weight: SSAValue, result_type: Attribute):
+        super().__init__(operands=[data, weight], result_types=[result_type])
+
+    @property
+    def block(self) -> int | None:
+        """How many columns are packed together; None for a plain weight."""
+        weight = shape_of(self.weight)
+        return weight[2] if len(weight) == 3 else None
+
+    def verify_(self) -> None:
+        """Checks C1 to C4."""
+        data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
+        rows = [max(1, len(data))]
+        verify_ranks(self.name, "C1", [("data", data, rows), ("weight", weight, [2, 3]), ("result", result, rows)])
+        if data[-1] != weight[1]:
+            raise VerifyException(f"[{self.name} C2] data has rows of {data[-1]} elements, weight of {weight[1]}")
+        expected = (*data[:-1], weight[0] * (1 if self.block is None else self.block))
+        if result != expected:
+            raise VerifyException(f"[{self.name} C3] result has shape {list(result)}, not {list(expected)}")
+        types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
+        verify_product_types(self.name, "C4", *types)
+
+    def expand(self) -> Expansion:
+        """One compute; a packed weight is read at block and lane of the column, which splitting the column resolves."""
+        *rows, columns = shape_of(self.tensor)
+        element = tensor_type(self.tensor).element_type
+        block = self.block
+
+        def body(b: Body) -> list[SSAValue]:
+            *rows, j = b.spatial
+            (k,) = b.reduction
+            a = b.read(self.data, *rows, k)
+            f = b.read(self.weight, j, k) if block is None else b.read(self.weight, j // block, k, j % block)
+            return [b.plus(b.accumulators[0], b.times(convert(b, a, element), convert(b, f, element)))]
+
+        spatial = {**variables("i", rows), "j": columns} if len(rows) != 1 else {"i": rows[0], "j": columns}
+        depth = shape_of(self.data)[-1]
+        return Expansion().finish(compute("matmul", spatial, [element], body, reduce={"k": depth}, init=[0]))

@@ -1,0 +1,101 @@
+"""`topi.softmax`: exponentials that sum to one along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import math
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, TensorType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.topi.build import Body, compute, variables
+from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.named.base import Expansion, NamedOp
+from xrelay.dialects.topi.named.pool2d import lowest
+from xrelay.dialects.topi.shapes import shape_of, tensor_type
+
+
+@irdl_op_definition
+class SoftmaxOp(NamedOp):
+    """`exp(x - max) / Σ exp(x - max)`, maximum and sum along `axis`.
+
+    - C1: result and data have one type, of floats.
+    - C2: 0 <= axis < rank.
+
+    ```mlir
+    func.func @softmax(%x: tensor<4x10xf32>) -> tensor<4x10xf32> {
+      %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<4x10xf32>) -> tensor<4x10xf32>
+      func.return %r : tensor<4x10xf32>
+    }
+    ```
+    """
+
+    name = "topi.softmax"
+
+    data = operand_def(TensorType)
+    axis = prop_def(IntegerAttr[IntegerType])
+    tensor = result_def(TensorType)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
+    assembly_format = "`(` $data `)` attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, data: SSAValue, axis: int, result_type: Attribute):
+        super().__init__(operands=[data], properties={"axis": IntegerAttr(axis, i64)}, result_types=[result_type])
+
+    def verify_(self) -> None:
+        """Checks C1 and C2."""
+        data = tensor_type(self.data)
+        if data != self.tensor.type or not isinstance(data.element_type, AnyFloat):
+            raise VerifyException(f"[{self.name} C1] {data} becomes {self.tensor.type}; both are one type, of floats")
+        if not 0 <= self.axis.value.data < data.get_num_dims():
+            raise VerifyException(
+                f"[{self.name} C2] axis {self.axis.value.data} of a tensor of rank {data.get_num_dims()}"
+            )
+
+    def expand(self) -> Expansion:
+        """Maximum, exponentials, their sum, and the quotient: four computes."""
+        expansion = Expansion()
+        element = tensor_type(self.data).element_type
+        largest = expansion.add(self._fold("softmax_max", self.data, lowest(element)))
+        exponentials = expansion.add(self._exponentials(largest))
+        total = expansion.add(self._fold("softmax_sum", exponentials, 0))
+        return expansion.finish(self._quotient(exponentials, total))
+
+    def _fold(self, label: str, source: SSAValue, first: float) -> ComputeOp:
+        """The maximum (first value below all) or the sum (first value 0) along the axis."""
+        axis, shape = self.axis.value.data, shape_of(self.data)
+        element = tensor_type(self.data).element_type
+
+        def body(b: Body) -> list[SSAValue]:
+            value = b.read(source, *b.spatial[:axis], b.reduction[0], *b.spatial[axis:])
+            return [(b.plus if first == 0 else b.maximum)(b.accumulators[0], value)]
+
+        sizes = variables("i", shape)
+        spatial = {name: size for i, (name, size) in enumerate(sizes.items()) if i != axis}
+        return compute(label, spatial, [element], body, reduce={"k": shape[axis]}, init=[first])
+
+    def _without_axis(self, indices: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...]:
+        axis = self.axis.value.data
+        return indices[:axis] + indices[axis + 1 :]
+
+    def _exponentials(self, largest: SSAValue) -> ComputeOp:
+        def body(b: Body) -> list[SSAValue]:
+            value, peak = b.read(self.data, *b.spatial), b.read(largest, *self._without_axis(b.spatial))
+            return [b.add(math.ExpOp(b.minus(value, peak)))]
+
+        return self._elementwise("softmax_exp", body)
+
+    def _quotient(self, exponentials: SSAValue, total: SSAValue) -> ComputeOp:
+        def body(b: Body) -> list[SSAValue]:
+            return [b.divide(b.read(exponentials, *b.spatial), b.read(total, *self._without_axis(b.spatial)))]
+
+        return self._elementwise("softmax", body)
+
+    def _elementwise(self, label: str, body: Callable[[Body], list[SSAValue]]) -> ComputeOp:
+        element: Attribute = tensor_type(self.data).element_type
+        return compute(label, variables("i", shape_of(self.data)), [element], body)
