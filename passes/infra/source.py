@@ -14,14 +14,14 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError as XdslParseError
 from xdsl.utils.exceptions import UnregisteredConstructException, VerifyException
 
-from xrelay.dialects import dialect_thunks
+from xrelay.dialects import dialect_thunks, with_replaced
 from xrelay.errors import ParseError
 
 
 def full_context() -> Context:
     """A context that knows xDSL's dialects and xrelay's, each imported when a text first mentions it."""
     ctx = Context()
-    for name, thunk in get_all_dialects().items():
+    for name, thunk in with_replaced(get_all_dialects()).items():
         ctx.register_dialect(name, thunk)
     for name, thunk in dialect_thunks().items():
         ctx.register_dialect(name, thunk)

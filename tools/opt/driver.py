@@ -14,9 +14,11 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.universe import Universe
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelay import __version__
+from xrelay.dialects import with_replaced
 from xrelay.errors import ParseError, PassError, XRelayError
 from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, Timing, Verify
 from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
@@ -45,6 +47,11 @@ class XRelayOptMain(xDSLOptMain):
         """Declare the command line."""
         arg_parser.prog = "xrelay-opt"
         add_arguments(arg_parser, f"xrelay-opt {__version__}")
+
+    def register_all_dialects(self) -> None:
+        """Register xDSL's dialects, ours and those of plugins; arith, func and llvm in the extended form."""
+        for name, thunk in with_replaced(Universe.get_multiverse().all_dialects).items():
+            self.ctx.register_dialect(name, thunk)
 
     def register_all_targets(self) -> None:
         """Add LLVM IR text to xDSL's outputs."""

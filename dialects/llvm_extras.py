@@ -1,0 +1,370 @@
+"""The llvm dialect with what xDSL lacks of it: loop annotations, `extractelement`, `poison`, vector compares and casts.
+
+Names and syntax are upstream's. `LLVM` is xDSL's dialect with these in it; intrinsics without an op of their own
+(masked loads and stores, `maximum`, integer reductions, `memcpy`, …) are `llvm.call_intrinsic` with the full name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, TypeAlias
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    AnyFloatConstr,
+    BoolAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    SignlessIntegerConstraint,
+    VectorType,
+    i1,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.arith_extras import BOOLEANS, with_element
+from xrelay.dialects.replacing import replace_ops
+
+LOOP_ANNOTATION = "llvm.loop_annotation"
+"""The discardable attribute that carries a `#llvm.loop_annotation` on `scf.for`, `scf.while` and cf branches."""
+
+LoopOption: TypeAlias = bool | int
+LoopOptions: TypeAlias = Mapping[str, LoopOption | Mapping[str, LoopOption]]
+
+_FLAG, _COUNT = True, False
+LOOP_OPTIONS: dict[str, bool | dict[str, bool]] = {
+    "disableNonforced": _FLAG,
+    "vectorize": {"disable": _FLAG, "predicateEnable": _FLAG, "scalableEnable": _FLAG, "width": _COUNT},
+    "interleave": {"count": _COUNT},
+    "unroll": {"disable": _FLAG, "count": _COUNT, "runtimeDisable": _FLAG, "full": _FLAG},
+    "unrollAndJam": {"disable": _FLAG, "count": _COUNT},
+    "distribute": {"disable": _FLAG},
+    "mustProgress": _FLAG,
+    "isVectorized": _FLAG,
+}
+"""The options of a loop annotation that are supported, by group, and whether each is a flag (else a count)."""
+
+
+@irdl_attr_definition
+class LoopAnnotationAttr(ParametrizedAttribute):
+    """What the optimiser of LLVM is told about one loop.
+
+    C1: options are those of `LOOP_OPTIONS`. C2: flags are `true` or `false`, counts are integers.
+
+    ```mlir
+    "test.op"() {llvm.loop_annotation = #llvm.loop_annotation<unroll = <full = true>>} : () -> ()
+    ```
+    """
+
+    name = "llvm.loop_annotation"
+
+    options: DictionaryAttr
+
+    @classmethod
+    def of(cls, options: LoopOptions) -> LoopAnnotationAttr:
+        """The annotation with these options, as in `of({"unroll": {"count": 4}})`."""
+        return cls(DictionaryAttr({key: _option_attribute(value) for key, value in options.items()}))
+
+    @classmethod
+    def unroll_full(cls) -> LoopAnnotationAttr:
+        """Unroll completely."""
+        return cls.of({"unroll": {"full": True}})
+
+    @classmethod
+    def unroll_disable(cls) -> LoopAnnotationAttr:
+        """Leave the loop rolled."""
+        return cls.of({"unroll": {"disable": True}})
+
+    def verify(self) -> None:
+        """Check C1 and C2."""
+        for key, value in self.options.data.items():
+            known = LOOP_OPTIONS.get(key)
+            if known is None:
+                raise VerifyException(f"[llvm.loop_annotation C1] {key!r} is none of {', '.join(LOOP_OPTIONS)}")
+            if isinstance(known, dict):
+                _check_group(key, value, known)
+            else:
+                _check_option(key, value, known)
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Print `<group = <option = value, …>, …>`."""
+        _print_options(printer, self.options)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Parse `<group = <option = value, …>, …>`."""
+        return [_parse_options(parser)]
+
+
+def _option_attribute(value: LoopOption | Mapping[str, LoopOption]) -> Attribute:
+    if isinstance(value, bool):
+        return BoolAttr.from_bool(value)
+    if isinstance(value, int):
+        return IntegerAttr(value, i32)
+    return DictionaryAttr({key: _option_attribute(inner) for key, inner in value.items()})
+
+
+def _check_group(group: str, value: Attribute, known: Mapping[str, bool]) -> None:
+    if not isinstance(value, DictionaryAttr):
+        raise VerifyException(f"[llvm.loop_annotation C2] {group} = {value} should be {group} = <…>")
+    for key, option in value.data.items():
+        if key not in known:
+            raise VerifyException(f"[llvm.loop_annotation C1] {group}.{key} is none of {', '.join(known)}")
+        _check_option(f"{group}.{key}", option, known[key])
+
+
+def _check_option(name: str, option: Attribute, is_flag: bool) -> None:
+    if not isinstance(option, IntegerAttr) or (option.type == i1) != is_flag:
+        expected = "true or false" if is_flag else "an integer"
+        raise VerifyException(f"[llvm.loop_annotation C2] {name} = {option} should be {expected}")
+
+
+def _print_options(printer: Printer, options: DictionaryAttr) -> None:
+    def print_one(item: tuple[str, Attribute]) -> None:
+        printer.print_string(f"{item[0]} = ")
+        if isinstance(item[1], DictionaryAttr):
+            _print_options(printer, item[1])
+        else:
+            printer.print_attribute(item[1])
+
+    with printer.in_angle_brackets():
+        printer.print_list(options.data.items(), print_one)
+
+
+def _parse_options(parser: AttrParser) -> DictionaryAttr:
+    def parse_one() -> tuple[str, Attribute]:
+        key = parser.parse_identifier()
+        parser.parse_punctuation("=")
+        if parser.parse_optional_characters("<") is None:
+            return key, parser.parse_attribute()
+        inner = dict(parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_one))
+        parser.parse_characters(">")
+        return key, DictionaryAttr(inner)
+
+    return DictionaryAttr(dict(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)))
+
+
+_FLOATS = AnyFloatConstr | VectorType.constr(AnyFloatConstr)
+_INTEGERS = SignlessIntegerConstraint | VectorType.constr(SignlessIntegerConstraint)
+
+
+@irdl_op_definition
+class FCmpOp(llvm.FCmpOp):
+    """Compares floats, or vectors of floats element by element.
+
+    C1: the result is `i1`, in a vector of the operands' shape where they are vectors.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xf32>
+    %0 = llvm.fcmp "olt" %a, %a : vector<8xf32>
+    ```
+    """
+
+    name = "llvm.fcmp"
+    T: ClassVar = VarConstraint("T", _FLOATS)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    res = result_def(BOOLEANS)
+    predicate = prop_def(IntegerAttr)
+    fastmathFlags = prop_def(llvm.FastMathAttr, default_value=llvm.FastMathAttr(None))  # noqa: N815  upstream's name
+
+    def __init__(
+        self,
+        lhs: Operation | SSAValue,
+        rhs: Operation | SSAValue,
+        predicate: str | IntegerAttr[IntegerType],
+        attributes: Mapping[str, Attribute] | None = None,
+        fast_math: llvm.FastMathAttr | None = None,
+    ):
+        if isinstance(predicate, str):
+            predicate = IntegerAttr(llvm.FCmpPredicateFlag(predicate).to_int(), 64)
+        IRDLOperation.__init__(
+            self,
+            operands=[lhs, rhs],
+            result_types=[with_element(SSAValue.get(lhs).type, i1)],
+            attributes={} if attributes is None else dict(attributes),
+            properties={"predicate": predicate, "fastmathFlags": fast_math or llvm.FastMathAttr(None)},
+        )
+
+    def verify_(self) -> None:
+        """Check C1."""
+        if self.res.type != with_element(self.lhs.type, i1):
+            raise VerifyException(f"[llvm.fcmp C1] {self.lhs.type} compares to {self.res.type}")
+
+
+@irdl_op_definition
+class SelectOp(IRDLOperation):
+    """Chooses between two values by an `i1`, or element by element by a vector of `i1`.
+
+    C1: a vector condition has the shape of the values.
+
+    ```mlir
+    %c, %a = "test.op"() : () -> (vector<8xi1>, vector<8xf32>)
+    %0 = llvm.select %c, %a, %a : vector<8xi1>, vector<8xf32>
+    ```
+    """
+
+    name = "llvm.select"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    cond = operand_def(BOOLEANS)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    res = result_def(T)
+    fastmathFlags = prop_def(llvm.FastMathAttr, default_value=llvm.FastMathAttr(None))  # noqa: N815  upstream's name
+
+    assembly_format = "$cond `,` $lhs `,` $rhs attr-dict `:` type($cond) `,` type($res)"
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
+
+    def __init__(self, cond: SSAValue | Operation, lhs: SSAValue | Operation, rhs: SSAValue | Operation):
+        super().__init__(operands=[cond, lhs, rhs], result_types=[SSAValue.get(lhs).type])
+
+    def verify_(self) -> None:
+        """Check C1."""
+        if isinstance(self.cond.type, VectorType) and self.cond.type != with_element(self.res.type, i1):
+            raise VerifyException(f"[llvm.select C1] {self.cond.type} cannot choose between {self.res.type}")
+
+
+@irdl_op_definition
+class ExtractElementOp(IRDLOperation):
+    """One element of a vector; poison where the index is out of range.
+
+    ```mlir
+    %v, %i = "test.op"() : () -> (vector<8xf32>, i64)
+    %0 = llvm.extractelement %v[%i : i64] : vector<8xf32>
+    ```
+    """
+
+    name = "llvm.extractelement"
+
+    ELEMENT: ClassVar = VarConstraint("ELEMENT", AnyAttr())
+    vector = operand_def(VectorType.constr(ELEMENT))
+    position = operand_def(SignlessIntegerConstraint)
+    res = result_def(ELEMENT)
+
+    assembly_format = "$vector `[` $position `:` type($position) `]` attr-dict `:` type($vector)"
+    traits = traits_def(NoMemoryEffect())
+
+    def __init__(self, vector: SSAValue | Operation, position: SSAValue | Operation):
+        type_ = SSAValue.get(vector).type
+        if not isinstance(type_, VectorType):
+            raise VerifyException(f"llvm.extractelement takes a vector, not {type_}")
+        super().__init__(operands=[vector, position], result_types=[type_.element_type])
+
+
+@irdl_op_definition
+class PoisonOp(IRDLOperation):
+    """A poison value: whatever depends on it is undefined.
+
+    ```mlir
+    %0 = llvm.mlir.poison : vector<8xf32>
+    ```
+    """
+
+    name = "llvm.mlir.poison"
+
+    res = result_def()
+
+    assembly_format = "attr-dict `:` type($res)"
+    traits = traits_def(NoMemoryEffect())
+
+    def __init__(self, type_: Attribute):
+        super().__init__(result_types=[type_])
+
+
+class _Cast(IRDLOperation):
+    assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
+    traits = traits_def(NoMemoryEffect())
+
+    def __init__(self, arg: SSAValue | Operation, type_: Attribute):
+        super().__init__(operands=[arg], result_types=[type_])
+
+
+@irdl_op_definition
+class FPToSIOp(_Cast):
+    """Rounds floats toward zero to signed integers; poison where they do not fit.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xf32>
+    %0 = llvm.fptosi %a : vector<8xf32> to vector<8xi32>
+    ```
+    """
+
+    name = "llvm.fptosi"
+    arg = operand_def(_FLOATS)
+    res = result_def(_INTEGERS)
+
+
+@irdl_op_definition
+class FPToUIOp(_Cast):
+    """Rounds floats toward zero to unsigned integers; poison where they do not fit.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xf32>
+    %0 = llvm.fptoui %a : vector<8xf32> to vector<8xi32>
+    ```
+    """
+
+    name = "llvm.fptoui"
+    arg = operand_def(_FLOATS)
+    res = result_def(_INTEGERS)
+
+
+@irdl_op_definition
+class UIToFPOp(_Cast):
+    """Unsigned integers as floats, rounded to nearest.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xi32>
+    %0 = llvm.uitofp %a : vector<8xi32> to vector<8xf32>
+    ```
+    """
+
+    name = "llvm.uitofp"
+    arg = operand_def(_INTEGERS)
+    res = result_def(_FLOATS)
+
+
+@irdl_op_definition
+class ZeroOp(IRDLOperation):
+    """The zero of any type of the dialect: null, an aggregate of zeros, zero.
+
+    ```mlir
+    %0 = llvm.mlir.zero : !llvm.ptr
+    ```
+    """
+
+    name = "llvm.mlir.zero"
+
+    res = result_def()
+
+    assembly_format = "attr-dict `:` type($res)"
+    traits = traits_def(NoMemoryEffect())
+
+    def __init__(self, type_: Attribute):
+        super().__init__(result_types=[type_])
+
+
+LLVM = replace_ops(
+    llvm.LLVM,
+    [ExtractElementOp, FCmpOp, FPToSIOp, FPToUIOp, PoisonOp, SelectOp, UIToFPOp, ZeroOp],
+    [LoopAnnotationAttr],
+)
+"""The llvm dialect with the ops and attributes above."""
