@@ -50,6 +50,13 @@ def bit_width(type: Attribute) -> int:
     raise VerifyException(f"{type} is not a scalar type")
 
 
+def float_type(type: Attribute) -> AnyFloat:
+    """`type`, which must be one of floats; raises `VerifyException` where it is not."""
+    if not isinstance(type, AnyFloat):
+        raise VerifyException(f"{type} is not a type of floats")
+    return type
+
+
 def holds_products_of(accumulator: Attribute, element: Attribute) -> bool:
     """Whether sums of products of `element`s may be kept in `accumulator`: the same kind of number, not narrower."""
     same_kind = isinstance(accumulator, AnyFloat) == isinstance(element, AnyFloat)

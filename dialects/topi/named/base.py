@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.compute import ComputeOp
-from xrelay.dialects.topi.shapes import holds_products_of
+from xrelay.dialects.topi.shapes import float_type, holds_products_of
 
 
 @dataclass
@@ -52,7 +52,9 @@ def convert(body: Body, value: SSAValue, type: Attribute) -> SSAValue:
     """`value` in the wider type of an accumulator: floats extended, integers sign-extended."""
     if value.type == type:
         return value
-    return body.add(arith.ExtFOp(value, type) if isinstance(type, AnyFloat) else arith.ExtSIOp(value, type))
+    if isinstance(type, IntegerType):
+        return body.add(arith.ExtSIOp(value, type))
+    return body.add(arith.ExtFOp(value, float_type(type)))
 
 
 def verify_product_types(name: str, constraint: str, data: Attribute, weight: Attribute, result: Attribute) -> None:

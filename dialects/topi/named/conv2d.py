@@ -100,7 +100,7 @@ class Conv2dNchwOp(_Conv2dOp):
     weight[o, k, y, x]`, with `g = o // (O / groups)` and zero outside of the image.
 
     - C1: data, weight and result have rank 4.
-    - C2: strides and dilation are two positive numbers; padding is four numbers of at least 0: top, left, bottom, right.
+    - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
     - C3: groups divides the filters; the data's channels are groups times the weight's.
     - C4: the result's shape is batch, filters, and as many windows as fit into the padded image, at least one.
     - C5: data and weight have one element type, the result the same or a wider one of its kind.
@@ -148,12 +148,12 @@ class Conv2dNchwOp(_Conv2dOp):
 class Conv2dNchwcOp(_Conv2dOp):
     """Convolution of images whose channels are blocked: data N×(C/i)×H×W×i, weight (O/o)×(D/d)×KH×KW×d×o.
 
-    The same sums as `topi.conv2d_nchw`, with channel `c` at `[c // i, …, c % i]`; the result is N×(O/o)×OH×OW×o, so that
-    the block is the vector. D is the depth of a filter, C / groups. Where D is 1 (depthwise) the blocks of data and
-    result coincide and d is 1.
+    The same sums as `topi.conv2d_nchw`, with channel `c` at `[c // i, …, c % i]`; the result is N×(O/o)×OH×OW×o, so
+    that the block is the vector. D is the depth of a filter, C / groups. Where D is 1 (depthwise) the blocks of data
+    and result coincide and d is 1.
 
     - C1: data and result have rank 5, weight rank 6.
-    - C2: strides and dilation are two positive numbers; padding is four numbers of at least 0: top, left, bottom, right.
+    - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
     - C3: groups divides the filters; the data's channels are groups times the weight's depth.
     - C4: the result's shape is batch, blocks of filters, as many windows as fit into the padded image, block.
     - C5: data and weight have one element type, the result the same or a wider one of its kind.

@@ -25,8 +25,8 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.topi.build import Body, Number, compute
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, verify_ranks
-from xrelay.dialects.topi.named.window import Window, parse_window
-from xrelay.dialects.topi.shapes import bit_width, ints, shape_of, tensor_type
+from xrelay.dialects.topi.named.window import Window, image_variables, parse_window
+from xrelay.dialects.topi.shapes import bit_width, float_type, ints, shape_of, tensor_type
 
 Kind = Literal["max", "avg"]
 
@@ -38,18 +38,17 @@ def lowest(type: Attribute) -> Number:
 
 @irdl_op_definition
 class Pool2dOp(NamedOp):
-    """Maximum (kind "max") or mean ("avg") of sliding windows over axes 2 and 3; images N×C×H×W or blocked N×(C/b)×H×W×b.
+    """Maximum (kind "max") or mean ("avg") of sliding windows; images are N×C×H×W or blocked N×(C/b)×H×W×b.
 
-    Taps outside of the image do not count for the maximum. For the mean they are zero; the divisor counts the taps inside
-    of the image or, with `count_include_pad`, inside of the padded image. The result's type decides whether a last window
-    that is only partly inside of the padded image is there (Relay's ceil_mode).
+    Taps outside of the image do not count for the maximum. For the mean they are zero; the divisor counts the taps
+    inside of the image or, with `count_include_pad`, inside of the padded image. The result's type decides whether a
+    last window that is only partly inside of the padded image is there (Relay's ceil_mode).
 
     - C1: data and result have the same rank, 4 or 5, and element type.
-    - C2: kernel, strides and dilation are two positive numbers; padding is four numbers of at least 0: top, left, bottom,
-      right.
+    - C2: kernel, strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
     - C3: kind is "max" or "avg"; avg is of floats.
-    - C4: batch, channels and block are kept; each image extent of the result lies between the number of windows that fit
-      into the padded image and the number counting a partial last one, and is at least 1.
+    - C4: batch, channels and block are kept; each image extent of the result lies between the number of windows that
+      fit into the padded image and the number counting a partial last one, and is at least 1.
 
     ```mlir
     func.func @pool(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32> {
@@ -144,9 +143,6 @@ class Pool2dOp(NamedOp):
         total = expansion.add(self._fold("sum_pool2d", 0))
         return expansion.finish(self._divide(total))
 
-    def _variables(self) -> dict[str, int]:
-        return dict(zip(("n", "c", "h", "w", "ci"), shape_of(self.tensor), strict=False))
-
     def _fold(self, label: str, first: Number) -> ComputeOp:
         window, element, sizes = self.window, tensor_type(self.data).element_type, shape_of(self.data)[2:4]
         inside_always = not any(window.padding) and all(
@@ -168,7 +164,7 @@ class Pool2dOp(NamedOp):
             return [b.maximum(accumulator, value) if self.kind.data == "max" else b.plus(accumulator, value)]
 
         reduce = {"y": window.kernel[0], "x": window.kernel[1]}
-        return compute(label, self._variables(), [element], body, reduce=reduce, init=[first])
+        return compute(label, image_variables(shape_of(self.tensor)), [element], body, reduce=reduce, init=[first])
 
     def _tap(self, axis: int, at: AffineExpr, tap: AffineExpr) -> AffineExpr:
         window = self.window
@@ -190,10 +186,10 @@ class Pool2dOp(NamedOp):
             divisor = b.constant(constant, element)
             for count in counts:
                 integer = b.add(arith.IndexCastOp(count, i64))
-                divisor = b.times(divisor, b.add(arith.SIToFPOp(integer, element)))
+                divisor = b.times(divisor, b.add(arith.SIToFPOp(integer, float_type(element))))
             return [b.divide(value, divisor)]
 
-        return compute("avg_pool2d", self._variables(), [element], body)
+        return compute("avg_pool2d", image_variables(shape_of(self.tensor)), [element], body)
 
     def _count(self, b: Body, axis: int, at: AffineExpr, outputs: int) -> int | SSAValue:
         """How many taps of the window at `at` count along one image axis; a number where that is the same for all."""

@@ -97,5 +97,4 @@ class SoftmaxOp(NamedOp):
         return self._elementwise("softmax", body)
 
     def _elementwise(self, label: str, body: Callable[[Body], list[SSAValue]]) -> ComputeOp:
-        element: Attribute = tensor_type(self.data).element_type
-        return compute(label, variables("i", shape_of(self.data)), [element], body)
+        return compute(label, variables("i", shape_of(self.data)), [tensor_type(self.data).element_type], body)

@@ -42,11 +42,8 @@ def parse_window(
     padding: DenseArrayBase[IntegerType],
 ) -> Window:
     """The window that an op's properties describe; raises `VerifyException` for wrong counts or signs."""
-    pairs = {
-        "kernel": tuple(kernel),
-        "strides": tuple(strides.iter_values()),
-        "dilation": tuple(dilation.iter_values()),
-    }
+    pairs = {"kernel": tuple(kernel)}
+    pairs |= {"strides": tuple(strides.iter_values()), "dilation": tuple(dilation.iter_values())}
     for what, values in pairs.items():
         if len(values) != 2 or min(values) < 1:
             raise VerifyException(f"[{name} {constraint}] {what} is {list(values)}, not two positive numbers")
@@ -58,6 +55,12 @@ def parse_window(
     return Window((kh, kw), (sh, sw), (dh, dw), (top, left, bottom, right))
 
 
+def image_variables(shape: Sequence[int]) -> dict[str, int]:
+    """Names for the axes of images, plain or blocked."""
+    names: list[str] = ["n", "c", "h", "w", "ci"]
+    return dict(zip(names, shape, strict=False))
+
+
 def pad_images(data: SSAValue, window: Window, outputs: Sequence[int], value: Number) -> ComputeOp | None:
     """The compute that surrounds the images (axes 2 and 3 of `data`) by `value`; None where nothing is to be added.
 
@@ -66,10 +69,8 @@ def pad_images(data: SSAValue, window: Window, outputs: Sequence[int], value: Nu
     if not any(window.padding):
         return None
     shape, element = shape_of(data), tensor_type(data).element_type
-    sizes = {f"i{axis}": size for axis, size in enumerate(shape)} | {
-        f"i{axis + 2}": window.covered(axis, count) for axis, count in enumerate(outputs)
-    }
-    names = dict(zip(("n", "c", "h", "w", "ci"), sizes.values(), strict=False))
+    images = [window.covered(axis, count) for axis, count in enumerate(outputs)]
+    sizes = image_variables((*shape[:2], *images, *shape[4:]))
     top, left, _, _ = window.padding
 
     def body(b: Body) -> list[SSAValue]:
@@ -83,4 +84,4 @@ def pad_images(data: SSAValue, window: Window, outputs: Sequence[int], value: Nu
         )
         return [read]
 
-    return compute("pad", names, [element], body)
+    return compute("pad", sizes, [element], body)
