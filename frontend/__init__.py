@@ -1,0 +1,1 @@
+"""Foreign models into relay: ONNX."""

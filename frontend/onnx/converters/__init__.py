@@ -1,0 +1,25 @@
+"""The converters, one file per op family; `load()` registers them all."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+FAMILIES = (
+    "activation",
+    "constants",
+    "convolution",
+    "elementwise",
+    "linear",
+    "normalization",
+    "pooling",
+    "reduction",
+    "shape_arithmetic",
+    "transform",
+)
+"""Modules of this package; each registers its ops with `@converts`."""
+
+
+def load() -> None:
+    """Import every family (once: Python keeps imported modules)."""
+    for family in FAMILIES:
+        import_module(f"{__name__}.{family}")

@@ -1,0 +1,45 @@
+"""Constant and ConstantOfShape."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import AttributeProto
+from xdsl.ir import SSAValue
+
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+_CONSTANT_FORMS = ("value", "value_float", "value_floats", "value_int", "value_ints")
+
+
+def _constant_refusal(node: NodeView) -> str | None:
+    forms = [name for name in node.attribute_names if name in _CONSTANT_FORMS]
+    return None if len(forms) == 1 else f"exactly one of {', '.join(_CONSTANT_FORMS)} is expected, found {forms}"
+
+
+@converts("Constant", attributes=_CONSTANT_FORMS, supports=_constant_refusal)
+def convert_constant(node: NodeView) -> SSAValue:
+    """A constant written into the model."""
+    (name,) = node.attribute_names
+    if name == "value":
+        tensor = node.attribute_tensor(name)
+        if tensor is None:
+            raise node.error("attribute 'value' holds no tensor")
+        return node.emit_constant(tensor, "value")
+    attribute: AttributeProto = node.proto.attribute[0]
+    if name.startswith("value_float"):
+        return node.emit_constant(np.array(attribute.f if name == "value_float" else attribute.floats, np.float32))
+    return node.emit_constant(np.array(attribute.i if name == "value_int" else attribute.ints, np.int64))
+
+
+@converts("ConstantOfShape", since=9, attributes=("value",))
+def convert_constant_of_shape(node: NodeView) -> SSAValue:
+    """A constant of one value whose shape is itself a constant."""
+    shape = [int(extent) for extent in node.required_constant(0, "shape")]
+    if any(extent < 0 for extent in shape):
+        raise node.error(f"the shape {shape} has a negative extent")
+    value = node.attribute_tensor("value")
+    filler = np.zeros(1, np.float32) if value is None else value
+    if filler.size != 1:
+        raise node.illegal("value", filler.tolist(), "a tensor of one element is expected")
+    return node.emit_constant(np.full(shape, filler.reshape(-1)[0], dtype=filler.dtype), "value")

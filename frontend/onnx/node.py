@@ -1,0 +1,170 @@
+"""One ONNX node as a converter sees it: attributes with checks, inputs as values or constants, and `emit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+from onnx import AttributeProto
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.dims import Shape
+from xrelay.dialects.relay.op_base import AttributeValue
+from xrelay.dialects.relay.registry import get_relay_op
+from xrelay.dialects.relay.types import element_type_of, shape_of
+from xrelay.dialects.relay.weights import Array
+from xrelay.errors import ConstraintError, ModelImportError
+
+if TYPE_CHECKING:
+    from xrelay.frontend.onnx.graph import GraphBuilder
+
+
+class NodeView:
+    """A node of the model being imported, in the opset of its domain."""
+
+    proto: onnx.NodeProto
+    opset: int
+    inputs: Sequence[SSAValue | None]
+
+    def __init__(self, proto: onnx.NodeProto, opset: int, graph: GraphBuilder, inputs: Sequence[SSAValue | None] = ()):
+        self.proto, self.opset, self._graph, self.inputs = proto, opset, graph, inputs
+        self._attributes = {attribute.name: attribute for attribute in proto.attribute}
+
+    # --- naming ----------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The node's name; where the model gives none, the name of its first output."""
+        return self.proto.name or next((output for output in self.proto.output if output), self.proto.op_type)
+
+    def describe(self) -> str:
+        """The node for messages: name, op and opset."""
+        domain = f"{self.proto.domain}::" if self.proto.domain else ""
+        return f"node {self.name!r} ({domain}{self.proto.op_type}, opset {self.opset})"
+
+    def error(self, message: str, *, help: str | None = None) -> ModelImportError:
+        """An error about this node."""
+        return ModelImportError(message, location=self.describe(), help=help)
+
+    @property
+    def attribute_names(self) -> list[str]:
+        """The attributes the node carries."""
+        return list(self._attributes)
+
+    # --- attributes ------------------------------------------------------------------------------------------------
+
+    def attribute_int(self, name: str, default: int, *, check: Callable[[int], bool] | None = None) -> int:
+        """An integer attribute; a value that `check` refuses is an error naming attribute and value."""
+        proto = self._typed(name, AttributeProto.INT)
+        value = default if proto is None else int(proto.i)
+        if check is not None and not check(value):
+            raise self.illegal(name, value)
+        return value
+
+    def attribute_float(self, name: str, default: float) -> float:
+        """A float attribute."""
+        proto = self._typed(name, AttributeProto.FLOAT)
+        return default if proto is None else float(proto.f)
+
+    def attribute_string(self, name: str, default: str, legal: Sequence[str]) -> str:
+        """A string attribute whose value must be one of `legal`."""
+        proto = self._typed(name, AttributeProto.STRING)
+        value = default if proto is None else proto.s.decode("utf-8", "replace")
+        if value not in legal:
+            raise self.illegal(name, value, "legal are " + ", ".join(legal))
+        return value
+
+    def attribute_ints(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...] | None:
+        """An integer-list attribute."""
+        proto = self._typed(name, AttributeProto.INTS)
+        if proto is None:
+            return None if default is None else tuple(default)
+        return tuple(int(value) for value in proto.ints)
+
+    def attribute_tensor(self, name: str) -> Array | None:
+        """A tensor attribute as an array."""
+        proto = self._typed(name, AttributeProto.TENSOR)
+        return None if proto is None else onnx.numpy_helper.to_array(proto.t)
+
+    def illegal(self, name: str, value: object, hint: str | None = None) -> ModelImportError:
+        """The error for an attribute value that ONNX does not allow here."""
+        return self.error(f"attribute {name!r} has the illegal value {value!r}", help=hint)
+
+    def _typed(self, name: str, type: AttributeProto.AttributeType) -> AttributeProto | None:
+        proto = self._attributes.get(name)
+        if proto is not None and proto.type != type:
+            expected, found = AttributeProto.AttributeType.Name(type), AttributeProto.AttributeType.Name(proto.type)
+            raise self.error(f"attribute {name!r} must be of type {expected}, found {found}")
+        return proto
+
+    # --- inputs ----------------------------------------------------------------------------------------------------
+
+    def input(self, index: int) -> SSAValue:
+        """Input `index`, required to be there."""
+        value = self.optional_input(index)
+        if value is None:
+            raise self.error(f"input #{index} is missing")
+        return value
+
+    def optional_input(self, index: int) -> SSAValue | None:
+        """Input `index`, or `None` where the node leaves it out."""
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def shape(self, index: int) -> Shape:
+        """The shape of input `index`."""
+        return shape_of(self.input(index).type)
+
+    def element_type(self, index: int) -> Attribute:
+        """The element type of input `index`."""
+        return element_type_of(self.input(index).type)
+
+    def constant(self, index: int) -> Array | None:
+        """The value of input `index` where it is a constant whose bytes are here."""
+        value = self.optional_input(index)
+        return None if value is None else constant_value(value)
+
+    def required_constant(self, index: int, what: str) -> Array:
+        """The value of input `index`, required to be a constant; `what` says what it means."""
+        value = self.constant(index)
+        if value is None:
+            raise self.error(
+                f"input #{index} ({what}) must be a constant; it is computed at run time",
+                help="fix the model's input shapes with shapes={…} so that shape arithmetic folds",
+            )
+        return value
+
+    # --- building --------------------------------------------------------------------------------------------------
+
+    def emit(self, op: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
+        """Add the relay op called `op`, located at this node; a constraint it breaks becomes an error of the node."""
+        try:
+            return self._graph.insert(get_relay_op(op).call(*operands, **attributes), self).results[0]
+        except ConstraintError as error:
+            raise self.error(error.message, help=error.help) from error
+
+    def make_tuple(self, operands: Sequence[SSAValue]) -> SSAValue:
+        """Add a `relay.tuple` of the operands."""
+        return self.emit("tuple", *operands)
+
+    def tuple_field(self, value: SSAValue, index: int) -> SSAValue:
+        """Add a `relay.tuple_get_item`."""
+        return self.emit("tuple_get_item", value, index=index)
+
+    def emit_constant(self, array: Array, suffix: str = "constant") -> SSAValue:
+        """Add a constant named after this node."""
+        return self._graph.insert(ConstantOp.of(array, f"{self.name}.{suffix}"), self).results[0]
+
+    def scalar_like(self, value: float, index: int) -> SSAValue:
+        """A rank-0 constant with the element type of input `index`."""
+        from xrelay.dialects.relay.dtypes import numpy_dtype
+
+        return self.emit_constant(np.array(value, dtype=numpy_dtype(self.element_type(index))))
+
+
+def constant_value(value: SSAValue) -> Array | None:
+    """The array behind a value that a `relay.constant` defines."""
+    owner = value.owner
+    return owner.array if isinstance(owner, ConstantOp) else None

@@ -1,0 +1,84 @@
+"""Which function converts which ONNX node: by domain, op type and opset range.
+
+    @converts("Relu", since=1)
+    def relu(node: NodeView) -> SSAValue: ...
+
+The range that holds the model's opset wins; ranges of one op may not overlap. `attributes` names every attribute the
+converter reads: one that it does not know is reported instead of ignored. `supports` may look at a node before any
+conversion and give the reason why it cannot be converted, so that all such nodes are reported at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.ir import SSAValue
+
+from xrelay.errors import ModelImportError
+
+if TYPE_CHECKING:
+    from xrelay.frontend.onnx.node import NodeView
+
+ConvertFunction: TypeAlias = "Callable[[NodeView], SSAValue | Sequence[SSAValue]]"
+SupportCheck: TypeAlias = "Callable[[NodeView], str | None]"
+
+
+@dataclass(frozen=True)
+class Converter:
+    """One registered conversion, for opsets `since` to `until` (inclusive; `None` is open)."""
+
+    op_type: str
+    domain: str
+    since: int
+    until: int | None
+    attributes: frozenset[str]
+    convert: ConvertFunction
+    supports: SupportCheck | None
+
+    def covers(self, opset: int) -> bool:
+        """Whether a model of this opset is meant."""
+        return self.since <= opset and (self.until is None or opset <= self.until)
+
+
+_CONVERTERS: dict[tuple[str, str], list[Converter]] = {}
+
+
+def converts(
+    op_type: str,
+    *,
+    since: int = 1,
+    until: int | None = None,
+    domain: str = "",
+    attributes: Sequence[str] = (),
+    supports: SupportCheck | None = None,
+) -> Callable[[ConvertFunction], ConvertFunction]:
+    """Decorator: register a conversion. Raises `ModelImportError` where the range overlaps a registered one."""
+
+    def register(function: ConvertFunction) -> ConvertFunction:
+        known = _CONVERTERS.setdefault((domain, op_type), [])
+        new = Converter(op_type, domain, since, until, frozenset(attributes), function, supports)
+        for old in known:
+            if old.covers(since) or new.covers(old.since):
+                raise ModelImportError(f"two converters of {op_type} overlap: from opset {old.since} and from {since}")
+        known.append(new)
+        return function
+
+    return register
+
+
+def find_converter(op_type: str, domain: str, opset: int) -> Converter | None:
+    """The converter for a node; `None` where there is none for its opset."""
+    return next((c for c in _CONVERTERS.get((domain, op_type), []) if c.covers(opset)), None)
+
+
+def known_ranges(op_type: str, domain: str) -> str:
+    """The opset ranges in which an op is known, for messages; empty for an unknown op."""
+    ranges = sorted(_CONVERTERS.get((domain, op_type), []), key=lambda converter: converter.since)
+    return ", ".join(f"{c.since}–{c.until}" if c.until is not None else f"{c.since} and later" for c in ranges)
+
+
+def registered_ops() -> list[str]:
+    """The op types that have a converter, sorted; a domain other than the default is written in front."""
+    return sorted(f"{domain}::{op_type}" if domain else op_type for domain, op_type in _CONVERTERS)

@@ -1,0 +1,75 @@
+"""The model's inputs as typed relay arguments: fixed shapes, named dimensions, and shapes the caller overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+import onnx
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.dims import ANY, Dim, symbol
+from xrelay.dialects.relay.dtypes import element_type
+from xrelay.dialects.relay.types import tensor_type
+from xrelay.errors import ModelImportError, TypeInferenceError
+from xrelay.frontend.onnx.graph import identifier
+
+
+def graph_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
+    """The inputs a caller must give: those that no initializer supplies."""
+    supplied = {tensor.name for tensor in graph.initializer}
+    return [value for value in graph.input if value.name not in supplied]
+
+
+def check_shapes(shapes: Mapping[str, Sequence[int]], inputs: Sequence[onnx.ValueInfoProto]) -> None:
+    """Refuse shapes for inputs that the model does not have."""
+    names = [value.name for value in inputs]
+    for name in shapes:
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "the inputs are " + ", ".join(map(repr, names))
+            raise ModelImportError(f"shapes names {name!r}, which is no input of the model", help=hint)
+
+
+def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None) -> Attribute:
+    """The tensor type of a graph input; `override` fixes its dimensions.
+
+    Raises `ModelImportError` for an input that is no tensor, has no shape, or contradicts `override`.
+    """
+    place = f"input {value.name!r}"
+    if not value.type.HasField("tensor_type"):
+        raise ModelImportError("only tensor inputs are supported", location=place)
+    tensor = value.type.tensor_type
+    try:
+        dtype = element_type(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    except (KeyError, TypeInferenceError) as error:
+        kind = onnx.TensorProto.DataType.Name(tensor.elem_type)
+        raise ModelImportError(f"element type {kind} is not supported", location=place) from error
+    if not tensor.HasField("shape"):
+        if override is None:
+            raise ModelImportError("the model gives no shape", location=place, help="pass it in shapes={…}")
+        return tensor_type(override, dtype)
+    declared = [_dim(dim) for dim in tensor.shape.dim]
+    return tensor_type(_overridden(declared, override, place), dtype)
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:
+        return int(dim.dim_value)
+    name = identifier(dim.dim_param) if dim.dim_param else None
+    return symbol(name) if name is not None else ANY
+
+
+def _overridden(declared: Sequence[Dim], override: Sequence[int] | None, place: str) -> Sequence[Dim]:
+    if override is None:
+        return declared
+    if len(override) != len(declared):
+        raise ModelImportError(f"shapes gives {len(override)} dimensions, the model {len(declared)}", location=place)
+    for axis, (known, given) in enumerate(zip(declared, override, strict=True)):
+        if given < 0:
+            raise ModelImportError(f"shapes gives the negative dimension {given}", location=place)
+        if isinstance(known, int) and known != given:
+            raise ModelImportError(
+                f"shapes gives {given} for dimension {axis}, the model fixes {known}", location=place
+            )
+    return tuple(override)
