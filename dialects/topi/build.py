@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, I
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from xrelay.dialects.loop.affine_bounds import simplify
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
-from xrelay.dialects.topi.index_expr import simplify
-from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, extent_of
+from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, box_of
 from xrelay.errors import LoweringError
 
 IndexLike: TypeAlias = AffineExpr | int
@@ -110,9 +110,9 @@ class Body:
         return self.add((arith.MaximumfOp if isinstance(a.type, AnyFloat) else arith.MaxSIOp)(a, b))
 
     def _exprs(self, indices: Sequence[IndexLike]) -> list[AffineExpr]:
-        extents = [extent_of(value) for value in self._values]
+        box = box_of(self._values)
         exprs = [AffineConstantExpr(index) if isinstance(index, int) else index for index in indices]
-        return [simplify(expr, extents) for expr in exprs]
+        return [simplify(expr, box) for expr in exprs]
 
     def _region(self, fill: Callable[[], SSAValue]) -> Region:
         outer, self._block = self._block, Block()

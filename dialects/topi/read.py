@@ -22,9 +22,10 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.topi.access import canonical_access, parse_access, print_access
+from xrelay.dialects.loop.affine_bounds import Box, Interval, bounds, linear_form
+from xrelay.dialects.loop.affine_syntax import parse_affine_exprs, print_affine_exprs
+from xrelay.dialects.loop.value_map import ValueMap
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
-from xrelay.dialects.topi.index_expr import bounds
 from xrelay.dialects.topi.shapes import tensor_type
 
 
@@ -33,6 +34,11 @@ def extent_of(value: SSAValue) -> int | None:
     if isinstance(value, BlockArgument) and isinstance(compute := value.block.parent_op(), ComputeOp):
         return (*compute.spatial, *compute.reduction)[value.index]
     return None
+
+
+def box_of(values: Sequence[SSAValue]) -> list[Interval | None]:
+    """The interval of each index value, as far as it is known."""
+    return [None if (extent := extent_of(value)) is None else (0, extent - 1) for value in values]
 
 
 def _verify_operands(op: Operation, access: AffineMapAttr, indices: Sequence[SSAValue]) -> None:
@@ -79,9 +85,9 @@ class ReadOp(IRDLOperation):
 
     def __init__(self, tensor: SSAValue, exprs: Sequence[AffineExpr], values: Sequence[SSAValue]):
         """Reads `tensor` at `exprs`, whose dimensions number `values`."""
-        access, operands = canonical_access(exprs, values)
+        index = ValueMap.make(exprs, values)
         element = tensor.type.element_type if isinstance(tensor.type, TensorType) else tensor.type
-        super().__init__(operands=[tensor, operands], properties={"access": access}, result_types=[element])
+        super().__init__(operands=[tensor, index.operands], properties={"access": index.attr()}, result_types=[element])
 
     @property
     def exprs(self) -> tuple[AffineExpr, ...]:
@@ -115,9 +121,9 @@ class ReadOp(IRDLOperation):
             raise VerifyException("[topi.read C5] stands outside of a topi.compute")
         if guarded or 0 in (*parent.spatial, *parent.reduction):
             return
-        extents = [extent_of(value) for value in self.indices]
+        box = box_of(self.indices)
         for axis, (expr, size) in enumerate(zip(self.exprs, shape, strict=True)):
-            limits = bounds(expr, extents) if _occurs_once(expr) else None
+            limits = bounds(expr, box) if _bounds_are_exact(expr, box) else None
             if limits and (limits[0] < 0 or limits[1] >= size):
                 raise VerifyException(
                     f"[topi.read C4] index {axis} runs from {limits[0]} to {limits[1]}, outside of {self.tensor.type}; "
@@ -128,14 +134,14 @@ class ReadOp(IRDLOperation):
     def parse(cls, parser: Parser) -> ReadOp:
         """Parses `%x[%i, %j + 1] : tensor<…>`."""
         tensor = parser.parse_unresolved_operand()
-        access, indices = parse_access(parser)
+        index = parse_affine_exprs(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
         type = parser.parse_type()
         if not isinstance(type, TensorType):
             parser.raise_error(f"topi.read reads tensors, not {type}", position)
-        op = cls(parser.resolve_operand(tensor, type), access.data.results, indices)
+        op = cls(parser.resolve_operand(tensor, type), index.exprs, index.operands)
         op.attributes |= attributes
         return op
 
@@ -143,15 +149,15 @@ class ReadOp(IRDLOperation):
         """Prints `%x[%i, %j + 1] : tensor<…>`."""
         printer.print_string(" ")
         printer.print_ssa_value(self.tensor)
-        print_access(printer, self.access.data, self.indices)
+        print_affine_exprs(printer, self.exprs, self.indices)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.tensor.type)
 
 
-def _occurs_once(expr: AffineExpr) -> bool:
-    """True where interval bounds are exact: no dimension occurs twice."""
-    dims = [node for node in expr.dfs() if hasattr(node, "position")]
+def _bounds_are_exact(expr: AffineExpr, box: Box) -> bool:
+    """True where interval bounds are exact: no dimension occurs in two terms."""
+    dims = [dim for atom, _ in linear_form(expr, box).terms for dim in atom.used_dims()]
     return len(dims) == len(set(dims))
 
 
@@ -183,27 +189,32 @@ class IndexOp(IRDLOperation):
 
     def __init__(self, expr: Sequence[AffineExpr], values: Sequence[SSAValue]):
         """The value of the one expression in `expr`, whose dimensions number `values`."""
-        access, operands = canonical_access(expr, values)
-        super().__init__(operands=[operands], properties={"access": access}, result_types=[IndexType()])
+        index = ValueMap.make(expr, values)
+        super().__init__(operands=[index.operands], properties={"access": index.attr()}, result_types=[IndexType()])
+
+    @property
+    def exprs(self) -> tuple[AffineExpr, ...]:
+        """The one expression, over the positions of `indices`."""
+        return self.access.data.results
 
     def verify_(self) -> None:
         """Checks C1 and C2."""
         _verify_operands(self, self.access, self.indices)
-        if len(self.access.data.results) != 1:
-            raise VerifyException(f"[topi.index C2] {len(self.access.data.results)} expressions where one is meant")
+        if len(self.exprs) != 1:
+            raise VerifyException(f"[topi.index C2] {len(self.exprs)} expressions where one is meant")
 
     @classmethod
     def parse(cls, parser: Parser) -> IndexOp:
         """Parses `[%i * 2 + 1]`."""
-        access, indices = parse_access(parser)
-        op = cls(access.data.results, indices)
+        index = parse_affine_exprs(parser)
+        op = cls(index.exprs, index.operands)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
     def print(self, printer: Printer) -> None:
         """Prints `[%i * 2 + 1]`."""
         printer.print_string(" ")
-        print_access(printer, self.access.data, self.indices)
+        print_affine_exprs(printer, self.exprs, self.indices)
         printer.print_op_attributes(self.attributes)
 
 
@@ -245,10 +256,10 @@ class InBoundsOp(IRDLOperation):
 
     def __init__(self, exprs: Sequence[AffineExpr], sizes: Sequence[int], values: Sequence[SSAValue]):
         """Whether each of `exprs`, whose dimensions number `values`, lies below its size and not below 0."""
-        access, operands = canonical_access(exprs, values)
+        index = ValueMap.make(exprs, values)
         super().__init__(
-            operands=[operands],
-            properties={"access": access, "sizes": DenseArrayBase.from_list(i64, list(sizes))},
+            operands=[index.operands],
+            properties={"access": index.attr(), "sizes": DenseArrayBase.from_list(i64, list(sizes))},
             result_types=[i1],
         )
 
@@ -271,17 +282,17 @@ class InBoundsOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> InBoundsOp:
         """Parses `[%i - 1] of [4]`."""
-        access, indices = parse_access(parser)
+        index = parse_affine_exprs(parser)
         parser.parse_keyword("of")
         sizes = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-        op = cls(access.data.results, sizes, indices)
+        op = cls(index.exprs, sizes, index.operands)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
     def print(self, printer: Printer) -> None:
         """Prints `[%i - 1] of [4]`."""
         printer.print_string(" ")
-        print_access(printer, self.access.data, self.indices)
+        print_affine_exprs(printer, self.exprs, self.indices)
         printer.print_string(f" of [{', '.join(map(str, self.limits))}]")
         printer.print_op_attributes(self.attributes)
 
