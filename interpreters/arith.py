@@ -1,0 +1,212 @@
+"""Meaning of the `arith` ops on numpy values."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Operation
+
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.scalar import ScalarCompiler, ScalarFunction, Value, caster, numpy_dtype, plain, rounded
+
+
+def _constant(op: Operation) -> ScalarFunction:
+    attr = cast(arith.ConstantOp, op).value
+    dtype = numpy_dtype(op.results[0].type) if not isinstance(attr, DenseIntOrFPElementsAttr) else None
+    if dtype is None or not isinstance(attr, IntegerAttr | FloatAttr):
+        raise InterpreterError(f"arith.constant {attr} is not a scalar", help="use one number of an element type")
+    number = attr.value.data
+    value = dtype.type(bool(number)) if dtype == np.bool_ else np.asarray(number).astype(dtype)[()]
+    return lambda: value
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
+def _unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype if dtype.kind in "bu" else np.dtype(f"uint{dtype.itemsize * 8}")
+
+
+def _on_unsigned(function: ScalarFunction) -> ScalarCompiler:
+    """Operands read as unsigned numbers, the result stored back in its own type."""
+
+    def compiler(op: Operation) -> ScalarFunction:
+        dtype = numpy_dtype(op.operands[0].type)
+        to_unsigned, back = caster(_unsigned(dtype)), caster(numpy_dtype(op.results[0].type))
+
+        def on_unsigned(*values: Value) -> Value:
+            return back(function(*map(to_unsigned, values)))
+
+        return on_unsigned
+
+    return compiler
+
+
+def _wrapping(function: ScalarFunction) -> ScalarCompiler:
+    """Two's complement arithmetic; i1 is arithmetic modulo 2."""
+
+    def compiler(op: Operation) -> ScalarFunction:
+        dtype = numpy_dtype(op.results[0].type)
+        if dtype != np.bool_:
+            return function
+        to_int = caster(np.dtype(np.int8))
+
+        def modulo_two(*values: Value) -> Value:
+            return (np.asarray(function(*map(to_int, values))) & 1).astype(np.bool_)[()]
+
+        return modulo_two
+
+    return compiler
+
+
+def _checked(function: ScalarFunction) -> ScalarFunction:
+    def divide(left: Value, right: Value) -> Value:
+        if np.any(np.asarray(right) == 0):
+            raise InterpreterError("integer division by zero")
+        return function(left, right)
+
+    return divide
+
+
+def _truncated_quotient(left: Value, right: Value) -> Value:
+    quotient = np.floor_divide(left, right)
+    inexact = (np.remainder(left, right) != 0) & ((np.asarray(left) < 0) != (np.asarray(right) < 0))
+    return quotient + inexact
+
+
+def _ceiling_quotient(left: Value, right: Value) -> Value:
+    return np.floor_divide(left, right) + (np.remainder(left, right) != 0)
+
+
+def _shift(function: ScalarFunction) -> ScalarFunction:
+    def shift(left: Value, right: Value) -> Value:
+        bits = np.asarray(left).dtype.itemsize * 8
+        if np.any((np.asarray(right) < 0) | (np.asarray(right) >= bits)):
+            raise InterpreterError(f"shift by {right} of a number of {bits} bits")
+        return function(left, right)
+
+    return shift
+
+
+_INTEGER_COMPARISONS = (
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
+    operator.lt, operator.le, operator.gt, operator.ge,
+)  # fmt: skip
+_FIRST_UNSIGNED = 6
+
+
+def _cmpi(op: Operation) -> ScalarFunction:
+    predicate = cast(arith.CmpiOp, op).predicate.value.data
+    compare = _INTEGER_COMPARISONS[predicate]
+    return compare if predicate < _FIRST_UNSIGNED else _on_unsigned(compare)(op)
+
+
+def _unordered(left: Value, right: Value) -> Value:
+    return np.isnan(left) | np.isnan(right)
+
+
+def _or_unordered(compare: ScalarFunction) -> ScalarFunction:
+    def function(left: Value, right: Value) -> Value:
+        return compare(left, right) | _unordered(left, right)
+
+    return function
+
+
+def _truth(value: bool) -> ScalarFunction:
+    def function(left: Value, right: Value) -> Value:
+        return np.full(np.broadcast(left, right).shape, value)[()]
+
+    return function
+
+
+def _ordered(left: Value, right: Value) -> Value:
+    return np.logical_not(_unordered(left, right))
+
+
+def _ordered_not_equal(left: Value, right: Value) -> Value:
+    return (left != right) & _ordered(left, right)
+
+
+_FLOAT_COMPARISONS: tuple[ScalarFunction, ...] = (
+    _truth(False), operator.eq, operator.gt, operator.ge, operator.lt, operator.le,
+    _ordered_not_equal, _ordered,
+    _or_unordered(operator.eq), _or_unordered(operator.gt), _or_unordered(operator.ge), _or_unordered(operator.lt),
+    _or_unordered(operator.le), operator.ne, _unordered, _truth(True),
+)  # fmt: skip
+
+
+def _cmpf(op: Operation) -> ScalarFunction:
+    return _FLOAT_COMPARISONS[cast(arith.CmpfOp, op).predicate.value.data]
+
+
+def _select(condition: Value, left: Value, right: Value) -> Value:
+    if np.ndim(condition) == 0 and np.ndim(left) == np.ndim(right):
+        return left if condition else right
+    return np.where(condition, left, right)
+
+
+def _bitcast(op: Operation) -> ScalarFunction:
+    dtype = numpy_dtype(op.results[0].type)
+
+    def bitcast(value: Value) -> Value:
+        return np.asarray(value).view(dtype)[()]
+
+    return bitcast
+
+
+def _float_to_integer(value: Value) -> Value:
+    return np.trunc(np.asarray(value, dtype=np.float64))
+
+
+ARITH: dict[str, ScalarCompiler] = {
+    "arith.constant": _constant,
+    "arith.addf": plain(operator.add),
+    "arith.subf": plain(operator.sub),
+    "arith.mulf": plain(operator.mul),
+    "arith.divf": plain(np.divide),
+    "arith.negf": plain(operator.neg),
+    "arith.maximumf": plain(np.maximum),
+    "arith.minimumf": plain(np.minimum),
+    "arith.maxnumf": plain(np.fmax),
+    "arith.minnumf": plain(np.fmin),
+    "arith.addi": _wrapping(operator.add),
+    "arith.subi": _wrapping(operator.sub),
+    "arith.muli": _wrapping(operator.mul),
+    "arith.divsi": rounded(_checked(_truncated_quotient)),
+    "arith.divui": _on_unsigned(_checked(np.floor_divide)),
+    "arith.floordivsi": rounded(_checked(np.floor_divide)),
+    "arith.ceildivsi": rounded(_checked(_ceiling_quotient)),
+    "arith.ceildivui": _on_unsigned(_checked(_ceiling_quotient)),
+    "arith.remsi": rounded(_checked(np.fmod)),
+    "arith.remui": _on_unsigned(_checked(np.remainder)),
+    "arith.minsi": plain(np.minimum),
+    "arith.maxsi": plain(np.maximum),
+    "arith.minui": _on_unsigned(np.minimum),
+    "arith.maxui": _on_unsigned(np.maximum),
+    "arith.andi": plain(operator.and_),
+    "arith.ori": plain(operator.or_),
+    "arith.xori": plain(operator.xor),
+    "arith.shli": rounded(_shift(np.left_shift)),
+    "arith.shrsi": rounded(_shift(np.right_shift)),
+    "arith.shrui": _on_unsigned(_shift(np.right_shift)),
+    "arith.cmpi": _cmpi,
+    "arith.cmpf": _cmpf,
+    "arith.select": plain(_select),
+    "arith.bitcast": _bitcast,
+    "arith.index_cast": rounded(_same),
+    "arith.fptosi": rounded(_float_to_integer),
+    "arith.fptoui": rounded(_float_to_integer),
+    "arith.sitofp": rounded(_same),
+    "arith.uitofp": _on_unsigned(_same),
+    "arith.extf": rounded(_same),
+    "arith.truncf": rounded(_same),
+    "arith.trunci": rounded(_same),
+    "arith.extsi": rounded(_same),
+    "arith.extui": _on_unsigned(_same),
+}
+"""The compiler of each op by name."""
