@@ -120,7 +120,9 @@ class LibraryBuilder(Protocol):
 class LibraryBuilderClass(Protocol):
     """The class object of `LibraryBuilder`."""
 
-    def __call__(self) -> LibraryBuilder: ...
+    def __call__(self) -> LibraryBuilder:
+        """An empty builder."""
+        ...
 
 
 class Features(Protocol):

@@ -24,7 +24,8 @@ from xrelay.runtime.native import NativeLibrary, compile_many
 
 MAX_THREADS: Final = 256
 _SPIN_NANOSECONDS: Final = 40_000
-_CALIBRATION_PAUSES: Final = 1000
+_CALIBRATION_PAUSES: Final = 500
+_CALIBRATION_ROUNDS: Final = 3
 # How each architecture says "I am spinning"; the text is written for the first.
 _PAUSES: Final = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb sy", "arm64": "isb sy"}
 
@@ -88,9 +89,7 @@ class ThreadPool:
         self._library = NativeLibrary.load([code], exports=exports)
         self.parallel_for = self._library.address(PARALLEL_FOR_SYMBOL)
         self._pause = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self._library.address("xrelay_pool_pause"))
-        self._reset = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64)(
-            self._library.address("xrelay_pool_reset")
-        )
+        self._reset = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64)(self._library.address("xrelay_pool_reset"))
         self._workers = ctypes.CFUNCTYPE(ctypes.c_int32)(self._library.address("xrelay_pool_workers"))
         self._stop = ctypes.CFUNCTYPE(ctypes.c_int32)(self._library.address("xrelay_pool_stop"))
         self._spins = self._calibrate()
@@ -113,7 +112,9 @@ class ThreadPool:
 
     def _calibrate(self) -> int:
         """How many pauses fill the time to spin, as their cost differs tenfold between CPUs."""
-        start = time.perf_counter_ns()
-        self._pause(_CALIBRATION_PAUSES)
-        elapsed = max(1, time.perf_counter_ns() - start)
-        return max(1, _CALIBRATION_PAUSES * _SPIN_NANOSECONDS // elapsed)
+        times: list[int] = []
+        for _ in range(_CALIBRATION_ROUNDS):
+            start = time.perf_counter_ns()
+            self._pause(_CALIBRATION_PAUSES)
+            times.append(time.perf_counter_ns() - start)
+        return max(1, _CALIBRATION_PAUSES * _SPIN_NANOSECONDS // max(1, min(times)))

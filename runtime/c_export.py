@@ -1,0 +1,231 @@
+"""A compiled model for C programs: an object file, a header, and a file of weights.
+
+For a model `m` with input `data`, output `prob` the header declares
+
+    void *m_load_weights(const char *path);      // NULL on failure; free() it
+    int32_t m_run(const float *data, float *prob, const void *weights, void *arena, int32_t num_threads);
+
+and defines, as a weak symbol, an `xrelay_parallel_for` that runs serially; a program may bring its own. The object
+file is position-independent and needs libc and libm. Its entry is named `xrelay_entry` for every model, so a program
+with several models renames it (`objcopy --redefine-sym`).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from xrelay.errors import ArtifactError
+from xrelay.runtime.abi import ALIGNMENT, ENTRY_SYMBOL, PARALLEL_FOR_SYMBOL
+from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.metadata import ModelMetadata, TensorSpec
+
+# Types without an equal in C are passed as their bits.
+_C_TYPES: Final = {
+    "float32": "float",
+    "float64": "double",
+    "bool": "uint8_t",
+    **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+_C_WORDS: Final = """
+    auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+    weights arena num_threads context args status bool class new delete this template
+"""
+
+
+def export_c(artifact: Artifact, object_path: Path, header_path: Path) -> None:
+    """Write the object file, the header and, where the model has weights, `object_path` with suffix `.weights`.
+
+    `ArtifactError` where a file cannot be written, or where the model has several object files and there is no linker
+    (`ld`, `ld.lld`) to join them.
+    """
+    prefix = c_identifier(header_path.stem, set())
+    offsets, size = _weight_places(artifact.metadata)
+    weights_path = object_path.with_suffix(".weights")
+    try:
+        _join_objects(artifact.objects, object_path)
+        if artifact.weights:
+            with weights_path.open("wb") as file:
+                for offset, array in zip(offsets, artifact.weights, strict=True):
+                    file.write(bytes(offset - file.tell()))
+                    file.write(array.tobytes())
+                file.write(bytes(size - file.tell()))
+        header_path.write_text(header_text(artifact.metadata, prefix), encoding="utf-8")
+    except OSError as error:
+        raise ArtifactError(f"cannot export to '{object_path}': {error}") from error
+
+
+def c_identifier(name: str, taken: set[str]) -> str:
+    """A C identifier like `name` that is no keyword and not in `taken`; adds it there."""
+    base = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not base or base[0].isdigit() or base in _C_WORDS.split() or base.startswith("__"):
+        base = f"x_{base}"
+    chosen, number = base, 1
+    while chosen in taken:
+        number += 1
+        chosen = f"{base}_{number}"
+    taken.add(chosen)
+    return chosen
+
+
+def header_text(metadata: ModelMetadata, prefix: str) -> str:
+    """The header of a model; `prefix` begins the names of its functions and macros."""
+    taken: set[str] = set()
+    inputs = [(spec, c_identifier(spec.name, taken)) for spec in metadata.inputs]
+    outputs = [(spec, c_identifier(spec.name, taken)) for spec in metadata.outputs]
+    offsets, weights_size = _weight_places(metadata)
+    parameters = [f"const {_c_type(spec)} *{name} /* {spec} */" for spec, name in inputs]
+    parameters += [f"{_c_type(spec)} *{name} /* {spec} */" for spec, name in outputs]
+    parameters += ["const void *weights", "void *arena", "int32_t num_threads"]
+    arguments = [f"(void *){name}" for _, name in (*inputs, *outputs)]
+    arguments += [f"(char *)weights + {offset}" for offset in offsets]
+    arguments.append("arena")
+    return _HEADER.format(
+        comment=_comment(metadata, offsets),
+        guard=f"XRELAY_MODEL_{prefix.upper()}_H",
+        prefix=prefix,
+        macro=prefix.upper(),
+        entry=ENTRY_SYMBOL,
+        parallel_for=PARALLEL_FOR_SYMBOL,
+        alignment=ALIGNMENT,
+        arena_size=metadata.arena_size,
+        weights_size=weights_size,
+        parameters=",\n    ".join(parameters),
+        arguments=",\n        ".join(arguments),
+    )
+
+
+def _comment(metadata: ModelMetadata, offsets: list[int]) -> str:
+    """The order of the entry's arguments, one line each."""
+    lines: list[str] = []
+    for kind, specs in (("input", metadata.inputs), ("output", metadata.outputs)):
+        lines += [f"{kind} {_safe(spec.name)}: {spec}, {spec.nbytes} bytes" for spec in specs]
+    lines += [
+        f"weight {_safe(spec.name)}: {spec}, {spec.nbytes} bytes at offset {offset} of the file of weights"
+        for spec, offset in zip(metadata.weights, offsets, strict=True)
+    ]
+    lines.append(f"arena: {metadata.arena_size} bytes of scratch memory")
+    return "\n".join(f" *   args[{i}]  {line}" for i, line in enumerate(lines))
+
+
+def _safe(name: str) -> str:
+    """A name of the model's as part of a C comment."""
+    return re.sub(r"[^\x20-\x7e]", "?", name).replace("*/", "* /").replace("/*", "/ *")
+
+
+def _c_type(spec: TensorSpec) -> str:
+    return _C_TYPES.get(spec.dtype, f"uint{8 * spec.numpy_dtype.itemsize}_t")
+
+
+def _weight_places(metadata: ModelMetadata) -> tuple[list[int], int]:
+    """The offset of each weight in the file of weights, and the file's size."""
+    offsets: list[int] = []
+    end = 0
+    for spec in metadata.weights:
+        offsets.append(end)
+        end += spec.nbytes + -spec.nbytes % ALIGNMENT
+    return offsets, end
+
+
+def _join_objects(objects: tuple[bytes, ...], path: Path) -> None:
+    if len(objects) == 1:
+        path.write_bytes(objects[0])
+        return
+    linker = shutil.which("ld") or shutil.which("ld.lld")
+    if linker is None:
+        raise ArtifactError(f"the model has {len(objects)} object files and no 'ld' to join them", help="install one")
+    with tempfile.TemporaryDirectory() as folder:
+        parts = [Path(folder) / f"{i}.o" for i in range(len(objects))]
+        for part, code in zip(parts, objects, strict=True):
+            part.write_bytes(code)
+        command = [linker, "-r", "-o", str(path), *(str(part) for part in parts)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise ArtifactError(f"{linker} cannot join the object files: {' '.join(result.stderr.split())}")
+
+
+_HEADER: Final = """\
+/* A model compiled by xrelay. Link the object file beside this header; needs libc and libm.
+ *
+ * {entry}(ctx, args) takes pointers in this order:
+{comment}
+ *
+ * Weights and arena are aligned to {alignment} bytes, the rest to their elements; buffers do not overlap. The result
+ * is 0, or a status: the low byte is the reason, the bits above it the kernel's number from 1.
+ * {prefix}_run() below fills ctx and args in. Calls may run at the same time when each has an arena of its own.
+ */
+#ifndef {guard}
+#define {guard}
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+#ifndef XRELAY_RUNTIME
+#define XRELAY_RUNTIME
+typedef struct xrelay_context {{
+  int32_t status;
+  int32_t num_threads;
+  int64_t reserved[7];
+}} xrelay_context;
+
+typedef int32_t (*xrelay_body)(void *ctx, void *env, int64_t begin, int64_t end);
+
+/* Runs body over [0, n). This one is serial; define your own in one file of the program to replace it. */
+__attribute__((weak)) int32_t {parallel_for}(void *ctx, xrelay_body body, void *env, int64_t n) {{
+  return n > 0 ? body(ctx, env, 0, n) : 0;
+}}
+#endif
+
+int32_t {entry}(void *ctx, void **args);
+
+#define {macro}_ALIGNMENT {alignment}
+#define {macro}_ARENA_SIZE {arena_size}u
+#define {macro}_WEIGHTS_SIZE {weights_size}u
+
+/* The arena's memory: NULL on failure; free() it. */
+static inline void *{prefix}_new_arena(void) {{
+  size_t size = {macro}_ARENA_SIZE;
+  return aligned_alloc({alignment}, (size / {alignment} + 1) * {alignment});
+}}
+
+/* The weights from their file: NULL on failure; free() it. */
+static inline void *{prefix}_load_weights(const char *path) {{
+  size_t size = {macro}_WEIGHTS_SIZE;
+  void *weights = aligned_alloc({alignment}, size + {alignment});
+  FILE *file = fopen(path, "rb");
+  if (weights == NULL || file == NULL || fread(weights, 1, size, file) != size) {{
+    free(weights);
+    weights = NULL;
+  }}
+  if (file != NULL) fclose(file);
+  return weights;
+}}
+
+/* Runs the model; 0 or a status. weights and arena may be NULL where their size is 0. */
+static inline int32_t {prefix}_run(
+    {parameters}) {{
+  xrelay_context context = {{0, 0, {{0}}}};
+  void *args[] = {{
+        {arguments}}};
+  int32_t status;
+  (void)weights;
+  context.num_threads = num_threads;
+  status = {entry}(&context, args);
+  return status != 0 ? status : context.status;
+}}
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""

@@ -1,0 +1,123 @@
+"""Checks of what a caller passes to a model: names, number, shapes and dtypes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import InputError
+from xrelay.runtime.metadata import TensorSpec
+
+
+class InputSpec:
+    """One input: converts a value to the array that native code reads, or says what is wrong with it."""
+
+    def __init__(self, spec: TensorSpec):
+        """Prepare the checks of an input."""
+        self.spec = spec
+        self._dtype, self._shape = spec.numpy_dtype, spec.shape
+
+    def array(self, value: object) -> NDArray[Any]:
+        """`value` as a contiguous array of the input's dtype and shape; the array itself where it is one already.
+
+        Arrays (and whatever turns itself into one) must have the very dtype. Python numbers and nested lists of
+        them take it where no value changes beyond rounding to the precision of the dtype.
+        """
+        if (
+            type(value) is np.ndarray
+            and value.dtype == self._dtype
+            and value.shape == self._shape
+            and value.flags.c_contiguous
+            and value.flags.aligned
+        ):
+            return value
+        return self._convert(value)
+
+    def cast(self, value: object) -> NDArray[Any]:
+        """As `array`, but arrays of another dtype of the same kind (float64 for float32) are converted too."""
+        array = _as_array(self.spec, value)
+        if array.dtype != self._dtype and _same_kind(array.dtype, self._dtype):
+            array = array.astype(self._dtype)
+        return self._convert(array)
+
+    def _convert(self, value: object) -> NDArray[Any]:
+        array = _as_array(self.spec, value)
+        if array.dtype != self._dtype:
+            if isinstance(value, (bool, int, float, list, tuple)):
+                array = self._from_python(array)
+            else:
+                self._refuse(array, f"convert it: x.astype('{self.spec.dtype}')")
+        if array.shape != self._shape:
+            self._refuse(array, None)
+        return np.require(array, requirements=("C", "A"))
+
+    def _from_python(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Numbers without a dtype of their own, in the input's dtype; refused where they do not fit it."""
+        if array.size and not _same_kind(array.dtype, self._dtype) and array.dtype.kind not in "iu":
+            self._refuse(array, None)
+        with np.errstate(all="ignore"):
+            result = array.astype(self._dtype)
+        if array.dtype.kind in "iu" and self._dtype.kind in "iub" and not np.array_equal(result, array):
+            self._refuse(array, "values do not fit the dtype")
+        return result
+
+    def _refuse(self, array: NDArray[Any], help_: str | None) -> None:
+        got = TensorSpec(self.spec.name, str(array.dtype), array.shape)
+        raise InputError(f"input '{self.spec.name}': expected {self.spec}, got {got}", help=help_)
+
+
+def _same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    return source.kind == target.kind or (source.kind == "f" and target.kind == "V" and target.itemsize <= 2)
+
+
+def _as_array(spec: TensorSpec, value: object) -> NDArray[Any]:
+    """`value` as an array of numbers of whatever dtype and shape."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(f"input '{spec.name}': expected {spec}, got a masked array", help="fill it: x.filled(0)")
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise InputError(f"input '{spec.name}': expected {spec}, got no array of numbers: {error}") from error
+    if array.dtype.hasobject or array.dtype.kind in "USMmc":
+        kind = type(value).__name__
+        raise InputError(f"input '{spec.name}': expected {spec}, got {kind} of dtype {array.dtype}")
+    return array
+
+
+class InputBinder:
+    """All inputs of a model: puts what a caller gives, by name or in order, into the model's order."""
+
+    def __init__(self, specs: Iterable[TensorSpec]):
+        """Prepare the checks of the inputs."""
+        self.inputs = [InputSpec(spec) for spec in specs]
+        self.names = [entry.spec.name for entry in self.inputs]
+        self.index = {name: i for i, name in enumerate(self.names)}
+
+    def from_mapping(self, values: Mapping[str, object]) -> list[NDArray[Any]]:
+        """Arrays in order from values by name; `InputError` on a name too many or too few."""
+        if len(values) != len(self.index) or values.keys() != self.index.keys():
+            self._refuse_names(values)
+        return [entry.array(values[entry.spec.name]) for entry in self.inputs]
+
+    def from_sequence(self, values: Sequence[object]) -> list[NDArray[Any]]:
+        """Arrays in order from values in order; `InputError` on another number of them."""
+        if len(values) != len(self.inputs):
+            raise InputError(f"expected {len(self.inputs)} inputs ({', '.join(self.names)}), got {len(values)}")
+        return [entry.array(value) for entry, value in zip(self.inputs, values, strict=True)]
+
+    def suggest(self, name: str) -> str:
+        """What to do about a name that is not an input's."""
+        close = difflib.get_close_matches(name, self.names, n=1)
+        return f"did you mean '{close[0]}'?" if close else f"the inputs are {', '.join(self.names)}"
+
+    def _refuse_names(self, values: Mapping[str, object]) -> None:
+        for name in values:
+            if name not in self.index:
+                raise InputError(f"the model has no input '{name}'", help=self.suggest(str(name)))
+        missing = [entry.spec for entry in self.inputs if entry.spec.name not in values]
+        listed = ", ".join(f"'{spec.name}' ({spec})" for spec in missing)
+        raise InputError(f"missing input {listed}", help="pass every input")

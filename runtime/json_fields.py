@@ -1,0 +1,93 @@
+"""Typed access to JSON that somebody else wrote: every field is checked, and a wrong one is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Final, TypeGuard, TypeVar
+
+from xrelay.errors import ArtifactError
+
+_T = TypeVar("_T")
+_MAX_EXTENT: Final = 1 << 62
+
+
+def parse_json_object(text: str | bytes, what: str) -> Mapping[str, object]:
+    """The members of a JSON object; `ArtifactError` naming `what` where the text is not one."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ArtifactError(f"{what} is not JSON: {error}") from error
+    if not is_object(value):
+        raise ArtifactError(f"{what} is not a JSON object")
+    return value
+
+
+def is_object(value: object) -> TypeGuard[dict[str, object]]:
+    """Whether `value` is a parsed JSON object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Whether `value` is a parsed JSON array."""
+    return isinstance(value, list)
+
+
+def is_extent(value: object) -> TypeGuard[int]:
+    """Whether `value` is a number that can be the size of something."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_EXTENT
+
+
+class JsonFields:
+    """The fields of a JSON object, by name and kind; `ArtifactError` where one is missing or of another kind."""
+
+    def __init__(self, fields: object, what: str):
+        """Fields of a parsed object; `what` names it in errors."""
+        if not is_object(fields):
+            raise ArtifactError(f"{what} is not a JSON object")
+        self._fields: Mapping[str, object] = fields
+        self._what = what
+
+    def text(self, name: str) -> str:
+        """A string."""
+        value = self._fields.get(name)
+        if not isinstance(value, str):
+            raise self._wrong(name, "a string")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of strings."""
+        values = self._list(name)
+        strings = tuple(value for value in values if isinstance(value, str))
+        if len(strings) != len(values):
+            raise self._wrong(name, "a list of strings")
+        return strings
+
+    def extent(self, name: str) -> int:
+        """A size: an integer that is not negative."""
+        value = self._fields.get(name)
+        if not is_extent(value):
+            raise self._wrong(name, "a size")
+        return value
+
+    def extents(self, name: str) -> tuple[int, ...]:
+        """A list of sizes."""
+        values = self._list(name)
+        sizes = tuple(value for value in values if is_extent(value))
+        if len(sizes) != len(values):
+            raise self._wrong(name, "a list of sizes")
+        return sizes
+
+    def table(self, name: str, read_row: Callable[[JsonFields], _T]) -> tuple[_T, ...]:
+        """A list of objects, each read by `read_row`."""
+        rows = self._list(name)
+        return tuple(read_row(JsonFields(row, f"{self._what}, {name}[{i}]")) for i, row in enumerate(rows))
+
+    def _list(self, name: str) -> list[object]:
+        value = self._fields.get(name)
+        if not is_list(value):
+            raise self._wrong(name, "a list")
+        return value
+
+    def _wrong(self, name: str, expected: str) -> ArtifactError:
+        return ArtifactError(f"{self._what}: '{name}' is not {expected}")

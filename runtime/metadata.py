@@ -1,0 +1,120 @@
+"""What a compiled model says of itself: tables of tensors and kernels, and for which machine it is."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+
+from xrelay.errors import ArtifactError
+from xrelay.runtime.abi import ABI_VERSION
+from xrelay.runtime.json_fields import JsonFields, parse_json_object
+
+FORMAT_VERSION: Final = 1
+
+
+def abi_stamp() -> str:
+    """What code and runtime have to agree on, such as `1-linux-x86_64`."""
+    return f"{ABI_VERSION}-{sys.platform}-{platform.machine().lower()}"
+
+
+def dtype_from_name(name: str) -> np.dtype[Any]:
+    """The numpy dtype of a name such as `float32`, `bool` or `bfloat16`; `ArtifactError` where there is none."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        scalar = getattr(import_module("ml_dtypes"), name, None)
+    if scalar is None:
+        raise ArtifactError(f"'{name}' is no dtype of numpy or ml_dtypes")
+    return np.dtype(scalar)
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """Name, dtype (numpy's name for it) and static shape of an input, output or weight."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @cached_property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The dtype as numpy has it."""
+        return dtype_from_name(self.dtype)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """The size of the data."""
+        size = self.numpy_dtype.itemsize
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(str(extent) for extent in self.shape)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """A kernel's symbol and the names of the nodes of the source model that it computes."""
+
+    symbol: str
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelMetadata:
+    """The tables of a model. Inputs, outputs and weights are in the order of the entry's arguments.
+
+    `kernels` is indexed by the kernel number in a status (see `abi`). `cpu` and `features` are what the code was
+    compiled for, as LLVM names them; `bound_params` are names of parameters whose values were compiled in.
+    """
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    weights: tuple[TensorSpec, ...] = ()
+    arena_size: int = 0
+    kernels: tuple[KernelInfo, ...] = ()
+    cpu: str = ""
+    features: str = ""
+    bound_params: tuple[str, ...] = ()
+    name: str = "model"
+    abi: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.abi:
+            object.__setattr__(self, "abi", abi_stamp())
+
+    def to_json(self) -> str:
+        """The tables as JSON text."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str) -> ModelMetadata:
+        """The tables of JSON text; `ArtifactError` naming the field that is missing or of the wrong kind."""
+        what = "the model's description"
+        read = JsonFields(parse_json_object(text, what), what)
+        return ModelMetadata(
+            inputs=read.table("inputs", _tensor),
+            outputs=read.table("outputs", _tensor),
+            weights=read.table("weights", _tensor),
+            arena_size=read.extent("arena_size"),
+            kernels=read.table("kernels", lambda row: KernelInfo(row.text("symbol"), row.texts("sources"))),
+            cpu=read.text("cpu"),
+            features=read.text("features"),
+            bound_params=read.texts("bound_params"),
+            name=read.text("name"),
+            abi=read.text("abi"),
+        )
+
+
+def _tensor(row: JsonFields) -> TensorSpec:
+    spec = TensorSpec(row.text("name"), row.text("dtype"), row.extents("shape"))
+    dtype_from_name(spec.dtype)
+    return spec

@@ -1,0 +1,193 @@
+"""`GraphModule`: the run-time interface that Relay's users know, on a compiled model."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.api.model import CompiledModel
+from xrelay.errors import InputError
+from xrelay.runtime.inputs import InputBinder
+
+
+class Tensor(np.ndarray[Any, Any]):
+    """A numpy array that also answers `numpy()`, as Relay's users write it."""
+
+    def numpy(self) -> NDArray[Any]:
+        """The values as a plain numpy array that shares no memory with this one."""
+        return np.array(self, subok=False)
+
+    def asnumpy(self) -> NDArray[Any]:
+        """As `numpy`."""
+        return self.numpy()
+
+
+@dataclass(frozen=True)
+class BenchmarkResult:
+    """Seconds a call took: `results` has one mean for each repeat, the others summarise them."""
+
+    results: Sequence[float]
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return statistics.fmean(self.results)
+
+    @property
+    def median(self) -> float:
+        """The median."""
+        return statistics.median(self.results)
+
+    @property
+    def min(self) -> float:
+        """The shortest."""
+        return min(self.results)
+
+    @property
+    def max(self) -> float:
+        """The longest."""
+        return max(self.results)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the population."""
+        return statistics.pstdev(self.results)
+
+    def __str__(self) -> str:
+        names = ("mean", "median", "max", "min", "std")
+        values = (self.mean, self.median, self.max, self.min, self.std)
+        title = "Execution time summary:\n"
+        head = " ".join(f"{name + ' (ms)':>12}" for name in names)
+        return f"{title}{head}\n" + " ".join(f"{1e3 * value:12.4f}" for value in values)
+
+
+class GraphModule:
+    """Inputs are set one by one, `run` computes, outputs are fetched.
+
+    One object holds one set of inputs and outputs: give each thread its own, they may share the model.
+    """
+
+    def __init__(self, model: CompiledModel):
+        """A module on a model."""
+        self._model = model
+        self._binder = InputBinder(model.inputs)
+        self._values: list[Tensor | None] = [None] * len(model.inputs)
+        self._outputs: list[NDArray[Any]] | None = None
+        metadata = model.artifact.metadata
+        self._bound = {*metadata.bound_params, *(spec.name for spec in metadata.weights)} - set(self._binder.names)
+
+    def set_input(self, key: str | int | None = None, value: object = None, /, **params: object) -> None:
+        """Copy a value into the input of a name or number, and others by name.
+
+        Arrays of another dtype of the same kind are converted, as Relay does. Among `params`, names of parameters that
+        were bound when the model was compiled are passed over: their values are in the model. `InputError` where a
+        name is neither, or a value does not fit.
+        """
+        if key is not None:
+            self._set(self._number(key), value)
+        for name, param in params.items():
+            if name not in self._bound:
+                self._set(self._number(name), param)
+
+    def run(self, /, **inputs: object) -> None:
+        """Set inputs given by name and compute; `InputError` where an input has not been set."""
+        self.set_input(**inputs)
+        values = [value for value in self._values if value is not None]
+        if len(values) != len(self._values):
+            unset = [name for name, value in zip(self._binder.names, self._values, strict=True) if value is None]
+            raise InputError(f"input '{unset[0]}' has not been set", help=f"call set_input('{unset[0]}', …) before run")
+        self._outputs = self._model.run([value.view(np.ndarray) for value in values])
+
+    def get_output(self, index: int, out: NDArray[Any] | None = None) -> Tensor:
+        """Output number `index` of the last run, copied to `out` where that is given."""
+        if self._outputs is None:
+            raise InputError("the model has not run", help="call run() before get_output()")
+        result = self._outputs[_check_index(index, len(self._outputs), "output")]
+        if out is None:
+            return result.view(Tensor)
+        if out.shape != result.shape or out.dtype != result.dtype:
+            raise InputError(
+                f"out: expected {result.dtype}{list(result.shape)}, got {out.dtype}{list(out.shape)}",
+                help="give an array like the output",
+            )
+        out[...] = result
+        return out.view(Tensor)
+
+    def get_num_inputs(self) -> int:
+        """How many inputs the model has."""
+        return len(self._values)
+
+    def get_num_outputs(self) -> int:
+        """How many outputs the model has."""
+        return len(self._model.outputs)
+
+    def get_input(self, key: str | int) -> Tensor | None:
+        """The value of an input, by name or number; `None` where it has not been set."""
+        return self._values[self._number(key)]
+
+    def get_input_index(self, name: str) -> int:
+        """The number of an input, -1 where there is none of that name."""
+        return self._binder.index.get(name, -1)
+
+    def get_input_info(self) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
+        """The shapes and the dtypes of the inputs, by name."""
+        specs = self._model.inputs
+        return {spec.name: spec.shape for spec in specs}, {spec.name: spec.dtype for spec in specs}
+
+    def benchmark(
+        self,
+        device: object = None,
+        func_name: str = "run",
+        repeat: int = 5,
+        number: int = 5,
+        min_repeat_ms: float | None = None,
+        end_to_end: bool = False,
+        **inputs: object,
+    ) -> BenchmarkResult:
+        """Time `run`: `repeat` results, each the mean of `number` calls after one that is not counted.
+
+        `min_repeat_ms` raises `number` until a repeat takes that long. With `end_to_end`, setting the inputs and
+        copying the outputs is timed too. `device` and `func_name` stand for Relay's; the function is always `run`.
+        """
+        if repeat < 1 or number < 1:
+            raise InputError(f"benchmark: repeat is {repeat}, number {number}", help="give numbers from 1")
+        if func_name != "run":
+            raise InputError(f"benchmark: no function '{func_name}'", help="the function is 'run'")
+        self.run(**inputs)
+        while min_repeat_ms is not None and self._time(number, end_to_end, inputs) * number * 1e3 < min_repeat_ms:
+            number *= 2
+        return BenchmarkResult(tuple(self._time(number, end_to_end, inputs) for _ in range(repeat)))
+
+    def _time(self, number: int, end_to_end: bool, inputs: Mapping[str, object]) -> float:
+        start = time.perf_counter()
+        for _ in range(number):
+            if end_to_end:
+                self.run(**inputs)
+                for index in range(self.get_num_outputs()):
+                    self.get_output(index).numpy()
+            else:
+                self.run()
+        return (time.perf_counter() - start) / number
+
+    def _set(self, number: int, value: object) -> None:
+        self._values[number] = np.array(self._binder.inputs[number].cast(value)).view(Tensor)
+
+    def _number(self, key: str | int) -> int:
+        if isinstance(key, str):
+            number = self._binder.index.get(key)
+            if number is None:
+                raise InputError(f"Could not find '{key}' in graph's inputs", help=self._binder.suggest(key))
+            return number
+        return _check_index(key, len(self._values), "input")
+
+
+def _check_index(index: int, count: int, kind: str) -> int:
+    if not 0 <= index < count:
+        raise InputError(f"{kind} {index} does not exist", help=f"the model has {count} {kind}s, numbered from 0")
+    return index

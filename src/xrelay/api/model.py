@@ -1,0 +1,132 @@
+"""`CompiledModel`: a model ready to run, and `load`, which reads one from a file."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import InputError
+from xrelay.runtime.arena import address_of
+from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.c_export import export_c
+from xrelay.runtime.executable import Executable
+from xrelay.runtime.inputs import InputBinder
+from xrelay.runtime.metadata import TensorSpec
+from xrelay.runtime.thread_pool import check_num_threads, default_num_threads
+
+
+class CompiledModel:
+    """A compiled model.
+
+    `run` may be called by several threads at once. Inputs that are contiguous arrays are read where they lie; outputs
+    are new arrays that belong to the caller. Native code is loaded by the first call, so a model compiled for another
+    CPU can still be saved and exported.
+    """
+
+    def __init__(self, artifact: Artifact, *, num_threads: int | None = None):
+        """A model from its artifact. `num_threads` bounds the threads of a call (default: the cores at hand)."""
+        self._artifact = artifact
+        self._binder = InputBinder(artifact.metadata.inputs)
+        self._outputs = [(spec.shape, spec.numpy_dtype) for spec in artifact.metadata.outputs]
+        self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
+        self._executable: Executable | None = None
+        self._loading = threading.Lock()
+
+    @property
+    def artifact(self) -> Artifact:
+        """Object code, tables and weights."""
+        return self._artifact
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """Name, dtype and shape of each input, in order."""
+        return self._artifact.metadata.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """Name, dtype and shape of each output, in order."""
+        return self._artifact.metadata.outputs
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the inputs, in order."""
+        return list(self._binder.names)
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the outputs, in order."""
+        return [spec.name for spec in self.outputs]
+
+    @property
+    def num_threads(self) -> int:
+        """How many threads a call may use; 1 runs everything on the calling thread."""
+        return self._num_threads
+
+    @num_threads.setter
+    def num_threads(self, threads: int) -> None:
+        self._num_threads = check_num_threads(threads)
+
+    def run(self, inputs: Mapping[str, object] | Sequence[object] = ()) -> list[NDArray[Any]]:
+        """The outputs, in order, for inputs by name (`{"data": x}`) or in order (`[x]`).
+
+        Arrays must have the dtype and shape of the input; lists of numbers take its dtype. `InputError` names the
+        input, what was expected and what was given; `ExecutionError` names the source node that failed.
+        """
+        if isinstance(inputs, Mapping):
+            arrays = self._binder.from_mapping(inputs)
+        elif isinstance(inputs, (list, tuple)):
+            arrays = self._binder.from_sequence(inputs)
+        else:
+            kind = type(inputs).__name__
+            raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or model(x)")
+        return self._run(arrays)
+
+    def __call__(self, /, *inputs: object, **named: object) -> list[NDArray[Any]]:
+        """As `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`."""
+        if inputs and named:
+            raise InputError("inputs are given both in order and by name", help="use one way for all of them")
+        return self.run(named) if named else self.run(inputs)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file that `xrelay.load` reads."""
+        self._artifact.save(path)
+
+    def export(self, path: str | Path, *, header: str | Path) -> None:
+        """Write an object file and a C header for it, and beside the object file the weights (`.weights`).
+
+        The header documents and declares everything a C program needs; see `xrelay.runtime.c_export`.
+        """
+        export_c(self._artifact, Path(path), Path(header))
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)
+        outputs = ", ".join(f"{spec.name}: {spec}" for spec in self.outputs)
+        return f"<CompiledModel {self._artifact.metadata.name}({inputs}) -> ({outputs})>"
+
+    def _run(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        executable = self._executable
+        if executable is None:
+            executable = self._load()
+        results = [np.empty(shape, dtype) for shape, dtype in self._outputs]
+        executable.call([address_of(array) for array in (*arrays, *results)], self._num_threads)
+        return results
+
+    def _load(self) -> Executable:
+        with self._loading:
+            if self._executable is None:
+                self._executable = Executable(self._artifact)
+            return self._executable
+
+
+def load(path: str | Path, *, num_threads: int | None = None) -> CompiledModel:
+    """The model in a file that `CompiledModel.save` wrote.
+
+    Weights are used where the mapped file has them. `ArtifactError` where the file is damaged, of another version or
+    ABI, or compiled for a CPU that this machine is not.
+    """
+    return CompiledModel(Artifact.load(path), num_threads=num_threads)
