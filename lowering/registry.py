@@ -17,6 +17,8 @@ ALL_PASSES: dict[str, str] = {
     # relay
     # topi
     # loop
+    "loop-lower-blocks": "xrelay.passes.loop.lower_blocks:LoopLowerBlocksPass",
+    "loop-plan-memory": "xrelay.passes.loop.plan_memory:LoopPlanMemoryPass",
     # scf and below
 }
 """Pass name → "module:Class"."""

@@ -1,0 +1,109 @@
+"""Writes the operations of the scf level: where they go, which constants exist already, how indices are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, LocationAttr, UnknownLoc, VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.passes.loop.index_arith import IndexArith
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+@dataclass
+class _Scope:
+    """A block in which constants are kept: a function's entry, or the body of a parallel loop, which is outlined."""
+
+    entry: Block
+    ops: dict[Attribute, Operation] = field(default_factory=dict[Attribute, Operation])
+    stack: list[Operation] = field(default_factory=list[Operation])
+
+
+class Emitter:
+    """An insertion point at the end of a block, the constants in reach, and the known range of index values.
+
+    Constants and stack buffers go to the beginning of the scope: the function, or the body of a parallel loop, which
+    later becomes a function of its own. They are put there when the scope is left.
+    """
+
+    block: Block
+    location: LocationAttr
+    ranges: dict[SSAValue, tuple[int, int]]
+    """Inclusive bounds of index values: what loops run through."""
+
+    _scopes: list[_Scope]
+    _arith: IndexArith
+
+    def __init__(self) -> None:
+        self.location = UnknownLoc()
+        self.ranges = {}
+        self._scopes = []
+        self._arith = IndexArith(lambda op: (self.add(op), None)[1], self.index, self.ranges)
+
+    def add(self, op: OpT) -> OpT:
+        """Appends an operation, at the current location."""
+        op.location = self.location
+        self.block.add_op(op)
+        return op
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Operations go to the end of `block` for the time being."""
+        outer = self.block
+        self.block = block
+        yield
+        self.block = outer
+
+    @contextmanager
+    def scope(self, block: Block) -> Iterator[None]:
+        """Operations go to the end of `block`, constants and stack buffers to its beginning."""
+        outer = self.block if self._scopes else block
+        self._scopes.append(_Scope(block))
+        self.block = block
+        yield
+        self.block = outer
+        scope = self._scopes.pop()
+        hoisted = [*scope.ops.values(), *scope.stack]
+        if (first := block.first_op) is not None:
+            block.insert_ops_before(hoisted, first)
+        else:
+            block.add_ops(hoisted)
+
+    def on_stack(self, op: OpT) -> OpT:
+        """Adds an allocation at the beginning of the scope."""
+        self._scopes[-1].stack.append(op)
+        return op
+
+    def constant(self, value: Attribute) -> SSAValue:
+        """The constant of this (typed) value, one for each scope."""
+        ops = self._scopes[-1].ops
+        if value not in ops:
+            ops[value] = arith.ConstantOp(value)
+        return ops[value].results[0]
+
+    def index(self, value: int) -> SSAValue:
+        """The index constant `value`."""
+        return self.constant(IntegerAttr.from_index_int_value(value))
+
+    def lanes(self, count: int) -> SSAValue:
+        """The vector of indices `0, 1, …, count - 1`."""
+        return self.constant(DenseIntOrFPElementsAttr.from_list(VectorType(IndexType(), [count]), list(range(count))))
+
+    def range_of(self, value: ValueMap) -> tuple[int, int] | None:
+        """Bounds of a map's one expression, from the ranges of its operands; None if unknown."""
+        return self._arith.range_of(value)
+
+    def affine(self, value: ValueMap) -> SSAValue:
+        """Computes the one expression of `value`."""
+        return self._arith.value(value)
+
+    def affine_all(self, value: ValueMap) -> list[SSAValue]:
+        """Computes every expression of `value`."""
+        return [self.affine(value[position]) for position in range(len(value))]

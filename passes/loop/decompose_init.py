@@ -1,0 +1,127 @@
+"""Init of a reduction as a statement of its own, in a nest before the reduction's loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.dialects.arith import AndIOp, ConstantOp
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
+
+from xrelay.dialects.arith_extras import CmpiOp
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp
+from xrelay.passes.loop.nests import Names, blocks_inside, enclosing_loops
+
+
+def decompose_init(function: Operation, names: Names) -> None:
+    """Takes the init regions out of the blocks of `function`.
+
+    Before → after, the spatial loops inside the reduction repeated for the init, with their kinds:
+
+    ```
+    loop.for "k" %k to 512 {                    loop.for "v_init" %w to 16 vectorized {
+      loop.for "v" %v to 16 vectorized {          loop.block "mm_init" (%j : spatial 16 = %w) … { store zero }
+        loop.block "mm" (… %k …) init {…} {…}   }
+      }                                         loop.for "k" %k to 512 {
+    }                                             loop.for "v" %v to 16 vectorized { loop.block "mm" (…) {…} }
+                                                }
+    ```
+
+    Where a loop belongs to both a spatial and a reduce variable, or the init reads what the nest computes, the init
+    stays in place under the condition that all reduce variables are zero.
+    """
+    for block in blocks_inside(function):
+        if not block.has_init:
+            continue
+        outermost = _outermost_reduction_loop(block)
+        if outermost is not None and _can_leave(block, outermost):
+            _hoist(block, outermost, names)
+        else:
+            _guard_in_place(block)
+
+
+def _loops_of(block: BlockOp, kind: IterKind) -> set[SSAValue]:
+    """Indices of the loops that variables of this kind are bound to."""
+    positions = [p for p, k in enumerate(block.kinds) if k is kind]
+    return set(block.bindings.select(positions).operands)
+
+
+def _outermost_reduction_loop(block: BlockOp) -> ForOp | None:
+    reducing = _loops_of(block, IterKind.REDUCE)
+    return next((loop for loop in enclosing_loops(block) if loop.index in reducing), None)
+
+
+def _can_leave(block: BlockOp, outermost: ForOp) -> bool:
+    """Whether the init means the same before the loop `outermost`."""
+    if _loops_of(block, IterKind.REDUCE) & _loops_of(block, IterKind.SPATIAL):
+        return False
+    written = {buffer for inner in blocks_inside(outermost) for buffer in inner.writes}
+    return not any(isinstance(op, LoadOp) and op.memref in written for op in block.init.walk())
+
+
+def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:
+    """Moves the init into a nest of its own, right before `outermost`."""
+    spatial = _loops_of(block, IterKind.SPATIAL)
+    inside = [loop for loop in enclosing_loops(block) if outermost.is_ancestor(loop) and loop.index in spatial]
+    iter_vars = [var for var in block.iter_vars() if var.kind is IterKind.SPATIAL]
+    statement = BlockOp(names.block(f"{block.block_name}_init"), iter_vars, (), block.writes, _take_init(block))
+    statement.location = block.location
+    nest: Operation = statement
+    for loop in reversed(inside):
+        nest = _copy_around(loop, nest, names)
+    assert (parent := outermost.parent) is not None
+    parent.insert_op_before(nest, outermost)
+
+
+def _take_init(block: BlockOp) -> Region:
+    """Removes the init of `block`; what it was, as a region."""
+    body = block.init.block
+    block.init.detach_block(body)
+    return Region(body)
+
+
+def _copy_around(loop: ForOp, inner: Operation, names: Names) -> ForOp:
+    """A loop like `loop` around `inner`, in which its index takes the place of the index of `loop`."""
+    extent = loop.extent if loop.extent is not None else loop.dynamic_extent
+    assert extent is not None
+    name = names.loop(f"{loop.loop_name}_init")
+    copy = ForOp(name, extent, kind=loop.kind, tail=loop.tail, no_unroll=loop.no_unroll)
+    copy.location = loop.location
+    copy.body.block.add_op(inner)
+    for op in copy.body.walk():
+        op.operands = [copy.index if operand is loop.index else operand for operand in op.operands]
+    return copy
+
+
+def _guard_in_place(block: BlockOp) -> None:
+    """Puts the init at the beginning of the body, under `scf.if` unless there is nothing to ask."""
+    bound = zip(block.variables, block.kinds, block.bindings.exprs, strict=True)
+    reduce = [v for v, kind, expr in bound if kind is IterKind.REDUCE and expr != AffineConstantExpr(0)]
+    spatial = [block.variables[position] for position in block.spatial]
+    init = _take_init(block).block
+    for argument, variable in zip(init.args, spatial, strict=True):
+        argument.replace_all_uses_with(variable)
+    statements = [op for op in init.ops]
+    for op in statements:
+        op.detach()
+    if reduce:
+        statements = _when_all_zero(reduce, statements)
+    body = block.body.block
+    assert body.first_op is not None
+    body.insert_ops_before(statements, body.first_op)
+
+
+def _when_all_zero(values: Sequence[SSAValue], statements: Sequence[Operation]) -> list[Operation]:
+    """`statements` under an `scf.if` that asks whether all of `values` are zero."""
+    zero = ConstantOp(IntegerAttr.from_index_int_value(0))
+    ops: list[Operation] = [zero]
+    condition: SSAValue | None = None
+    for value in values:
+        ops.append(equal := CmpiOp(value, zero, "eq"))
+        if condition is not None:
+            ops.append(equal := AndIOp(condition, equal.result))
+        condition = equal.result
+    assert condition is not None
+    return [*ops, scf.IfOp(condition, [], Region(Block([*statements, scf.YieldOp()])))]

@@ -1,0 +1,96 @@
+"""Affine index expressions as arith operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
+
+from xrelay.dialects.loop.affine_bounds import Interval, LinearForm, bounds, linear_form
+from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.errors import LoweringError
+
+RangeOf = Callable[[SSAValue], Interval | None]
+"""Inclusive bounds of an index value; None where it may be anything."""
+
+NO_SIGNED_WRAP = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+NO_WRAP = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW, arith.IntegerOverflowFlag.NUW])
+
+
+class IndexArith:
+    """Computes affine expressions with operations handed to `add`, from constants got from `constant`.
+
+    Sums and products are marked as free of wrap-around: signed always (an index that is out of the range of addresses
+    has no meaning), unsigned where the ranges prove that nothing is negative. Quotients and remainders round towards
+    minus infinity; where the dividend cannot be negative they are the unsigned operations.
+    """
+
+    _add: Callable[[Operation], None]
+    _constant: Callable[[int], SSAValue]
+    _range_of: RangeOf
+
+    def __init__(self, add: Callable[[Operation], None], constant: Callable[[int], SSAValue], range_of: RangeOf):
+        self._add, self._constant, self._range_of = add, constant, range_of
+
+    def value(self, value: ValueMap) -> SSAValue:
+        """Computes the one expression of `value`; `LoweringError` if it divides by what is no positive constant."""
+        return self._sum(linear_form(value.exprs[0], self._box(value)), value)
+
+    def _box(self, value: ValueMap) -> list[Interval | None]:
+        return [self._range_of(operand) for operand in value.operands]
+
+    def _result(self, op: Operation) -> SSAValue:
+        self._add(op)
+        return op.results[0]
+
+    def _sum(self, form: LinearForm, space: ValueMap) -> SSAValue:
+        box = self._box(space)
+        lows = [bounds(atom, box) for atom, _ in form.terms]
+        unsigned = form.constant >= 0 and all(
+            coefficient >= 0 and low is not None and low[0] >= 0
+            for (_, coefficient), low in zip(form.terms, lows, strict=True)
+        )
+        flags = NO_WRAP if unsigned else NO_SIGNED_WRAP
+        total: SSAValue | None = None
+        for atom, coefficient in form.terms:
+            term = self._atom(atom, space)
+            if coefficient != 1:
+                term = self._result(arith.MuliOp(term, self._constant(coefficient), overflow=flags))
+            total = term if total is None else self._result(arith.AddiOp(total, term, overflow=flags))
+        if total is None:
+            return self._constant(form.constant)
+        if form.constant == 0:
+            return total
+        return self._result(arith.AddiOp(total, self._constant(form.constant), overflow=flags))
+
+    def _atom(self, atom: AffineExpr, space: ValueMap) -> SSAValue:
+        """A dimension, or a quotient or remainder by a constant."""
+        if isinstance(atom, AffineDimExpr):
+            return space.operands[atom.position]
+        if not isinstance(atom, AffineBinaryOpExpr):
+            raise LoweringError(f"the index expression {atom} cannot be computed")
+        divisor = linear_form(atom.rhs)
+        if divisor.terms or divisor.constant < 1:
+            raise LoweringError(f"the index expression {atom} divides by what is not a positive constant")
+        low = bounds(atom.lhs, self._box(space))
+        value, by = self._sum(linear_form(atom.lhs, self._box(space)), space), self._constant(divisor.constant)
+        is_quotient = atom.kind is AffineBinaryOpKind.FloorDiv
+        if low is not None and low[0] >= 0:
+            return self._result(arith.DivUIOp(value, by) if is_quotient else arith.RemUIOp(value, by))
+        quotient = self._floor_quotient(value, by)
+        if is_quotient:
+            return quotient
+        multiple = self._result(arith.MuliOp(quotient, by, overflow=NO_SIGNED_WRAP))
+        return self._result(arith.SubiOp(value, multiple, overflow=NO_SIGNED_WRAP))
+
+    def _floor_quotient(self, value: SSAValue, by: SSAValue) -> SSAValue:
+        """`value floordiv by`; for negative values `-1 - (-1 - value) / by`."""
+        minus_one = self._constant(-1)
+        negative = self._result(arith.CmpiOp(value, self._constant(0), "slt"))
+        mirrored = self._result(arith.SubiOp(minus_one, value))
+        dividend = self._result(arith.SelectOp(negative, mirrored, value))
+        quotient = self._result(arith.DivUIOp(dividend, by))
+        back = self._result(arith.SubiOp(minus_one, quotient))
+        return self._result(arith.SelectOp(negative, back, quotient))

@@ -1,0 +1,140 @@
+"""`loop-lower-blocks`: the statements of a scheduled nest as plain loads, stores and arithmetic.
+
+Blocks carry what schedules must know; once the schedule is applied they are in the way. Three steps: the init of each
+reduction moves to a nest of its own before the reduction's loops (`decompose_init`), loops are cut or moved so that
+partial tiles have constant extents (`tails`), and each block is replaced by its body, its variables by their bindings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, memref, scf
+from xdsl.dialects.arith import AndIOp, ConstantOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.arith_extras import CmpiOp
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
+from xrelay.passes.loop.decompose_init import decompose_init
+from xrelay.passes.loop.nests import Names, blocks_inside, compute, give_value, index_range, range_of
+from xrelay.passes.loop.tails import domain_conditions, handle_tails
+
+
+@dataclass(frozen=True)
+class LoopLowerBlocksPass(ModulePass):
+    """Erases every `loop.block`.
+
+    Before → after:
+
+    ```
+    loop.for "i" %i to 4 {                                 loop.for "i" %i to 4 {
+      loop.for "k" %k to 8 {                                 loop.store %zero, %Y[%i] : T
+        loop.block "sum" (%vi : spatial 4 = %i,              loop.for "k" %k to 8 {
+                          %vk : reduce 8 = %k)                 %x = loop.load %X[%i, %k] : T
+            reads(%X) writes(%Y) init {            →           %y = loop.load %Y[%i] : T
+          loop.store %zero, %Y[%vi] : T                        %s = arith.addf %y, %x : f32
+        } {                                                    loop.store %s, %Y[%i] : T
+          %x = loop.load %X[%vi, %vk] : T                    }
+          …                                                }
+    ```
+
+    A block whose bindings may leave its domain runs under `scf.if`, unless the tail of a loop avoids that: `peel` cuts
+    the loop, `overlap` moves its last tile back. `ScheduleError` where overlap would compute something else.
+    """
+
+    name = "loop-lower-blocks"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Lowers every function of the module in place."""
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                lower_blocks(function)
+
+
+def lower_blocks(function: func.FuncOp) -> None:
+    """Erases the blocks of one function; `ScheduleError` where a tail's strategy is not possible."""
+    if not blocks_inside(function):
+        return
+    names = Names(function)
+    decompose_init(function, names)
+    for body in function.body.blocks:
+        handle_tails(body, names)
+    for block in blocks_inside(function):
+        _erase_block(block)
+    _erase_empty_loops(function)
+    _simplify_accesses(function)
+
+
+def _erase_block(block: BlockOp) -> None:
+    """Replaces a block by its body, under the condition that its bindings are inside their domains."""
+    conditions = domain_conditions(block)
+    if any(_never_holds(binding, extent) for binding, extent in conditions):
+        block.detach()
+        block.erase()
+        return
+    body = block.body.block
+    for variable, position in zip(block.variables, range(len(block.kinds)), strict=True):
+        give_value(variable, block.bindings[position], body)
+    statements = list(body.ops)
+    for op in statements:
+        op.detach()
+    if conditions:
+        statements = _under(conditions, statements)
+    assert block.parent is not None
+    block.parent.insert_ops_before(statements, block)
+    block.detach()
+    block.erase()
+
+
+def _never_holds(binding: ValueMap, extent: int) -> bool:
+    interval = range_of(binding)
+    return interval is not None and (interval[0] >= extent or interval[1] < 0)
+
+
+def _under(conditions: Sequence[tuple[ValueMap, int]], statements: Sequence[Operation]) -> list[Operation]:
+    """`statements` under one `scf.if` that asks for all conditions."""
+    ops: list[Operation] = []
+    tests: list[SSAValue] = []
+    for binding, extent in conditions:
+        interval = range_of(binding)
+        value = compute(binding, ops)
+        if interval is None or interval[1] >= extent:
+            tests.append(_compare(value, "slt", extent, ops))
+        if interval is None or interval[0] < 0:
+            tests.append(_compare(value, "sge", 0, ops))
+    condition = tests[0]
+    for test in tests[1:]:
+        ops.append(both := AndIOp(condition, test))
+        condition = both.result
+    return [*ops, scf.IfOp(condition, [], Region(Block([*statements, scf.YieldOp()])))]
+
+
+def _compare(value: SSAValue, predicate: str, limit: int, ops: list[Operation]) -> SSAValue:
+    constant = ConstantOp(IntegerAttr.from_index_int_value(limit))
+    test = CmpiOp(value, constant, predicate)
+    ops += (constant, test)
+    return test.result
+
+
+def _erase_empty_loops(function: func.FuncOp) -> None:
+    """Loops without any statement left, from the inside out, and the buffers that nothing uses any more."""
+    for op in reversed([op for op in function.walk() if isinstance(op, ForOp)]):
+        if op.body.block.is_empty:
+            op.detach()
+            op.erase()
+    for op in [op for op in function.walk() if isinstance(op, memref.AllocOp)]:
+        if not op.memref.uses:
+            op.detach()
+            op.erase()
+
+
+def _simplify_accesses(function: func.FuncOp) -> None:
+    """Collects like terms of composed indices, and resolves the quotients that the ranges of loops decide."""
+    for op in function.walk():
+        if isinstance(op, LoadOp | StoreOp):
+            known = {value: interval for value in op.index.operands if (interval := index_range(value)) is not None}
+            op.index = op.index.simplified(known)

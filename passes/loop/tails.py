@@ -1,0 +1,261 @@
+"""Partial last tiles: what a loop does with the iterations that lie beyond a block's domain.
+
+A split by a factor that does not divide the extent leaves blocks whose bindings run past their domains:
+`%i = %io * 16 + %ii` with 3 * 16 iterations over a domain of 40. Three strategies, stated on the outer loop:
+
+- peel: the loop is cut where its tiles stop being full, and each part gets loops of constant extent;
+- mask: nothing is cut; the condition stays at the statement, as `scf.if`, or as masks of vectors;
+- overlap: the last tile begins earlier, so that it is full; some elements are computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
+from xrelay.dialects.loop.affine_bounds import LinearForm, bounds, linear_form
+from xrelay.errors import ScheduleError
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.loop.nests import Names, blocks_inside, box_of, compute, give_value, is_local, prepend, range_of
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a loop can go before a variable of a block inside leaves its domain.
+
+    Iterations before `full` are inside for all iterations of the inner loops, those from `dead` on for none. The
+    variable grows by `step` with each iteration; the last tile is full if it begins at `last_base`.
+    """
+
+    full: int
+    dead: int
+    step: int
+    last_base: int
+
+
+def domain_conditions(block: BlockOp) -> list[tuple[ValueMap, int]]:
+    """The variables of `block` that may leave their domains, as (binding, extent)."""
+    conditions: list[tuple[ValueMap, int]] = []
+    for position, extent in enumerate(block.extents):
+        binding = block.bindings[position]
+        interval = range_of(binding)
+        if extent != DYNAMIC and (interval is None or interval[0] < 0 or interval[1] >= extent):
+            conditions.append((binding, extent))
+    return conditions
+
+
+def reach_of(loop: ForOp, binding: ValueMap, extent: int) -> Reach | None:
+    """How `loop` drives `binding` out of `[0, extent)`.
+
+    None where the binding does not grow linearly with the loop, or depends on a loop around it.
+    """
+    if loop.extent is None or loop.index not in binding.operands:
+        return None
+    dim = binding.operands.index(loop.index)
+    inside = {d for d, value in enumerate(binding.operands) if _runs_inside(loop, value)}
+    form = linear_form(binding.exprs[0], box_of(binding))
+    step = sum(coefficient for atom, coefficient in form.terms if atom == AffineDimExpr(dim))
+    rest = [(atom, coefficient) for atom, coefficient in form.terms if atom != AffineDimExpr(dim)]
+    if step <= 0 or any(not atom.used_dims() <= inside for atom, _ in rest):
+        return None
+    low, high = bounds(LinearForm(tuple(rest), form.constant).expr(), box_of(binding)) or (-1, -1)
+    if low < 0:
+        return None
+    full, dead = (min(max((extent - 1 - end) // step + 1, 0), loop.extent) for end in (high, low))
+    return Reach(full, dead, step, extent - 1 - high)
+
+
+def _runs_inside(loop: ForOp, value: SSAValue) -> bool:
+    """Whether `value` is the index of a loop inside `loop`."""
+    owner = value.block.parent_op() if isinstance(value, BlockArgument) else None
+    return isinstance(owner, ForOp) and owner is not loop and loop.is_ancestor(owner)
+
+
+def handle_tails(body: Block, names: Names) -> None:
+    """Cuts or moves the loops in `body` and below as their tails say; `ScheduleError` where overlap is not possible."""
+    pending: list[ForOp] = [op for op in body.ops if isinstance(op, ForOp)]
+    while pending:
+        loop = pending.pop()
+        reaches = [(block, reach) for block in blocks_inside(loop) for reach in _reaches(loop, block)]
+        if loop.tail is Tail.OVERLAP and any(reach.full < reach.dead for _, reach in reaches):
+            _overlap(loop, reaches)
+            inside = list(loop.body.block.ops)
+        elif loop.tail is Tail.PEEL and reaches:
+            inside = _cut(loop, [reach for _, reach in reaches], names)
+        else:
+            inside = list(loop.body.block.ops)
+        pending += [op for op in inside if isinstance(op, ForOp)]
+
+
+def _reaches(loop: ForOp, block: BlockOp) -> Iterator[Reach]:
+    """How `loop` drives the variables of `block` out of their domains."""
+    for binding, extent in domain_conditions(block):
+        if (reach := reach_of(loop, binding, extent)) is not None:
+            yield reach
+
+
+# --- peel
+
+
+def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[Operation]:
+    """Cuts a loop where tiles stop being full and where nothing is left; returns what then stands one level inside.
+
+    Before → after, `%vi : spatial 40 = %io * 16 + %ii`:
+
+    ```
+    loop.for "io" %io to 3 {        loop.for "io" %io to 2 {
+      loop.for "ii" %ii to 16 {       loop.for "ii" %ii to 16 { … %io * 16 + %ii … }
+        …                           }
+      }                             loop.for "ii_tail" %ii to 16 { … 32 + %ii … }
+    }
+    ```
+
+    (the second loop is then cut to 8 iterations, since nothing is left of the others).
+    """
+    extent = loop.extent
+    assert extent is not None and loop.parent is not None
+    cuts = sorted({0, extent, *(reach.full for reach in reaches), *(reach.dead for reach in reaches)})
+    partial = {reach.full for reach in reaches if reach.full + 1 == reach.dead}
+    end_of_all = max(reach.dead for reach in reaches)
+    alive = [(first, last) for first, last in pairwise(cuts) if first < end_of_all]
+    parts = [loop, *(loop.clone() for _ in alive[1:])] if alive else []
+    if parts:
+        loop.parent.insert_ops_after(parts[1:], loop)
+    inside: list[Operation] = []
+    for part, (first, last) in zip(parts, alive, strict=True):
+        if part is not loop:
+            names.rename_inside(part, "tail")
+        if last - first == 1 and first in partial:
+            inside += _inline(part, first)
+        else:
+            inside += _restrict(part, first, last)
+    if not parts:
+        loop.detach()
+        loop.erase()
+    return inside
+
+
+def _restrict(loop: ForOp, first: int, last: int) -> list[Operation]:
+    """Lets a loop run from `first` to `last - 1` of its iterations; what stands inside."""
+    loop.extent_attr = IntegerAttr.from_index_int_value(last - first)
+    if first:
+        shifted = ValueMap.make([AffineDimExpr(0) + first], [loop.index])
+        give_value(loop.index, shifted, loop.body.block)
+    return list(loop.body.block.ops)
+
+
+def _inline(loop: ForOp, iteration: int) -> list[Operation]:
+    """Replaces a loop by one of its iterations; the ops of it."""
+    give_value(loop.index, ValueMap.constant(iteration), loop.body.block)
+    ops = list(loop.body.block.ops)
+    assert loop.parent is not None
+    for op in ops:
+        op.detach()
+    loop.parent.insert_ops_before(ops, loop)
+    loop.detach()
+    loop.erase()
+    return ops
+
+
+# --- overlap
+
+
+def _overlap(loop: ForOp, reaches: Sequence[tuple[BlockOp, Reach]]) -> None:
+    """Moves the last tile of a loop back until it is full.
+
+    Before → after, `%vi : spatial 40 = %io * 16 + %ii`:
+
+    ```
+    loop.for "io" %io to 3 tail = overlap {   loop.for "io" %io to 3 {
+      loop.for "ii" %ii to 16 {                 %base = arith.minsi(%io * 16, 24)
+        … %io * 16 + %ii …                      loop.for "ii" %ii to 16 { … %base + %ii … }
+    ```
+
+    `ScheduleError` where elements computed twice would come out differently, where there is no full tile, or where the
+    statements inside have tiles of different sizes.
+    """
+    _check_recomputable(loop)
+    places = {(reach.step, reach.last_base) for _, reach in reaches}
+    if len(places) != 1:
+        raise _refusal(loop, f"tiles inside end at different places, (step, last base) are {sorted(places)}")
+    ((step, last_base),) = places
+    if last_base < 0:
+        raise _refusal(loop, f"the domain is shorter than one tile by {-last_base}")
+    users = list(dict.fromkeys(use.operation for use in loop.index.uses))
+    base = _moved_base(loop, step, last_base)
+    for user in users:
+        _use_base(loop, user, step, base)
+    loop.tail = Tail.PEEL
+
+
+def _moved_base(loop: ForOp, step: int, last_base: int) -> SSAValue:
+    """Computes `min(index * step, last_base)` at the beginning of the loop's body."""
+    ops: list[Operation] = []
+    start = compute(ValueMap.make([AffineDimExpr(0) * step], [loop.index]), ops)
+    limit = arith.ConstantOp(IntegerAttr.from_index_int_value(last_base))
+    base = arith.MinSIOp(start, limit)
+    prepend(loop.body.block, [*ops, limit, base])
+    return base.result
+
+
+def _use_base(loop: ForOp, user: Operation, step: int, base: SSAValue) -> None:
+    """In the expressions of `user`, `index * (k * step)` becomes `base * k`."""
+    if isinstance(user, BlockOp):
+        user.bindings = _with_base(loop, user.bindings, step, base)
+    elif isinstance(user, LoadOp | StoreOp):
+        user.index = _with_base(loop, user.index, step, base)
+    else:
+        raise _refusal(loop, f"'{user.name}' computes with its index")
+
+
+def _with_base(loop: ForOp, value: ValueMap, step: int, base: SSAValue) -> ValueMap:
+    operands = (*value.operands, base)
+    dim = operands.index(loop.index)
+    exprs: list[AffineExpr] = []
+    for expr in value.exprs:
+        form = linear_form(expr)
+        factor = sum(coefficient for atom, coefficient in form.terms if atom == AffineDimExpr(dim))
+        rest = tuple(term for term in form.terms if term[0] != AffineDimExpr(dim))
+        if factor % step or any(dim in atom.used_dims() for atom, _ in rest):
+            raise _refusal(loop, f"an index inside moves by {factor}, which is no multiple of the tile's {step}")
+        moved = LinearForm(((AffineDimExpr(len(operands) - 1), factor // step),))
+        exprs.append(LinearForm(rest, form.constant).plus(moved).expr())
+    return ValueMap.make(exprs, operands)
+
+
+def _check_recomputable(loop: ForOp) -> None:
+    """Elements computed twice must come out the same: nothing inside may read what an earlier iteration has left."""
+    blocks = blocks_inside(loop)
+    written = {buffer for block in blocks for buffer in block.writes}
+    for block in blocks:
+        loaded = {op.memref for op in block.body.walk() if isinstance(op, LoadOp)}
+        for buffer in loaded & written:
+            if buffer in block.writes:
+                _check_accumulation(loop, block, is_local(buffer))
+            elif not is_local(buffer):
+                raise _refusal(loop, f"block {block.block_name!r} reads a buffer that another block inside writes")
+
+
+def _check_accumulation(loop: ForOp, block: BlockOp, local: bool) -> None:
+    """A block that loads what it stores must do a whole reduction, from its init on, in each iteration of the loop."""
+    positions = [p for p, kind in enumerate(block.kinds) if kind is IterKind.REDUCE]
+    reducing = block.bindings.select(positions).operands
+    if not reducing or not all(_runs_inside(loop, value) for value in reducing):
+        raise _refusal(loop, f"block {block.block_name!r} would add to some elements twice")
+    if loop.kind is LoopKind.PARALLEL and not local:
+        raise _refusal(loop, f"two threads would accumulate the same elements in block {block.block_name!r}")
+
+
+def _refusal(loop: ForOp, reason: str) -> ScheduleError:
+    return ScheduleError(
+        f"loop {loop.loop_name!r} cannot have tail = overlap: {reason}",
+        location=location_of(loop),
+        help="use peel or mask",
+    )
