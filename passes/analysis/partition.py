@@ -1,0 +1,264 @@
+"""Which nodes of a forward graph become one kernel: Relay's partition by post-dominators, in three phases.
+
+Each node is asked, in post-DFS order, whether it and everything on the paths to its post-dominator may join the group
+of that post-dominator. What is allowed depends on the pattern of the node's own group (`PATH_RULES`):
+
+- a heavy op (phase 0) takes elementwise and broadcasting ops of its own shape behind it;
+- an elementwise or broadcasting op (phases 0 and 1) joins injective ops, a reduction, or a heavy op's tail;
+- an injective op or a tuple (phase 1, when heavy ops are done) joins injective ops;
+- in phase 2 an injective op joins a tuple that phase 1 fused into its injective consumer.
+
+A group grows to at most `max_depth` nodes, counted as Relay does (constants and both sides of a diamond count), and to
+`max_function_args` arguments. A path is walked only until it has counted past `max_depth`, and a node refused for depth
+once is never walked again, since groups only grow: the cost is linear in the graph for a given `max_depth`.
+
+The first node visited wins: of two convolutions added together, the one that is the sum's first operand takes it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xrelay.dialects.relay.op_pattern import OpPatternKind
+from xrelay.errors import PassError
+from xrelay.passes.analysis.forward_graph import ForwardGraph
+from xrelay.passes.analysis.fusion_decision import FusionDecision, FusionRule
+from xrelay.passes.analysis.groups import Groups
+from xrelay.passes.analysis.post_dominators import PostDominatorTree, post_dominator_tree
+
+ELEM_WISE, BROADCAST, INJECTIVE, COMM_REDUCE, HEAVY, TUPLE, OPAQUE = OpPatternKind
+NUM_PHASES = 3
+
+
+@dataclass(frozen=True)
+class FusionOptions:
+    """What limits a group; `opt_level` 0 fuses nothing, `max_function_args` 0 means no limit."""
+
+    opt_level: int = 2
+    max_depth: int = 256
+    max_function_args: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("max-depth", self.max_depth, 1),
+            ("max-function-args", self.max_function_args, 0),
+        ):
+            if value < least:
+                raise PassError(f"relay-fuse-ops: {name} is {value}, it must be at least {least}")
+
+
+@dataclass(frozen=True)
+class PathRule:
+    """When a node may fuse: the patterns allowed between it and its post-dominator."""
+
+    rule: FusionRule
+    phases: tuple[int, ...]
+    dominator: frozenset[OpPatternKind]
+    """Patterns that the post-dominator relation may have."""
+    inner: frozenset[OpPatternKind]
+    """Patterns that the groups on the paths may have."""
+    sink: frozenset[OpPatternKind]
+    """Patterns that the post-dominator's group may have."""
+
+
+UP_TO_BROADCAST = frozenset({ELEM_WISE, BROADCAST})
+UP_TO_INJECTIVE = frozenset({ELEM_WISE, BROADCAST, INJECTIVE})
+ANY_PATTERN = frozenset(OpPatternKind)
+
+_BROADCAST_RULE = PathRule(
+    FusionRule.BROADCAST,
+    (0, 1),
+    UP_TO_INJECTIVE | {COMM_REDUCE},
+    UP_TO_INJECTIVE,
+    UP_TO_INJECTIVE | {COMM_REDUCE, HEAVY},
+)
+_INJECTIVE_RULE = PathRule(FusionRule.INJECTIVE, (1,), ANY_PATTERN, UP_TO_INJECTIVE, UP_TO_INJECTIVE)
+PATH_RULES: dict[OpPatternKind, PathRule] = {
+    ELEM_WISE: _BROADCAST_RULE,
+    BROADCAST: _BROADCAST_RULE,
+    INJECTIVE: _INJECTIVE_RULE,
+    TUPLE: _INJECTIVE_RULE,
+    HEAVY: PathRule(FusionRule.ANCHOR, (0,), frozenset({ELEM_WISE}), UP_TO_BROADCAST, UP_TO_BROADCAST),
+}
+"""The rule for a node by the pattern of its own group, in phases 0 and 1."""
+
+INTO_TUPLE = PathRule(FusionRule.TUPLE, (2,), ANY_PATTERN, UP_TO_INJECTIVE, UP_TO_INJECTIVE)
+"""The rule of phase 2."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The groups of a graph, with the reason for each decision; lists are indexed by node."""
+
+    graph: ForwardGraph
+    tree: PostDominatorTree
+    roots: list[int]
+    """The root of each node's group, which gives the group's result."""
+    anchors: list[int | None]
+    """For a root, the heavy op in its group."""
+    patterns: list[OpPatternKind]
+    """For a root, the pattern of its group."""
+    decisions: list[FusionDecision]
+
+    def members(self) -> dict[int, list[int]]:
+        """The nodes of each group by root, in post-DFS order; groups in the order of their first node."""
+        members: defaultdict[int, list[int]] = defaultdict(list)
+        for node, root in enumerate(self.roots):
+            members[root].append(node)
+        return dict(members)
+
+    def group_numbers(self) -> list[int]:
+        """For each node the number of its group, counted from 0 in the order of their first nodes."""
+        numbers: dict[int, int] = {}
+        return [numbers.setdefault(root, len(numbers)) for root in self.roots]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{self.graph.describe(node)}: group {number}" for node, number in enumerate(self.group_numbers())
+        )
+
+
+def partition(graph: ForwardGraph, options: FusionOptions | None = None) -> Partition:
+    """Partition `graph` into groups, each of which can be computed by one kernel."""
+    return _Partitioner(graph, options if options is not None else FusionOptions()).run()
+
+
+class _Partitioner:
+    def __init__(self, graph: ForwardGraph, options: FusionOptions):
+        self.graph, self.options = graph, options
+        self.tree = post_dominator_tree(graph)
+        self.groups = Groups(graph)
+        self.decisions = [self._first_decision(node) for node in range(len(graph))]
+        self.too_deep: set[int] = set()
+        self.postponed: defaultdict[int, list[int]] = defaultdict(list)
+        """Consumer → nodes to try again when the consumer is visited."""
+
+    def run(self) -> Partition:
+        if self.options.opt_level > 0:
+            for phase in range(NUM_PHASES):
+                for node in range(len(self.graph)):
+                    for waiting in self.postponed.pop(node, ()):
+                        self._visit(waiting, phase, may_postpone=False)
+                    self._visit(node, phase, may_postpone=True)
+        groups = self.groups
+        roots = [groups.root(node) for node in range(len(self.graph))]
+        return Partition(self.graph, self.tree, roots, groups.anchor, groups.pattern, self.decisions)
+
+    def _first_decision(self, node: int) -> FusionDecision:
+        parent = self.tree.parents[node]
+        pattern = self.graph.patterns[node]
+        if parent is None:
+            rule = FusionRule.OPAQUE if pattern is OPAQUE else FusionRule.POST_DOMINATOR
+        elif self.options.opt_level <= 0:
+            rule = FusionRule.LEVEL
+        else:
+            rule = {OPAQUE: FusionRule.OPAQUE, COMM_REDUCE: FusionRule.REDUCTION}.get(pattern, FusionRule.INJECTIVE)
+        return FusionDecision(node, parent, rule, fused=False)
+
+    # --- one node ---------------------------------------------------------------------------------------------------
+
+    def _visit(self, node: int, phase: int, *, may_postpone: bool) -> None:
+        """Fuse `node` into its post-dominator's group if a rule of `phase` allows it; record why not otherwise."""
+        sink = self.tree.parents[node]
+        if sink is None or self.groups.root(node) == self.groups.root(sink):
+            return
+        rule = self._rule(node, sink, phase)
+        if rule is None:
+            return
+        refusal = self._refuse_pattern(node, sink, rule) or self._refuse_arguments(node, sink, may_postpone)
+        path: Sequence[int] = ()
+        if refusal is None:
+            path, refusal = self._walk(node, sink, rule)
+        if refusal is not None:
+            self.decisions[node] = refusal
+            return
+        for member in path:
+            self.groups.merge(member, sink)
+            if not self.decisions[member].fused:
+                self.decisions[member] = FusionDecision(member, self.tree.parents[member], rule.rule, fused=True)
+
+    def _rule(self, node: int, sink: int, phase: int) -> PathRule | None:
+        """The rule that decides about `node` in `phase`; `None` where the phase leaves it alone."""
+        pattern = self.groups.pattern[node]
+        into_tuple = self.groups.pattern[sink] is TUPLE
+        if phase == 2:
+            return INTO_TUPLE if into_tuple and pattern in UP_TO_INJECTIVE else None
+        rule = PATH_RULES.get(pattern)
+        if rule is None or phase not in rule.phases:
+            return None
+        if into_tuple:
+            self.decisions[node] = FusionDecision(node, sink, FusionRule.TUPLE, fused=False, blocker=sink)
+            return None
+        return rule
+
+    def _refuse_pattern(self, node: int, sink: int, rule: PathRule) -> FusionDecision | None:
+        """The refusal that can be told without walking: the dominator pattern and the sink's group."""
+        if self.tree.patterns[node] not in rule.dominator:
+            edge = self.tree.worst_edges[node]
+            return FusionDecision(node, sink, rule.rule, fused=False, blocker=edge)
+        if self.groups.pattern[self.groups.root(sink)] not in rule.sink:
+            return FusionDecision(node, sink, rule.rule, fused=False, blocker=sink)
+        return None
+
+    # --- paths ------------------------------------------------------------------------------------------------------
+
+    def _walk(self, node: int, sink: int, rule: PathRule) -> tuple[Sequence[int], FusionDecision | None]:
+        """`node` and the nodes between it and `sink`, and the refusal where there are too many or one does not fit."""
+        limit, num_nodes = self.options.max_depth, self.groups.num_nodes
+        count = limit + 1 if node in self.too_deep else num_nodes[self.groups.root(sink)] + num_nodes[node]
+        path, visited, blocker = [node], {node, sink}, None
+        pending = [iter(self.graph.outputs[node])]
+        while pending and count <= limit:
+            edge = next(pending[-1], None)
+            if edge is None:
+                pending.pop()
+            elif edge.consumer not in visited:
+                current = edge.consumer
+                visited.add(current)
+                path.append(current)
+                count += num_nodes[current]
+                if blocker is None and self.groups.pattern[self.groups.root(current)] not in rule.inner:
+                    blocker = current
+                pending.append(iter(self.graph.outputs[current]))
+        if count > limit:
+            self.too_deep.add(node)
+            return (), FusionDecision(node, sink, FusionRule.DEPTH, fused=False, found=count, limit=limit)
+        if blocker is not None:
+            return (), FusionDecision(node, sink, rule.rule, fused=False, blocker=blocker)
+        return path, None
+
+    # --- arguments --------------------------------------------------------------------------------------------------
+
+    def _refuse_arguments(self, node: int, sink: int, may_postpone: bool) -> FusionDecision | None:
+        """The refusal where the would-be kernel takes too many arguments; a node may be tried again later."""
+        if self.options.max_function_args == 0:
+            return None
+        outputs = sum(1 + self.graph.dynamic_extents[edge.consumer] for edge in self.graph.outputs[node])
+        limit = self.options.max_function_args - outputs
+        if limit <= 0:
+            return None
+        found, waits_for = 0, None
+        for edge in self.graph.outputs[node]:
+            arguments, open_ended = self._count_arguments(edge.consumer)
+            found = max(found, arguments)
+            waits_for = edge.consumer if open_ended else waits_for
+        if found <= limit:
+            return None
+        if may_postpone and waits_for is not None:
+            self.postponed[waits_for].append(node)
+        return FusionDecision(node, sink, FusionRule.ARGUMENTS, fused=False, found=found, limit=limit)
+
+    def _count_arguments(self, consumer: int) -> tuple[int, bool]:
+        """Arguments of `consumer` and the groups feeding it; and whether one of those has none counted yet."""
+        total, open_ended = self.groups.arguments[consumer], False
+        seen = {self.groups.root(consumer)}
+        for operand in self.graph.operands[consumer]:
+            root = self.groups.root(operand)
+            if self.graph.is_variable[operand] or root in seen:
+                continue
+            seen.add(root)
+            total += self.groups.arguments[root]
+            open_ended = open_ended or self.groups.arguments[root] == 0
+        return total, open_ended

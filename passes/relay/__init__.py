@@ -1,0 +1,1 @@
+"""Rewrites of relay programs: simplification, folding, layouts, fusion. One pass a file, named like the pass."""
