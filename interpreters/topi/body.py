@@ -1,0 +1,74 @@
+"""Scalar bodies evaluated on whole boxes of index values: one array per SSA value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.scalar import compile_scalar
+from xrelay.interpreters.topi.indices import Array, Box, evaluate_index, read
+
+
+class BodyEvaluator:
+    """Evaluates the ops of one body over one box.
+
+    `tensors` holds the arrays of values from outside; `values` those of the body, as far as they are known.
+    """
+
+    def __init__(self, box: Box, tensors: dict[SSAValue, Array]):
+        self.box = box
+        self.tensors = tensors
+        self.values: dict[SSAValue, Array] = {variable: box.values(variable) for variable in box.ranges}
+
+    def value(self, operand: SSAValue) -> Array:
+        """The array of a scalar value; raises `InterpreterError` where nothing has defined it."""
+        found = self.values.get(operand)
+        if found is None:
+            found = self.tensors.get(operand)
+        if found is None:
+            raise InterpreterError(f"a value of type {operand.type} is used before it is computed")
+        return found
+
+    def run(self, ops: Iterable[Operation], mask: Array | None = None) -> None:
+        """Evaluates `ops` in order; where `mask` is false nothing is read."""
+        for op in ops:
+            if not isinstance(op, YieldOp):
+                self.values[op.results[0]] = self._evaluate(op, mask)
+
+    def _evaluate(self, op: Operation, mask: Array | None) -> Array:
+        match op:
+            case ReadOp():
+                values = [self.value(index) for index in op.indices]
+                return read(self.value(op.tensor), op.exprs, op.indices, values, self.box, mask)
+            case IndexOp():
+                return evaluate_index(op.exprs[0], [self.value(index) for index in op.indices])
+            case InBoundsOp():
+                return self._in_bounds(op)
+            case GuardOp():
+                return self._guard(op, mask)
+            case _:
+                with np.errstate(all="ignore"):
+                    return np.asarray(compile_scalar(op)(*(self.value(operand) for operand in op.operands)))
+
+    def _in_bounds(self, op: InBoundsOp) -> Array:
+        values = [self.value(index) for index in op.indices]
+        inside: Array = np.ones((1,) * self.box.rank, np.bool_)
+        for expr, size in zip(op.exprs, op.limits, strict=True):
+            index = evaluate_index(expr, values)
+            inside = inside & (index >= 0) & (index < size)
+        return inside
+
+    def _guard(self, op: GuardOp, mask: Array | None) -> Array:
+        condition = self.value(op.condition)
+        branches: list[Array] = []
+        for region, taken in ((op.then_region, condition), (op.else_region, ~condition)):
+            self.run(region.block.ops, taken if mask is None else taken & mask)
+            last = region.block.last_op
+            if not isinstance(last, YieldOp):
+                raise InterpreterError("a region of topi.guard does not end in topi.yield")
+            branches.append(self.value(last.values[0]))
+        return np.where(condition, *branches)

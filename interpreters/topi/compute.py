@@ -1,0 +1,195 @@
+"""`topi.compute` on whole index spaces.
+
+Without reduction the body is evaluated once, on arrays over the index space. A fold whose accumulators are combined
+by an operation that may be regrouped (`acc + value`, `max(acc, value)`, …) is evaluated on arrays over chunks of the
+reduction, a sum of products by `einsum`; any other fold runs its points one after the other. So sums of floats are
+rounded in another order than the program's, as in compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from xrelay.dialects.topi import ComputeOp, GuardOp
+from xrelay.interpreters.scalar import numpy_dtype
+from xrelay.interpreters.topi.body import BodyEvaluator
+from xrelay.interpreters.topi.indices import Array, Box
+
+CHUNK_ELEMENTS = 1 << 23
+"""How many elements an intermediate array of a reduction may have before the reduction is cut into chunks."""
+
+_REGROUPABLE: dict[str, np.ufunc] = {
+    "arith.addf": np.add,
+    "arith.addi": np.add,
+    "arith.mulf": np.multiply,
+    "arith.muli": np.multiply,
+    "arith.maximumf": np.maximum,
+    "arith.maxsi": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.minsi": np.minimum,
+}
+
+
+def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
+    """The results of a compute; `tensors` holds what it reads."""
+    dtypes = [numpy_dtype(result.type.element_type) for result in op.tensors]
+    if 0 in op.spatial:
+        return [np.zeros(op.spatial, dtype) for dtype in dtypes]
+    if not op.reduction:
+        values = _elements(op, tensors)
+    else:
+        combiners = _combiners(op)
+        values = _fold_in_chunks(op, combiners, tensors) if combiners else _fold_by_points(op, tensors)
+    shape = op.spatial + (1,) * len(op.reduction)
+    results = [np.broadcast_to(value, shape).reshape(op.spatial) for value in values]
+    # A result is an array of its own: what was broadcast or read in place is copied.
+    return [np.array(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
+
+
+def _ranges(op: ComputeOp) -> dict[SSAValue, tuple[int, int]]:
+    return {v: (0, n) for v, n in zip(op.spatial_vars + op.reduce_vars, op.spatial + op.reduction, strict=True)}
+
+
+def _elements(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
+    body = BodyEvaluator(Box(_ranges(op)), tensors)
+    body.run(op.body.block.ops)
+    return [body.value(value) for value in op.yielded]
+
+
+def _initial(op: ComputeOp) -> list[Array]:
+    rank = len(op.spatial) + len(op.reduction)
+    types = [result.type.element_type for result in op.tensors]
+    return [np.full((1,) * rank, attr.value.data, numpy_dtype(type)) for attr, type in zip(op.init, types, strict=True)]
+
+
+def _fold_by_points(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
+    accumulators = _initial(op)
+    ranges = _ranges(op)
+    for point in product(*(range(extent) for extent in op.reduction)):
+        here = {v: (k, k + 1) for v, k in zip(op.reduce_vars, point, strict=True)}
+        body = BodyEvaluator(Box(ranges | here), tensors)
+        body.values.update(zip(op.accumulators, accumulators, strict=True))
+        body.run(op.body.block.ops)
+        accumulators = [body.value(value) for value in op.yielded]
+    return accumulators
+
+
+@dataclass(frozen=True)
+class _Combiner:
+    """`accumulator = function(accumulator, value)`; where `factors` are given, `value` is their product."""
+
+    function: np.ufunc
+    value: SSAValue
+    factors: tuple[SSAValue, SSAValue] | None
+
+
+def _combiners(op: ComputeOp) -> list[_Combiner] | None:
+    """How each accumulator is combined; None where that is not by a regroupable operation on independent values."""
+    axes = _axes(op)
+    result: list[_Combiner] = []
+    for accumulator, yielded in zip(op.accumulators, op.yielded, strict=True):
+        if not isinstance(yielded, OpResult) or yielded.op.name not in _REGROUPABLE:
+            return None
+        operands = list(yielded.op.operands)
+        if operands.count(accumulator) != 1:
+            return None
+        operands.remove(accumulator)
+        value = operands[0]
+        if any(argument in axes.get(value, ()) for argument in op.accumulators):
+            return None
+        function = _REGROUPABLE[yielded.op.name]
+        result.append(_Combiner(function, value, _factors(value) if function is np.add else None))
+    return result
+
+
+def _factors(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
+    """What `value` is the product of, where nothing else needs the product and einsum computes in its type."""
+    in_numpy = isinstance(value.type, Float32Type | Float64Type)
+    if isinstance(value, OpResult) and value.op.name == "arith.mulf" and in_numpy and value.has_one_use():
+        a, b = value.op.operands
+        return a, b
+    return None
+
+
+def _axes(op: ComputeOp) -> dict[SSAValue, frozenset[SSAValue]]:
+    """The block arguments on which each value of the body depends."""
+    axes: dict[SSAValue, frozenset[SSAValue]] = {arg: frozenset([arg]) for arg in op.body.block.args}
+    for inner in op.body.walk():
+        used = frozenset[SSAValue]().union(*(axes.get(operand, frozenset()) for operand in inner.operands))
+        if isinstance(inner, GuardOp):
+            for nested in inner.walk():
+                used = used.union(*(axes.get(operand, frozenset()) for operand in nested.operands))
+        for result in inner.results:
+            axes[result] = used
+    return axes
+
+
+def _fold_in_chunks(op: ComputeOp, combiners: Sequence[_Combiner], tensors: dict[SSAValue, Array]) -> list[Array]:
+    accumulators = _initial(op)
+    skipped = {c.value for c in combiners if c.factors}
+    axes, folded = _axes(op), set(op.accumulators)
+    ops = [
+        inner
+        for inner in op.body.block.ops
+        if inner.results and inner.results[0] not in skipped and folded.isdisjoint(axes[inner.results[0]])
+    ]
+    num_spatial = len(op.spatial)
+    reduce_axes = tuple(range(num_spatial, num_spatial + len(op.reduction)))
+    for box in _chunks(op, ops):
+        body = BodyEvaluator(box, tensors)
+        body.run(ops)
+        for i, combiner in enumerate(combiners):
+            part = _reduced(combiner, body, box, reduce_axes)
+            accumulators[i] = combiner.function(accumulators[i], part)
+    return accumulators
+
+
+def _reduced(combiner: _Combiner, body: BodyEvaluator, box: Box, reduce_axes: tuple[int, ...]) -> Array:
+    """The values of one chunk combined along the reduction axes, which stay with size 1."""
+    if combiner.factors is not None:
+        a, b = (body.value(factor) for factor in combiner.factors)
+        return _sum_of_products(a, b, box, reduce_axes)
+    value = np.asarray(body.value(combiner.value))
+    value = value.reshape((1,) * (box.rank - value.ndim) + value.shape)
+    shape = box.shape()
+    full = tuple(shape[axis] if axis in reduce_axes else n for axis, n in enumerate(value.shape))
+    return combiner.function.reduce(np.broadcast_to(value, full), axis=reduce_axes, keepdims=True, dtype=value.dtype)
+
+
+def _sum_of_products(a: Array, b: Array, box: Box, reduce_axes: tuple[int, ...]) -> Array:
+    """Σ a * b over the reduction axes; axes of size 1 are left out so that `einsum` finds a matrix product."""
+    shape = box.shape()
+    operands: list[Array] = []
+    labels: list[list[int]] = []
+    for array in (a, b):
+        array = array.reshape((1,) * (box.rank - array.ndim) + array.shape)
+        kept = [axis for axis, n in enumerate(array.shape) if n != 1]
+        operands.append(array.reshape([array.shape[axis] for axis in kept]))
+        labels.append(kept)
+    used = set(labels[0]) | set(labels[1])
+    out = [axis for axis in sorted(used) if axis not in reduce_axes]
+    total = np.einsum(operands[0], labels[0], operands[1], labels[1], out, optimize=True)
+    # A reduction variable that neither factor depends on repeats the sum.
+    repeats = prod(shape[axis] for axis in reduce_axes if axis not in used)
+    total = np.asarray(total * a.dtype.type(repeats), a.dtype)
+    return total.reshape([shape[axis] if axis in out else 1 for axis in range(box.rank)])
+
+
+def _chunks(op: ComputeOp, ops: Sequence[Operation]) -> Iterator[Box]:
+    """The reduction cut along its first variable so that no array has more than `CHUNK_ELEMENTS` elements."""
+    ranges, axes = _ranges(op), _axes(op)
+    first = op.reduce_vars[0]
+    largest = 1
+    for inner in ops:
+        used = [v for v in axes[inner.results[0]] if v in ranges and v is not first]
+        largest = max(largest, prod(ranges[v][1] for v in used))
+    step = max(1, CHUNK_ELEMENTS // largest)
+    for start in range(0, ranges[first][1], step):
+        yield Box(ranges | {first: (start, min(start + step, ranges[first][1]))})

@@ -1,0 +1,98 @@
+"""Runs functions of a module at the topi level on numpy arrays: kernels of computes, and the graph that calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.topi import ComputeOp, NamedOp
+from xrelay.errors import InputError, InterpreterError
+from xrelay.interpreters.scalar import numpy_dtype
+from xrelay.interpreters.topi.compute import evaluate_compute
+from xrelay.interpreters.topi.indices import Array
+
+ResolveWeight = Callable[[Attribute], Array]
+
+
+def run_topi_module(
+    module: ModuleOp, name: str, inputs: Sequence[Array], resolve_weight: ResolveWeight | None = None
+) -> list[Array]:
+    """The results of the function `name` on `inputs`.
+
+    `resolve_weight` gives the array of a `relay.constant`'s value; without it the value must hold its own data.
+    Raises `InputError` for a wrong number, shape or dtype of inputs, `InterpreterError` for what has no meaning here.
+    """
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
+    return _Runner(functions, resolve_weight).call(name, inputs)
+
+
+class _Runner:
+    def __init__(self, functions: dict[str, func.FuncOp], resolve_weight: ResolveWeight | None):
+        self._functions = functions
+        self._resolve_weight = resolve_weight
+        self._active: list[str] = []
+
+    def call(self, name: str, inputs: Sequence[Array]) -> list[Array]:
+        """Calls are as deep as functions are nested, which recursion would make endless: it is refused."""
+        function = self._functions.get(name)
+        if function is None or not function.body.blocks:
+            raise InterpreterError(f"no function @{name} with a body in the module")
+        if name in self._active:
+            raise InterpreterError(f"@{name} calls itself; recursion has no meaning at the topi level")
+        self._active.append(name)
+        values = self._bind(function, inputs)
+        for op in function.body.block.ops:
+            if isinstance(op, func.ReturnOp):
+                self._active.pop()
+                return [self._value(values, operand) for operand in op.operands]
+            results = self._results(op, values)
+            values.update(zip(op.results, results, strict=True))
+        raise InterpreterError(f"@{name} does not return")
+
+    def _bind(self, function: func.FuncOp, inputs: Sequence[Array]) -> dict[SSAValue, Array]:
+        name, arguments = function.sym_name.data, function.body.block.args
+        if len(inputs) != len(arguments):
+            raise InputError(f"@{name} takes {len(arguments)} inputs, {len(inputs)} are given")
+        for i, (argument, array) in enumerate(zip(arguments, inputs, strict=True)):
+            type = argument.type
+            if not isinstance(type, TensorType):
+                raise InterpreterError(f"input {i} of @{name} is {type}; the topi level has tensors alone")
+            shape, dtype = type.get_shape(), numpy_dtype(type.element_type)
+            if array.shape != shape or array.dtype != dtype:
+                raise InputError(f"input {i} of @{name} is {array.dtype}{list(array.shape)}, not {dtype}{list(shape)}")
+        return dict(zip(arguments, inputs, strict=True))
+
+    def _value(self, values: dict[SSAValue, Array], operand: SSAValue) -> Array:
+        if operand not in values:
+            raise InterpreterError(f"a value of type {operand.type} is used before it is computed")
+        return values[operand]
+
+    def _results(self, op: Operation, values: dict[SSAValue, Array]) -> list[Array]:
+        match op:
+            case ComputeOp():
+                return evaluate_compute(op, values)
+            case NamedOp():
+                return self._expand(op, values)
+            case ConstantOp():
+                return [op.array if self._resolve_weight is None else np.asarray(self._resolve_weight(op.value))]
+            case func.CallOp():
+                return self.call(op.callee.string_value(), [self._value(values, operand) for operand in op.operands])
+            case _:
+                raise InterpreterError(f"'{op.name}' has no meaning at the topi level")
+
+    def _expand(self, op: NamedOp, values: dict[SSAValue, Array]) -> list[Array]:
+        expansion = op.expand()
+        for inner in expansion.ops:
+            values.update(zip(inner.results, self._results(inner, values), strict=True))
+        results = [values[result] for result in expansion.results]
+        # The expansion is never inserted anywhere; let go of what it refers to.
+        for inner in reversed(expansion.ops):
+            for result in inner.results:
+                del values[result]
+            inner.drop_all_references()
+        return results
