@@ -15,6 +15,7 @@ from xrelay.errors import PassError
 
 ALL_PASSES: dict[str, str] = {
     # relay
+    "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
     # topi
     # loop
     "loop-lower-blocks": "xrelay.passes.loop.lower_blocks:LoopLowerBlocksPass",

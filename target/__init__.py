@@ -1,0 +1,1 @@
+"""Facts about CPUs, and the registry of implementations per target: data, no lowering."""

@@ -1,0 +1,135 @@
+"""`convert-relay-to-topi`: operators inside kernels become topi.
+
+What: every private function marked `relay.primitive` is a kernel; each relay op in it is replaced by what the chosen
+implementation builds. `@main` keeps its constants and calls. Why one pass over strategies: an operator may have several
+valid implementations, and the choice, with its reason, is data that the kernel carries (`topi.strategies`).
+
+Before:
+
+    func.func private @fused_nn_relu(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
+      %y = relay.nn.relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      func.return %y : tensor<4xf32>
+    }
+
+After:
+
+    func.func private @fused_nn_relu(%x: tensor<4xf32>) -> tensor<4xf32>
+        attributes {relay.primitive, topi.strategies = […]} {
+      %y = topi.compute "nn_relu" [%i0 : 4] : tensor<4xf32> { … }
+      func.return %y : tensor<4xf32>
+    }
+
+Refuses (`LoweringError` with the op's location): an op for which no implementation fits, a dynamic shape, a constant
+of more than one element inside a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, UnrealizedConversionCastOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.topi.build import Body, compute
+from xrelay.errors import LoweringError
+from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
+from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
+
+PRIMITIVE = "relay.primitive"
+"""Marks the functions that are kernels."""
+
+
+@dataclass(frozen=True)
+class ConvertRelayToTopiPass(ModulePass):
+    """Operators inside kernels become topi, by strategy."""
+
+    name = "convert-relay-to-topi"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert every kernel of the module."""
+        strategies.load()
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and PRIMITIVE in function.attributes:
+                convert_kernel(function)
+
+
+def convert_kernel(kernel: FuncOp) -> None:
+    """Convert one kernel in place and record which implementations were chosen."""
+    choices: list[str] = []
+    patterns = [LowerTuple(), LowerTupleGetItem(), LowerScalarConstant(), LowerByStrategy(choices)]
+    apply_conversion(kernel, patterns, is_legal=legal_outside("relay"))
+    for op in reversed(list(kernel.body.block.ops)):
+        if isinstance(op, UnrealizedConversionCastOp) and not any(result.uses for result in op.results):
+            op.detach()
+            op.erase()
+    kernel.attributes["topi.strategies"] = ArrayAttr([StringAttr(choice) for choice in choices])
+
+
+class LowerByStrategy(ConversionPattern[RelayOp]):
+    """`%y = relay.op(%x)` → the ops of the chosen implementation."""
+
+    def __init__(self, choices: list[str]):
+        self._choices = choices
+
+    def rewrite(self, op: RelayOp, rewriter: ConversionRewriter) -> str | None:
+        """Build the implementation of greatest priority among those that fit."""
+        try:
+            selection = strategies.STRATEGIES.select(op)
+            tensors = selection.implementation.build(TopiEmitter(op, rewriter))
+        except LoweringError as error:
+            return error.message
+        self._choices.append(f"{op.name}: {selection.implementation.name} ({selection.reason})")
+        rewriter.replace(op, [_packed(tensors, op, rewriter)])
+        return None
+
+
+class LowerTuple(ConversionPattern[TupleOp]):
+    """`relay.tuple(%a, %b)` → a cast that its readers look through."""
+
+    def rewrite(self, op: TupleOp, rewriter: ConversionRewriter) -> str | None:
+        """Stand a cast in the tuple's place."""
+        rewriter.replace(op, rewriter.insert(UnrealizedConversionCastOp.get(list(op.operands), [op.results[0].type])))
+        return None
+
+
+class LowerTupleGetItem(ConversionPattern[TupleGetItemOp]):
+    """`relay.tuple_get_item(%t) {index = 1}` → the tensor itself."""
+
+    def rewrite(self, op: TupleGetItemOp, rewriter: ConversionRewriter) -> str | None:
+        """Read through the cast."""
+        emitter = TopiEmitter(op, rewriter)
+        rewriter.replace(op, [tuple_fields(op.operands[0])[emitter.integer("index")]])
+        return None
+
+
+class LowerScalarConstant(ConversionPattern[ConstantOp]):
+    """`relay.constant dense<2.0> : tensor<f32>` → a compute without index variables, which inlining dissolves."""
+
+    def rewrite(self, op: ConstantOp, rewriter: ConversionRewriter) -> str | None:
+        """Only constants of one element live inside kernels; others are parameters."""
+        if not isinstance(op.value, DenseIntOrFPElementsAttr) or op.array.size != 1:
+            return f"a constant of type {op.result.type} is inside a kernel; it must be a parameter"
+        number = op.array.reshape(-1)[0].item()
+        names = {f"i{axis}": 1 for axis in range(op.array.ndim)}
+        element = op.result.type.element_type
+
+        def body(b: Body) -> list[SSAValue]:
+            return [b.constant(number, element)]
+
+        rewriter.replace(op, rewriter.insert(compute("constant", names, [element], body)))
+        return None
+
+
+def _packed(tensors: Sequence[SSAValue], op: Operation, rewriter: ConversionRewriter) -> SSAValue:
+    """The op's single result: its tensor, or a cast of its tensors to the tuple that its readers look through."""
+    if len(tensors) == 1 and tensors[0].type == op.results[0].type:
+        return tensors[0]
+    return rewriter.insert(UnrealizedConversionCastOp.get(list(tensors), [op.results[0].type])).results[0]

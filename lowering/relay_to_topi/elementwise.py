@@ -1,0 +1,164 @@
+"""Elementwise and broadcasting operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.topi.build import Body
+from xrelay.errors import LoweringError
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import Build, implements
+
+Unary = Callable[[Body, SSAValue], SSAValue]
+Binary = Callable[[Body, SSAValue, SSAValue], SSAValue]
+
+
+def _label(emitter: TopiEmitter) -> str:
+    return emitter.op.name.removeprefix("relay.").replace(".", "_")
+
+
+def _unary(fill: Unary) -> Build:
+    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        return emitter.map_elements(_label(emitter), lambda b, values: fill(b, values[0]))
+
+    return build
+
+
+def _binary(fill: Binary) -> Build:
+    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        return emitter.map_elements(_label(emitter), lambda b, values: fill(b, values[0], values[1]))
+
+    return build
+
+
+def relu(b: Body, x: SSAValue) -> SSAValue:
+    """`max(x, 0)`."""
+    return b.maximum(x, b.constant(0, x.type))
+
+
+def negative(b: Body, x: SSAValue) -> SSAValue:
+    """`-x`."""
+    return b.add(arith.NegfOp(x)) if isinstance(x.type, AnyFloat) else b.minus(b.constant(0, x.type), x)
+
+
+def sigmoid(b: Body, x: SSAValue) -> SSAValue:
+    """`1 / (1 + exp(-x))`: exp of a large magnitude saturates to 0 or infinity, both of which give the right limit."""
+    one = b.constant(1, x.type)
+    return b.divide(one, b.plus(one, b.add(math.ExpOp(negative(b, x)))))
+
+
+def minimum(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The smaller one; NaN where a float is NaN."""
+    return b.add((arith.MinimumfOp if isinstance(x.type, AnyFloat) else arith.MinSIOp)(x, y))
+
+
+def divide(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The quotient; of integers towards zero, as Relay's divide."""
+    return b.divide(x, y)
+
+
+_UNARY: dict[str, Unary] = {
+    "nn.relu": relu,
+    "negative": negative,
+    "sigmoid": sigmoid,
+    "exp": lambda b, x: b.add(math.ExpOp(x)),
+    "tanh": lambda b, x: b.add(math.TanhOp(x)),
+    "sqrt": lambda b, x: b.add(math.SqrtOp(x)),
+    "rsqrt": lambda b, x: b.divide(b.constant(1, x.type), b.add(math.SqrtOp(x))),
+    "nn.dropout": lambda b, x: x,
+    "annotation.stop_fusion": lambda b, x: x,
+    "copy": lambda b, x: x,
+}
+
+_BINARY: dict[str, Binary] = {
+    "add": lambda b, x, y: b.plus(x, y),
+    "subtract": lambda b, x, y: b.minus(x, y),
+    "multiply": lambda b, x, y: b.times(x, y),
+    "divide": divide,
+    "maximum": lambda b, x, y: b.maximum(x, y),
+    "minimum": minimum,
+    "equal": lambda b, x, y: _compare(b, x, y, "oeq", "eq"),
+    "less": lambda b, x, y: _compare(b, x, y, "olt", "slt"),
+}
+
+
+def _compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_predicate: str) -> SSAValue:
+    if isinstance(x.type, AnyFloat):
+        return b.add(arith.CmpfOp(x, y, float_predicate))
+    return b.add(arith.CmpiOp(x, y, integer_predicate))
+
+
+for _name, _fill in _UNARY.items():
+    implements(f"relay.{_name}", f"{_name}.generic")(_unary(_fill))
+for _name, _pair in _BINARY.items():
+    implements(f"relay.{_name}", f"{_name}.generic")(_binary(_pair))
+
+
+@implements("relay.clip", "clip.generic")
+def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """`min(max(x, a_min), a_max)`; infinite bounds are left out."""
+    low, high = emitter.number("a_min"), emitter.number("a_max")
+
+    def fill(b: Body, values: list[SSAValue]) -> SSAValue:
+        (x,) = values
+        if low != -float("inf"):
+            x = b.maximum(x, b.constant(low, x.type))
+        return minimum(b, x, b.constant(high, x.type)) if high != float("inf") else x
+
+    return emitter.map_elements("clip", fill)
+
+
+@implements("relay.nn.bias_add", "bias_add.generic")
+def build_bias_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """`data + bias` with the bias along one axis."""
+    data, bias = emitter.operand(0), emitter.operand(1)
+    shape = emitter.result_shape
+    axis = emitter.integer("axis") % len(shape)
+
+    def fill(b: Body) -> SSAValue:
+        return b.plus(b.read(data, *b.spatial), b.read(bias, b.spatial[axis]))
+
+    names = {f"i{position}": extent for position, extent in enumerate(shape)}
+    return [emitter.compute("nn_bias_add", names, element_of(data), fill)]
+
+
+@implements("relay.cast", "cast.generic")
+def build_cast(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Each element in the new type."""
+    target = emitter.result_type.element_type
+    return emitter.map_elements("cast", lambda b, values: convert_scalar(b, values[0], target))
+
+
+def convert_scalar(b: Body, x: SSAValue, target: Attribute) -> SSAValue:
+    """`x` in type `target`: floats to integers truncate towards zero; to bool is `x != 0`."""
+    source = x.type
+    if source == target:
+        return x
+    if target == i1:
+        return _compare(b, x, b.constant(0, source), "une", "ne")
+    if isinstance(source, AnyFloat) and isinstance(target, AnyFloat):
+        wider = target.bitwidth > source.bitwidth
+        return b.add(arith.ExtFOp(x, target) if wider else arith.TruncFOp(x, target))
+    if isinstance(source, AnyFloat) and isa(target, IntegerType):
+        return b.add((arith.FPToUIOp if _is_unsigned(target) else arith.FPToSIOp)(x, target))
+    if isa(source, IntegerType) and isinstance(target, AnyFloat):
+        return b.add((arith.UIToFPOp if _is_unsigned(source) else arith.SIToFPOp)(x, target))
+    if isa(source, IntegerType) and isa(target, IntegerType):
+        return _convert_integer(b, x, source, target)
+    raise LoweringError(f"no conversion from {source} to {target}")
+
+
+def _convert_integer(b: Body, x: SSAValue, source: IntegerType, target: IntegerType) -> SSAValue:
+    if target.width.data < source.width.data:
+        return b.add(arith.TruncIOp(x, target))
+    return b.add((arith.ExtUIOp if _is_unsigned(source) else arith.ExtSIOp)(x, target))
+
+
+def _is_unsigned(type: IntegerType) -> bool:
+    """Whether a value is not negative: unsigned types and bool."""
+    return type.signedness.data == Signedness.UNSIGNED or type.width.data == 1

@@ -1,0 +1,35 @@
+"""`relay.nn.batch_norm` as it stands; the optimiser usually takes it apart before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import math
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+@implements("relay.nn.batch_norm", "batch_norm.generic")
+def build_batch_norm(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """`(x - mean) / sqrt(var + epsilon) * gamma + beta`; the other two fields are the statistics, unchanged."""
+    data, gamma, beta, mean, variance = (emitter.operand(index) for index in range(5))
+    shape = shape_of(data)
+    axis, epsilon = emitter.integer("axis") % len(shape), emitter.number("epsilon")
+    center, scale = emitter.flag("center"), emitter.flag("scale")
+
+    def fill(b: Body) -> SSAValue:
+        channel = b.spatial[axis]
+        spread = b.plus(b.read(variance, channel), b.constant(epsilon, element_of(data)))
+        x = b.minus(b.read(data, *b.spatial), b.read(mean, channel))
+        x = b.divide(x, b.add(math.SqrtOp(spread)))
+        if scale:
+            x = b.times(x, b.read(gamma, channel))
+        return b.plus(x, b.read(beta, channel)) if center else x
+
+    names = {f"i{position}": extent for position, extent in enumerate(shape)}
+    normalized = emitter.compute("nn_batch_norm", names, element_of(data), fill)
+    return [normalized, mean, variance]

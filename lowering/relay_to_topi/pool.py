@@ -1,0 +1,154 @@
+"""Pooling operators: `topi.pool2d` for the channels-first layouts, a guarded compute for any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import AnyFloat, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.named import Pool2dOp
+from xrelay.dialects.topi.named.pool2d import Kind, lowest
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.errors import LoweringError
+from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import Build, implements
+
+
+def _layout(op: Operation) -> Layout:
+    return Layout.parse(cast(StringAttr, op.properties["layout"]).data)
+
+
+def _channels_first(op: Operation) -> str | None:
+    layout = _layout(op)
+    known = str(layout) == "NCHW" or (layout.primal == "NCHW" and layout.factor("C") is not None and len(layout) == 5)
+    return None if known else f"layout {layout} is neither NCHW nor NCHW[x]c"
+
+
+def _pads(emitter: TopiEmitter) -> tuple[int, int, int, int]:
+    """Top, left, bottom, right from Relay's one, two or four numbers."""
+    pads = emitter.ints("padding")
+    if len(pads) == 1:
+        return (pads[0], pads[0], pads[0], pads[0])
+    return (pads[0], pads[1], pads[0], pads[1]) if len(pads) == 2 else (pads[0], pads[1], pads[2], pads[3])
+
+
+def _named(kind: Kind) -> Build:
+    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        op = Pool2dOp(
+            emitter.operand(0),
+            emitter.result_type,
+            kind,
+            emitter.ints("pool_size"),
+            strides=emitter.ints("strides"),
+            padding=_pads(emitter),
+            dilation=emitter.ints("dilation"),
+            count_include_pad=kind == "avg" and emitter.flag("count_include_pad"),
+        )
+        return emitter.insert(op).results
+
+    return build
+
+
+def _any_layout(kind: Kind) -> Build:
+    """Transform to NCHW in the index expressions: correct everywhere."""
+
+    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        data, layout = emitter.operand(0), _layout(emitter.op)
+        plain = Layout.parse("NCHW")
+        moved = relayout(emitter, data, layout, plain)
+        extents = layout.primal_extents(emitter.result_shape)
+        shape = [extents[letter] for letter in "NCHW"]
+        type = emitter.result_type.__class__(element_of(data), [int(cast(int, extent)) for extent in shape])
+        op = Pool2dOp(
+            moved,
+            type,
+            kind,
+            emitter.ints("pool_size"),
+            strides=emitter.ints("strides"),
+            padding=_pads(emitter),
+            dilation=emitter.ints("dilation"),
+            count_include_pad=kind == "avg" and emitter.flag("count_include_pad"),
+        )
+        return [relayout(emitter, emitter.insert(op).results[0], plain, layout)]
+
+    return build
+
+
+def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layout) -> SSAValue:
+    """`data` of layout `source` in layout `target`; elements that only padding makes are zero."""
+    extents = source.primal_extents(shape_of(data))
+    shape = target.shape_from(extents)
+    names = {f"i{axis}": int(cast(int, extent)) for axis, extent in enumerate(shape)}
+    element = element_of(data)
+    padded = target.primal_extents(shape) != extents
+
+    def fill(b: Body) -> SSAValue:
+        at = primal_indices(target, b.spatial)
+
+        def read() -> SSAValue:
+            return b.read(data, *layout_indices(source, at))
+
+        if not padded:
+            return read()
+        letters = list(extents)
+        inside = b.in_bounds(
+            [at[letter] for letter in letters], [int(cast(int, extents[letter])) for letter in letters]
+        )
+        return b.guard(inside, element, read, lambda: b.constant(0, element))
+
+    return emitter.compute("layout_transform", names, element, fill)
+
+
+_KINDS: dict[str, Kind] = {"nn.max_pool2d": "max", "nn.avg_pool2d": "avg"}
+
+for _name, _kind in _KINDS.items():
+    implements(f"relay.{_name}", f"{_name}.pool2d", condition=_channels_first)(_named(_kind))
+    implements(f"relay.{_name}", f"{_name}.any_layout", priority=5)(_any_layout(_kind))
+
+
+@implements("relay.nn.global_avg_pool2d", "global_avg_pool2d.generic")
+def build_global_avg_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The sum over height and width, then a division by their product."""
+    data, layout = emitter.operand(0), _layout(emitter.op)
+    shape, element = shape_of(data), element_of(data)
+    if not isinstance(element, AnyFloat):
+        raise LoweringError(f"{emitter.op.name} of {element}: only floats have a mean")
+    rows, columns = layout.index("H"), layout.index("W")
+    out = emitter.result_shape
+
+    def total(b: Body) -> SSAValue:
+        at = [*b.spatial]
+        at[rows], at[columns] = b.reduction
+        return b.plus(b.accumulators[0], b.read(data, *at))
+
+    names = {f"i{axis}": extent for axis, extent in enumerate(out)}
+    sums = emitter.compute(
+        "global_pool_sum", names, element, total, reduce={"y": shape[rows], "x": shape[columns]}, init=[0]
+    )
+
+    def mean(b: Body) -> SSAValue:
+        return b.times(b.read(sums, *b.spatial), b.constant(1 / (shape[rows] * shape[columns]), element))
+
+    return [emitter.compute("nn_global_avg_pool2d", names, element, mean)]
+
+
+@implements("relay.nn.global_max_pool2d", "global_max_pool2d.generic")
+def build_global_max_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The maximum over height and width."""
+    data, layout = emitter.operand(0), _layout(emitter.op)
+    shape, element = shape_of(data), element_of(data)
+    rows, columns = layout.index("H"), layout.index("W")
+
+    def largest(b: Body) -> SSAValue:
+        at = [*b.spatial]
+        at[rows], at[columns] = b.reduction
+        return b.maximum(b.accumulators[0], b.read(data, *at))
+
+    names = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
+    reduce = {"y": shape[rows], "x": shape[columns]}
+    return [emitter.compute("nn_global_max_pool2d", names, element, largest, reduce=reduce, init=[lowest(element)])]

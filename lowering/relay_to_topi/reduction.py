@@ -1,0 +1,84 @@
+"""`relay.sum`, `relay.max`, `relay.mean`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.topi.build import Body, Number
+from xrelay.dialects.topi.named.pool2d import lowest
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.errors import LoweringError
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+Combine = Callable[[Body, SSAValue, SSAValue], SSAValue]
+
+
+def reduced_axes(emitter: TopiEmitter, rank: int) -> list[int]:
+    """The axes that vanish: those named, all where none are, or all others where `exclude` is set."""
+    named = sorted({axis % rank for axis in emitter.ints("axis")}) if rank else []
+    if emitter.flag("exclude"):
+        return [axis for axis in range(rank) if axis not in named]
+    return named if "axis" in emitter.op.properties else list(range(rank))
+
+
+def _fold(emitter: TopiEmitter, label: str, first: Number, combine: Combine) -> SSAValue:
+    data = emitter.operand(0)
+    shape = shape_of(data)
+    axes = reduced_axes(emitter, len(shape))
+    keep = emitter.flag("keepdims")
+    out = emitter.result_shape
+
+    def fill(b: Body) -> SSAValue:
+        kept, folded = iter(b.spatial), iter(b.reduction)
+        at: list[AffineExpr] = []
+        for axis in range(len(shape)):
+            if axis in axes:
+                at.append(next(folded))
+                if keep:
+                    next(kept)
+            else:
+                at.append(next(kept))
+        element = b.read(data, *at)
+        return combine(b, b.accumulators[0], element) if axes else element
+
+    names = {f"i{axis}": extent for axis, extent in enumerate(out)}
+    reduce = {f"k{axis}": shape[axis] for axis in axes}
+    init = [first] if axes else []
+    return emitter.compute(label, names, element_of(data), fill, reduce=reduce, init=init)
+
+
+@implements("relay.sum", "sum.generic")
+def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The sum over some axes."""
+    return [_fold(emitter, "sum", 0, lambda b, total, x: b.plus(total, x))]
+
+
+@implements("relay.max", "max.generic")
+def build_max(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The maximum over some axes."""
+    first = lowest(emitter.result_type.element_type)
+    return [_fold(emitter, "max", first, lambda b, largest, x: b.maximum(largest, x))]
+
+
+@implements("relay.mean", "mean.generic")
+def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The sum over some axes, then a division by how many elements went into it."""
+    shape = shape_of(emitter.operand(0))
+    element = emitter.result_type.element_type
+    if not isinstance(element, AnyFloat):
+        raise LoweringError(f"relay.mean of {element}: only floats have a mean")
+    count = 1
+    for axis in reduced_axes(emitter, len(shape)):
+        count *= shape[axis]
+    total = _fold(emitter, "mean_sum", 0, lambda b, acc, x: b.plus(acc, x))
+
+    def fill(b: Body) -> SSAValue:
+        return b.divide(b.read(total, *b.spatial), b.constant(count, element))
+
+    names = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
+    return [emitter.compute("mean", names, element, fill)]

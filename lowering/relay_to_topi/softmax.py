@@ -1,0 +1,18 @@
+"""`relay.nn.softmax`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.topi.named import SoftmaxOp
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+@implements("relay.nn.softmax", "softmax.named")
+def build_softmax(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """`topi.softmax`."""
+    axis = emitter.integer("axis") % len(emitter.result_shape)
+    return emitter.insert(SoftmaxOp(emitter.operand(0), axis, emitter.result_type)).results

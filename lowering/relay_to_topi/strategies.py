@@ -1,0 +1,36 @@
+"""The strategy registry of relay's operators: `@implements("relay.nn.relu", "relu.generic")`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TypeAlias
+
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.target.strategy import DEFAULT_PRIORITY, StrategyRegistry, always
+
+Build: TypeAlias = Callable[[TopiEmitter], Sequence[SSAValue]]
+"""Builds topi ops for one relay op; gives its tensors (several where the relay op gives a tuple)."""
+
+STRATEGIES: StrategyRegistry[Build] = StrategyRegistry()
+
+FAMILIES = ("elementwise", "conv", "dense", "normalization", "pool", "reduction", "softmax", "transform", "layout")
+
+
+def load() -> None:
+    """Import every family once, so that its implementations are registered."""
+    for family in FAMILIES:
+        import_module(f"xrelay.lowering.relay_to_topi.{family}")
+
+
+def implements(
+    op_name: str,
+    name: str,
+    *,
+    priority: int = DEFAULT_PRIORITY,
+    condition: Callable[[Operation], str | None] = always,
+) -> Callable[[Build], Build]:
+    """Decorator: register an implementation of a relay op."""
+    return STRATEGIES.register(op_name, name, priority=priority, condition=condition)

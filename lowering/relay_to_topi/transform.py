@@ -1,0 +1,165 @@
+"""Operators that move elements: reshape and its kin, transpose, concatenate, split, pad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+@implements("relay.reshape", "reshape.generic")
+@implements("relay.nn.batch_flatten", "batch_flatten.generic")
+@implements("relay.squeeze", "squeeze.generic")
+@implements("relay.expand_dims", "expand_dims.generic")
+def build_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The element at the same row-major position."""
+    data = emitter.operand(0)
+    source, target = shape_of(data), emitter.result_shape
+
+    def fill(b: Body) -> SSAValue:
+        return b.read(data, *reshaped_indices(b.spatial, target, source))
+
+    return [emitter.compute("reshape", variables("i", target), element_of(data), fill)]
+
+
+def reshaped_indices(at: Sequence[AffineExpr], target: Sequence[int], source: Sequence[int]) -> list[IndexLike]:
+    """Indices into shape `source` of the element at indices `at` of shape `target`, in row-major order.
+
+    Axes are matched in runs whose products agree, so that an axis that stays needs no division.
+    """
+    indices: list[IndexLike] = []
+    for targets, sources in matching_runs(target, source):
+        linear: AffineExpr = AffineConstantExpr(0)
+        for axis in targets:
+            linear = linear * target[axis] + at[axis]
+        extents = [source[axis] for axis in sources]
+        indices.extend(_delinearized(linear, extents))
+    return indices
+
+
+def matching_runs(target: Sequence[int], source: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """The shortest runs of neighbouring axes of two shapes that hold equally many elements."""
+    runs: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(target) or j < len(source):
+        run: tuple[list[int], list[int]] = ([], [])
+        left = right = 1
+        while not (run[0] or run[1]) or left != right or _only_units_left(target, i, source, j):
+            if i < len(target) and (left <= right or j >= len(source)):
+                left, i = left * target[i], i + 1
+                run[0].append(i - 1)
+            elif j < len(source):
+                right, j = right * source[j], j + 1
+                run[1].append(j - 1)
+            else:
+                break
+        runs.append(run)
+    return runs
+
+
+def _only_units_left(target: Sequence[int], i: int, source: Sequence[int], j: int) -> bool:
+    """Whether one shape is used up and the other has only extents of 1 left, which join the last run."""
+    rest = [*target[i:], *source[j:]]
+    return bool(rest) and (i == len(target) or j == len(source)) and all(extent == 1 for extent in rest)
+
+
+def _delinearized(linear: AffineExpr, extents: Sequence[int]) -> list[IndexLike]:
+    indices: list[IndexLike] = []
+    for axis, extent in enumerate(extents):
+        inner = 1
+        for later in extents[axis + 1 :]:
+            inner *= later
+        index = linear // inner if inner > 1 else linear
+        # The first axis of the run needs no remainder: the run holds no more than its own elements.
+        indices.append(index if axis == 0 else index % extent if extent > 1 else 0)
+    return indices
+
+
+@implements("relay.transpose", "transpose.generic")
+def build_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Result axis `i` is operand axis `axes[i]`; all axes reversed where none are named."""
+    data = emitter.operand(0)
+    rank = len(shape_of(data))
+    axes = [axis % rank for axis in emitter.ints("axes")] or list(reversed(range(rank)))
+
+    def fill(b: Body) -> SSAValue:
+        at: list[IndexLike] = [0] * rank
+        for position, axis in enumerate(axes):
+            at[axis] = b.spatial[position]
+        return b.read(data, *at)
+
+    return [emitter.compute("transpose", variables("i", emitter.result_shape), element_of(data), fill)]
+
+
+@implements("relay.concatenate", "concatenate.generic")
+def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The operand in whose part of the axis the element lies: a chain of guards."""
+    parts = emitter.operands_of_tuple(0)
+    shape = emitter.result_shape
+    axis = emitter.integer("axis") % len(shape)
+    sizes = [shape_of(part)[axis] for part in parts]
+    starts = [0, *accumulate(sizes[:-1])]
+    element = emitter.result_type.element_type
+
+    def fill(b: Body) -> SSAValue:
+        def read(index: int) -> SSAValue:
+            at: list[IndexLike] = [*b.spatial]
+            at[axis] = b.spatial[axis] - starts[index]
+            return b.read(parts[index], *at)
+
+        def choose(index: int) -> Callable[[], SSAValue]:
+            if index == len(parts) - 1:
+                return lambda: read(index)
+            return lambda: b.guard(
+                b.in_bounds([b.spatial[axis]], [starts[index + 1]]), element, lambda: read(index), choose(index + 1)
+            )
+
+        return choose(0)()
+
+    return [emitter.compute("concatenate", variables("i", shape), element, fill)]
+
+
+@implements("relay.split", "split.generic")
+def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """One compute a part, each reading at the part's offset."""
+    data = emitter.operand(0)
+    types = emitter.result_types
+    axis = emitter.integer("axis") % len(shape_of(data))
+    sizes = [type.get_shape()[axis] for type in types]
+    starts = [0, *accumulate(sizes[:-1])]
+
+    def part(start: int) -> Callable[[Body], SSAValue]:
+        def fill(b: Body) -> SSAValue:
+            at: list[IndexLike] = [*b.spatial]
+            at[axis] = b.spatial[axis] + start
+            return b.read(data, *at)
+
+        return fill
+
+    return [
+        emitter.compute("split", variables("i", type.get_shape()), element_of(data), part(start))
+        for type, start in zip(types, starts, strict=True)
+    ]
+
+
+@implements("relay.nn.pad", "pad.generic")
+def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The operand's element inside, the value of the second operand outside."""
+    data, value = emitter.operand(0), emitter.operand(1)
+    shape, element = shape_of(data), element_of(data)
+    before = emitter.ints("pad_width")[::2]
+
+    def fill(b: Body) -> SSAValue:
+        at = [index - start for index, start in zip(b.spatial, before, strict=True)]
+        inside = b.in_bounds(at, shape)
+        zeros = [0] * len(shape_of(value))
+        return b.guard(inside, element, lambda: b.read(data, *at), lambda: b.read(value, *zeros))
+
+    return [emitter.compute("nn_pad", variables("i", emitter.result_shape), element, fill)]
