@@ -14,8 +14,9 @@ import functools
 import itertools
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from importlib import import_module, resources
 from typing import Final
 
@@ -33,16 +34,8 @@ def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> 
     `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
-    native = llvm.binding()
-    context = native.create_context()
-    try:
-        module = _parse(native, ir_text, context)
-        try:
-            return _Compiler(cpu, features, opt_level).compile(module)
-        finally:
-            module.close()
-    finally:
-        context.close()
+    with _parsed(ir_text) as module:
+        return _Compiler(cpu, features, opt_level).compile(module)
 
 
 def compile_many(
@@ -75,16 +68,8 @@ def compile_many(
 
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
     """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
-    native = llvm.binding()
-    context = native.create_context()
-    try:
-        module = _parse(native, ir_text, context)
-        try:
-            return _Compiler(cpu, features, opt_level).assembly(module)
-        finally:
-            module.close()
-    finally:
-        context.close()
+    with _parsed(ir_text) as module:
+        return _Compiler(cpu, features, opt_level).assembly(module)
 
 
 def _compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
@@ -99,13 +84,25 @@ def _compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, ca
     return code
 
 
-def _parse(native: llvm.Binding, ir_text: str, context: llvm.Context) -> llvm.Module:
-    try:
-        module = native.parse_assembly(ir_text, context)
-        module.verify()
-    except RuntimeError as error:
-        raise LoweringError(f"LLVM refuses the generated code: {_one_line(error)}") from error
-    return module
+@contextmanager
+def _parsed(ir_text: str) -> Generator[llvm.Module]:
+    """A verified module in a context of its own, closed in the one order that LLVM bears: module, then context."""
+    native = llvm.binding()
+    with closing(native.create_context()) as context:
+        try:
+            module = native.parse_assembly(ir_text, context)
+        except RuntimeError as error:
+            raise _refusal(error) from error
+        with closing(module):
+            try:
+                module.verify()
+            except RuntimeError as error:
+                raise _refusal(error) from error
+            yield module
+
+
+def _refusal(error: RuntimeError) -> LoweringError:
+    return LoweringError(f"LLVM refuses the generated code: {_one_line(error)}")
 
 
 def _one_line(error: Exception) -> str:
@@ -227,7 +224,8 @@ class NativeLibrary:
             try:
                 return NativeLibrary(builder.link(jit, f"xrelay.{next(_LIBRARY_NUMBERS)}"))
             except RuntimeError as error:
-                raise ExecutionError(f"cannot load native code: {_one_line(error)}") from error
+                hint = "LLVM writes the names of missing symbols to stderr"
+                raise ExecutionError(f"cannot load native code: {_one_line(error)}", help=hint) from error
 
     def address(self, symbol: str) -> int:
         """The address of an exported symbol; `ExecutionError` where it was not exported."""
