@@ -1,0 +1,89 @@
+"""Models without weights made runnable: seeded He initialisation, batch-norm statistics that keep values sane.
+
+The model files of onnx's own test data (`light_*`) carry shapes but no weights: each weight is a `ConstantOfShape`.
+Here every such node, and every float initializer that a weighted node reads, becomes an initializer with random
+values drawn for the role it plays. Source of the scale: He et al. 2015, variance 2 / fan-in before a ReLU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod, sqrt
+from typing import TypeAlias
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from xrelay.dialects.relay.weights import Array
+
+Draw: TypeAlias = Callable[[np.random.Generator, Sequence[int]], Array]
+Role: TypeAlias = tuple[str, int]
+"""The op that reads a weight, and as which input."""
+
+
+def _he(rng: np.random.Generator, shape: Sequence[int]) -> Array:
+    return rng.standard_normal(shape) * sqrt(2 / max(prod(shape[1:]), 1))
+
+
+def _he_transposed(rng: np.random.Generator, shape: Sequence[int]) -> Array:
+    return rng.standard_normal(shape) * sqrt(2 / max(shape[0], 1))
+
+
+def _near(center: float, spread: float) -> Draw:
+    return lambda rng, shape: center + spread * rng.uniform(-1, 1, shape)
+
+
+_SMALL = _near(0.0, 0.05)
+
+_DRAWS: dict[Role, Draw] = {
+    ("Conv", 1): _he,
+    ("Gemm", 1): _he,
+    ("MatMul", 1): _he_transposed,
+    ("BatchNormalization", 1): _near(0.6, 0.1),
+    ("BatchNormalization", 3): _SMALL,
+    ("BatchNormalization", 4): _near(1.0, 0.4),
+    ("Mul", 1): _near(0.9, 0.1),
+}
+"""How to draw a weight by its role; any other is a small shift around zero."""
+
+_PASSES_THROUGH = frozenset({"Unsqueeze", "Squeeze", "Reshape", "Identity"})
+
+
+def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProto:
+    """A copy of `model` whose weights are random; the same seed gives the same weights on every machine."""
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    graph, rng = result.graph, np.random.default_rng(seed)
+    roles = _roles(graph)
+    shapes = {tensor.name: tensor for tensor in graph.initializer}
+    filled = [node for node in graph.node if node.op_type == "ConstantOfShape" and node.input[0] in shapes]
+    for node in filled:
+        shape = [int(extent) for extent in numpy_helper.to_array(shapes[node.input[0]])]
+        graph.initializer.append(_draw(node.output[0], shape, roles, rng))
+        graph.node.remove(node)
+    used = {name for node in graph.node for name in node.input}
+    for tensor in [tensor for tensor in graph.initializer if tensor.name not in used]:
+        graph.initializer.remove(tensor)
+    for tensor in graph.initializer:
+        if tensor.name in roles and tensor.data_type == onnx.TensorProto.FLOAT and tensor.name in shapes:
+            tensor.CopyFrom(_draw(tensor.name, list(tensor.dims), roles, rng))
+    return result
+
+
+def _draw(name: str, shape: Sequence[int], roles: dict[str, Role], rng: np.random.Generator) -> onnx.TensorProto:
+    values = _DRAWS.get(roles.get(name, ("", 0)), _SMALL)(rng, shape)
+    return numpy_helper.from_array(values.astype(np.float32), name)
+
+
+def _roles(graph: onnx.GraphProto) -> dict[str, Role]:
+    """The role of every value that a weighted node reads, looked up through ops that only reshape."""
+    roles: dict[str, Role] = {}
+    for node in reversed(graph.node):
+        if node.op_type in _PASSES_THROUGH and node.output[0] in roles:
+            roles.setdefault(node.input[0], roles[node.output[0]])
+        elif node.op_type not in _PASSES_THROUGH:
+            for index, name in enumerate(node.input):
+                if index > 0:
+                    roles.setdefault(name, (node.op_type, index))
+    return roles
