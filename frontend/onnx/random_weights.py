@@ -62,13 +62,20 @@ def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProt
         shape = [int(extent) for extent in numpy_helper.to_array(shapes[node.input[0]])]
         graph.initializer.append(_draw(node.output[0], shape, roles, rng))
         graph.node.remove(node)
-    used = {name for node in graph.node for name in node.input}
-    for tensor in [tensor for tensor in graph.initializer if tensor.name not in used]:
-        graph.initializer.remove(tensor)
+    _drop_unused(graph, set(shapes))
     for tensor in graph.initializer:
         if tensor.name in roles and tensor.data_type == onnx.TensorProto.FLOAT and tensor.name in shapes:
             tensor.CopyFrom(_draw(tensor.name, list(tensor.dims), roles, rng))
     return result
+
+
+def _drop_unused(graph: onnx.GraphProto, candidates: set[str]) -> None:
+    """Drop the initializers of `candidates` that no node reads, and the graph inputs of their names."""
+    unused = candidates - {name for node in graph.node for name in node.input}
+    for tensor in [tensor for tensor in graph.initializer if tensor.name in unused]:
+        graph.initializer.remove(tensor)
+    for value in [value for value in graph.input if value.name in unused]:
+        graph.input.remove(value)
 
 
 def _draw(name: str, shape: Sequence[int], roles: dict[str, Role], rng: np.random.Generator) -> onnx.TensorProto:
