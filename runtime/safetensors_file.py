@@ -57,7 +57,7 @@ def write_safetensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata:
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with partial.open("wb") as file:
-            _write(file, {name: np.ascontiguousarray(array) for name, array in tensors.items()}, metadata)
+            _write(file, {name: np.asarray(array, order="C") for name, array in tensors.items()}, metadata)
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)

@@ -59,7 +59,9 @@ def test_compile_many_raises_the_error_of_one():
 
 
 def test_objects_are_linked_together():
-    caller = "declare i64 @five()\ndefine i64 @six() {\n  %f = call i64 @five()\n  %s = add i64 %f, 1\n  ret i64 %s\n}\n"
+    caller = (
+        "declare i64 @five()\ndefine i64 @six() {\n  %f = call i64 @five()\n  %s = add i64 %f, 1\n  ret i64 %s\n}\n"
+    )
     codes = compile_many([caller, constant("five", 5)], cpu="", features="")
     assert call(NativeLibrary.load(codes, exports=["six"]), "six") == 6
 

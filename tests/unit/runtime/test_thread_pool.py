@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_ranges_are_chunks_of_the_range():
     chunks.sort()
     assert chunks[0][0] == 0
     assert chunks[-1][1] == 100
-    assert all(left[1] == right[0] for left, right in zip(chunks, chunks[1:], strict=False))
+    assert all(left[1] == right[0] for left, right in itertools.pairwise(chunks))
     assert len(chunks) >= 4
 
 

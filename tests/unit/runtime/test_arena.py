@@ -1,0 +1,49 @@
+"""Aligned memory and the pool of what calls use."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xrelay.runtime.arena import Pool, address_of, aligned, aligned_bytes
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 4096, (4 << 20) - 1, 4 << 20, 9_000_001])
+def test_blocks_are_aligned_and_whole(size: int):
+    block = aligned_bytes(size)
+    assert block.size == size
+    assert address_of(block) % 64 == 0 or size == 0
+    block[:] = 7
+    assert (block == 7).all()
+
+
+def test_large_blocks_lie_on_huge_pages():
+    assert address_of(aligned_bytes(8 << 20)) % (2 << 20) == 0
+
+
+def test_aligned_arrays_are_not_copied():
+    array = aligned_bytes(400).view(np.float32)
+    assert aligned(array) is array
+    assert aligned(array[1:]) is not array
+
+
+def test_copies_keep_the_values():
+    array = np.arange(12, dtype=np.int16).reshape(3, 4).T
+    copy = aligned(array)
+    np.testing.assert_array_equal(copy, array)
+    assert copy.flags.c_contiguous
+
+
+def test_pool_reuses_what_is_free():
+    made: list[object] = []
+
+    def make() -> object:
+        made.append(object())
+        return made[-1]
+
+    pool = Pool(make)
+    one, two = pool.acquire(), pool.acquire()
+    assert one is not two
+    pool.release(one)
+    assert pool.acquire() is one
+    assert len(made) == 2

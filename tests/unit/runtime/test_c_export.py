@@ -1,0 +1,132 @@
+"""Models exported to C: compiled by a C compiler where there is one, and run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xrelay.api.model import CompiledModel
+from xrelay.errors import ArtifactError
+from xrelay.runtime.c_export import c_identifier, header_text
+from xrelay.runtime.metadata import ModelMetadata, TensorSpec
+
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+
+MAIN = """
+#include "m.h"
+int main(int argc, char **argv) {
+  float x[100], y[100], out[100];
+  void *weights = m_load_weights(argv[1]);
+  void *arena = m_new_arena();
+  int32_t status;
+  if (weights == NULL || arena == NULL || argc != 2) return 2;
+  for (int i = 0; i < 100; ++i) { x[i] = 0.5f * i; y[i] = 1000; }
+  status = m_run(x, y, out, weights, arena, 2);
+  for (int i = 0; i < 100; ++i) printf("%.9g\\n", out[i]);
+  free(weights);
+  free(arena);
+  return status;
+}
+"""
+# A parallel for of the program's own: from the back, index by index.
+OWN_PARALLEL_FOR = """
+#include <stdint.h>
+int calls;
+int32_t xrelay_parallel_for(void *ctx, int32_t (*body)(void *, void *, int64_t, int64_t), void *env, int64_t n) {
+  int32_t status = 0;
+  for (int64_t i = n; i > 0 && status == 0; --i) { status = body(ctx, env, i - 1, i); ++calls; }
+  return calls == 100 ? status : 9;
+}
+"""
+
+
+def compile_and_run(folder: Path, sources: dict[str, str], *arguments: str) -> str:
+    assert COMPILER is not None
+    for name, text in sources.items():
+        (folder / name).write_text(text)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(folder)]
+    files = [str(folder / name) for name in (*sources, "m.o")]
+    subprocess.run([COMPILER, *flags, "-o", str(folder / "main"), *files, "-lm"], check=True, timeout=60)
+    done = subprocess.run([str(folder / "main"), *arguments], check=True, capture_output=True, text=True, timeout=60)
+    return done.stdout
+
+
+@needs_compiler
+@pytest.mark.parametrize("own", [False, True])
+def test_a_c_program_runs_the_model(adder: CompiledModel, tmp_path: Path, own: bool):
+    adder.export(tmp_path / "m.o", header=tmp_path / "m.h")
+    sources = {"main.c": MAIN} | ({"own.c": OWN_PARALLEL_FOR} if own else {})
+    printed = compile_and_run(tmp_path, sources, str(tmp_path / "m.weights"))
+    expected = 0.5 * np.arange(100) + 1000 + np.arange(100)
+    np.testing.assert_array_equal(np.array(printed.split(), np.float32), expected)
+
+
+@needs_compiler
+def test_a_c_program_that_finds_no_weights(adder: CompiledModel, tmp_path: Path):
+    adder.export(tmp_path / "m.o", header=tmp_path / "m.h")
+    with pytest.raises(subprocess.CalledProcessError, match="status 2"):
+        compile_and_run(tmp_path, {"main.c": MAIN}, str(tmp_path / "nothing"))
+
+
+@needs_compiler
+def test_headers_of_strange_names_compile(tmp_path: Path):
+    names = ["int", "a b", "a_b", "*/ evil /*", "für", "", "0", "weights", "a"]
+    dtypes = ["float16", "bfloat16", "bool", "int64", "float64", "uint8", "int4", "float32", "int16"]
+    specs = tuple(TensorSpec(name, dtype, (2,)) for name, dtype in zip(names, dtypes, strict=True))
+    metadata = ModelMetadata(specs, (TensorSpec("a", "float32", (1,)),), weights=specs[:2])
+    (tmp_path / "m.h").write_text(header_text(metadata, "m"))
+    (tmp_path / "main.c").write_text('#include "m.h"\n#include "m.h"\n')
+    command = [COMPILER or "", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", str(tmp_path / "main.c")]
+    subprocess.run(command, check=True, timeout=60)
+
+
+def test_the_header_documents_the_order(adder: CompiledModel):
+    text = header_text(adder.artifact.metadata, "m")
+    order = re.findall(r"args\[(\d)\]  (\w+)", text)
+    assert order == [("0", "input"), ("1", "input"), ("2", "output"), ("3", "weight"), ("4", "arena")]
+    assert "#define M_ARENA_SIZE 400u" in text
+    assert "#define M_WEIGHTS_SIZE 448u" in text
+
+
+def test_the_file_of_weights(adder: CompiledModel, tmp_path: Path):
+    adder.export(tmp_path / "m.o", header=tmp_path / "m.h")
+    data = (tmp_path / "m.weights").read_bytes()
+    assert len(data) == 448
+    np.testing.assert_array_equal(np.frombuffer(data[:400], np.float32), np.arange(100))
+
+
+def test_a_model_without_weights_has_no_file(
+    build_model: Callable[[str, ModelMetadata], CompiledModel], tmp_path: Path
+):
+    model = build_model("define i32 @xrelay_entry(ptr %c, ptr %a) {\n  ret i32 0\n}\n", ModelMetadata((), ()))
+    model.export(tmp_path / "m.o", header=tmp_path / "m.h")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["m.h", "m.o"]
+
+
+def test_identifiers_do_not_meet():
+    taken: set[str] = set()
+    assert [c_identifier(name, taken) for name in ("a.b", "a_b", "int", "1x", "")] == [
+        "a_b",
+        "a_b_2",
+        "x_int",
+        "x_1x",
+        "x_",
+    ]
+
+
+def test_no_linker(adder: CompiledModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    with pytest.raises(ArtifactError, match="2 object files and no 'ld'"):
+        adder.export(tmp_path / "m.o", header=tmp_path / "m.h")
+
+
+def test_a_folder_that_is_not_there(adder: CompiledModel, tmp_path: Path):
+    with pytest.raises(ArtifactError, match="cannot"):
+        adder.export(tmp_path / "no" / "m.o", header=tmp_path / "m.h")

@@ -1,0 +1,137 @@
+"""The caches on disk."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from xrelay.errors import InputError
+from xrelay.runtime import native
+from xrelay.runtime.cache import ModelCache, ObjectCache, cache_limit, cache_root, content_key, object_key
+from xrelay.runtime.native import compile_many
+
+TEXT = "define i32 @f() {\n  ret i32 1\n}\n"
+KEY = content_key(["a key"])
+
+
+def entry_key(index: int) -> str:
+    return content_key([str(index)])
+
+
+def test_parts_do_not_run_together():
+    assert content_key(["ab", "c"]) != content_key(["a", "bc"])
+    assert content_key(["ab"]) == content_key([b"ab"])
+
+
+def test_everything_that_decides_the_code_is_in_the_key():
+    def key(text: str = TEXT, cpu: str = "c", features: str = "+f", opt_level: int = 3) -> str:
+        return object_key(text, cpu=cpu, features=features, opt_level=opt_level)
+
+    assert len({key(), key(text="x"), key(cpu="d"), key(features="+g"), key(opt_level=2)}) == 5
+    assert key() == key()
+
+
+def test_put_and_get(tmp_path: Path):
+    cache = ObjectCache(tmp_path, 1 << 20)
+    assert cache.get(KEY) is None
+    cache.put(KEY, b"code")
+    assert cache.get(KEY) == b"code"
+    assert ObjectCache(tmp_path, 1 << 20).get(KEY) == b"code"
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"xrelay object 1\n", None])
+def test_a_damaged_entry_is_a_miss_and_is_written_again(tmp_path: Path, damage: bytes | None):
+    cache = ObjectCache(tmp_path, 1 << 20)
+    cache.put(KEY, b"some code")
+    whole = cache.path(KEY).read_bytes()
+    cache.path(KEY).write_bytes(whole[:-1] + b"!" if damage is None else damage)
+    assert cache.get(KEY) is None
+    assert not cache.path(KEY).exists()
+    cache.put(KEY, b"some code")
+    assert cache.get(KEY) == b"some code"
+
+
+def test_the_entries_unused_for_longest_go(tmp_path: Path):
+    cache = ObjectCache(tmp_path, 10_000)
+    for index in range(8):
+        cache.put(entry_key(index), bytes(1000))
+        os.utime(cache.path(entry_key(index)), (index, index))
+    assert cache.get(entry_key(0)) is not None  # a use makes it the newest
+    for index in range(8, 11):
+        cache.put(entry_key(index), bytes(1000))
+    kept = [index for index in range(11) if cache.path(entry_key(index)).exists()]
+    assert 0 in kept
+    assert 10 in kept
+    assert 1 not in kept
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*.o")) <= 10_000
+
+
+def test_an_entry_larger_than_the_limit_is_kept_for_its_user(tmp_path: Path):
+    cache = ModelCache(tmp_path, 10)
+    path = cache.put(KEY, lambda file: file.write_bytes(bytes(1000)) and None)
+    assert path is not None
+    assert path.is_file()
+
+
+def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    (tmp_path / "file").write_text("in the way")
+    cache = ObjectCache(tmp_path / "file" / "cache", 1 << 20)
+    cache.put(KEY, b"code")
+    assert cache.get(KEY) is None
+    assert "cannot be written" in caplog.text
+
+
+def test_a_failing_write_leaves_nothing(tmp_path: Path):
+    cache = ModelCache(tmp_path, 1 << 20)
+
+    def fail(file: Path) -> None:
+        file.write_bytes(b"half")
+        raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011 - the writer's own error passes through
+        cache.put(KEY, fail)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_models_by_key(tmp_path: Path):
+    cache = ModelCache(tmp_path, 1 << 20)
+    assert cache.get(KEY) is None
+    path = cache.put(KEY, lambda file: file.write_bytes(b"model") and None)
+    assert cache.get(KEY) == path
+    cache.drop(KEY)
+    assert cache.get(KEY) is None
+    cache.drop(KEY)
+
+
+def test_writers_at_once(tmp_path: Path):
+    cache = ObjectCache(tmp_path, 1 << 20)
+    writers = [threading.Thread(target=cache.put, args=(KEY, b"same code")) for _ in range(8)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert cache.get(KEY) == b"same code"
+
+
+def test_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path))
+    assert cache_root() == tmp_path
+    monkeypatch.setenv("XRELAY_CACHE", "0")
+    assert cache_root() is None
+    assert ObjectCache.default() is None
+    assert ModelCache.default() is None
+    monkeypatch.setenv("XRELAY_CACHE_LIMIT", "5")
+    assert cache_limit() == 5 << 20
+    monkeypatch.setenv("XRELAY_CACHE_LIMIT", "lots")
+    with pytest.raises(InputError, match="lots"):
+        cache_limit()
+
+
+def test_compiling_uses_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    cache = ObjectCache(tmp_path, 1 << 20)
+    first = compile_many([TEXT], cpu="", features="", cache=cache)
+    monkeypatch.setattr(native, "compile_ir", None)
+    assert compile_many([TEXT], cpu="", features="", cache=cache) == first
