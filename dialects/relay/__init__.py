@@ -4,16 +4,51 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from xrelay.dialects.relay import tensor_elementwise
+from xrelay.dialects.relay import (
+    annotation,
+    nn_activation,
+    nn_conv,
+    nn_dense,
+    nn_norm,
+    nn_pool,
+    tensor_compare,
+    tensor_elementwise,
+    tensor_join,
+    tensor_reduce,
+    tensor_shape,
+    tensor_transform,
+    tensor_unary,
+)
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dims_attr import DimsAttr
+from xrelay.dialects.relay.function import FnOp, InvokeOp
+from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.registry import relay_ops
+from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import IncompleteType
 from xrelay.dialects.relay.weights import WeightAttr
 
-FAMILIES = (tensor_elementwise,)
+FAMILIES = (
+    annotation,
+    nn_activation,
+    nn_conv,
+    nn_dense,
+    nn_norm,
+    nn_pool,
+    tensor_compare,
+    tensor_elementwise,
+    tensor_join,
+    tensor_reduce,
+    tensor_shape,
+    tensor_transform,
+    tensor_unary,
+)
 """The modules whose import registers the operators; out-of-tree packages register theirs the same way."""
 
-RELAY = Dialect("relay", [*relay_ops().values(), ConstantOp], [IncompleteType, DimsAttr, WeightAttr])
+LANGUAGE = (ConstantOp, TupleOp, TupleGetItemOp, LetOp, IfOp, FnOp, InvokeOp, FusedOp, YieldOp)
+"""What belongs to the language and is no operator."""
 
-__all__ = ["FAMILIES", "RELAY"]
+RELAY = Dialect("relay", [*relay_ops().values(), *LANGUAGE], [IncompleteType, DimsAttr, WeightAttr])
+
+__all__ = ["FAMILIES", "LANGUAGE", "RELAY"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from xrelay.dialects.relay.dims import ANY, AnyDim, Dim, Shape
+from xrelay.dialects.relay.dims import ANY, AnyDim, Dim, Shape, certainly_differ
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 
@@ -22,9 +22,9 @@ def broadcast_dims(lhs: Dim, rhs: Dim) -> Dim | None:
     if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
         known = rhs if isinstance(lhs, AnyDim) else lhs
         return known if isinstance(known, int) else ANY
-    if isinstance(lhs, int) and isinstance(rhs, int):
+    if certainly_differ(lhs, rhs):
         return None
-    return lhs if isinstance(lhs, int) else rhs if isinstance(rhs, int) else None
+    return rhs if isinstance(rhs, int) else lhs
 
 
 def broadcast_shapes(lhs: Sequence[Dim], rhs: Sequence[Dim]) -> Shape | None:

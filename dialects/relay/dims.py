@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import gcd
 from typing import Literal, TypeAlias
 
 
@@ -208,6 +209,18 @@ def certainly_differ(lhs: Dim, rhs: Dim) -> bool:
     return isinstance(difference, int) and difference != 0
 
 
+def merge_dims(lhs: Dim, rhs: Dim) -> Dim | None:
+    """What is known of an extent that is both `lhs` and `rhs`; `None` where it cannot be both.
+
+    An integer says most, an expression more than Any; of two expressions the first stays.
+    """
+    if certainly_differ(lhs, rhs):
+        return None
+    if isinstance(lhs, AnyDim) or isinstance(rhs, int):
+        return rhs
+    return lhs
+
+
 def _atom(atom: Atom) -> DimExpr:
     return Polynomial((((atom,), 1),))
 
@@ -275,7 +288,12 @@ def _divide(lhs: Dim, rhs: Dim) -> Dim:
     if rhs == 0:
         raise ZeroDivisionError(f"{lhs} floordiv 0")
     exact = _exact_quotient(lhs, rhs)
-    return exact if exact is not None else _atom(Operation("floordiv", lhs, rhs))
+    if exact is not None:
+        return exact
+    whole, rest, divisor = _split_multiples(lhs, rhs)
+    if isinstance(rest, int) and isinstance(divisor, int):
+        return whole + rest // divisor
+    return whole + _atom(Operation("floordiv", rest, divisor))
 
 
 def _modulo(lhs: Dim, rhs: Dim) -> Dim:
@@ -283,7 +301,37 @@ def _modulo(lhs: Dim, rhs: Dim) -> Dim:
         return ANY
     if rhs == 0:
         raise ZeroDivisionError(f"{lhs} mod 0")
-    return 0 if _exact_quotient(lhs, rhs) is not None else _atom(Operation("mod", lhs, rhs))
+    if _exact_quotient(lhs, rhs) is not None:
+        return 0
+    _, rest, _ = _split_multiples(lhs, rhs, reduce=False)
+    if isinstance(rest, int) and isinstance(rhs, int):
+        return rest % rhs
+    return _atom(Operation("mod", rest, rhs))
+
+
+def _split_multiples(lhs: Dim, rhs: Dim, *, reduce: bool = True) -> tuple[Dim, Dim, Dim]:
+    """`lhs` floordiv `rhs` as `whole + rest floordiv divisor`, the rest as small as it gets.
+
+    `(4 * n + 1) floordiv 2` is `2 * n + 1 floordiv 2`; with `reduce`, `(2 * n + 2) floordiv 4` is
+    `(n + 1) floordiv 2`. The divisor must be positive, as all extents are.
+    """
+    whole: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for monomial, coefficient in _terms(lhs).items():
+        if isinstance(rhs, int):
+            whole[monomial], rest[monomial] = divmod(coefficient, rhs)
+            continue
+        quotient = _exact_quotient(Polynomial(((monomial, coefficient),)), rhs)
+        if quotient is None:
+            rest[monomial] = coefficient
+        else:
+            for part, factor in _terms(quotient).items():
+                whole[part] = whole.get(part, 0) + factor
+    if reduce and isinstance(rhs, int):
+        common = gcd(rhs, *(coefficient for monomial, coefficient in rest.items() if monomial))
+        rest = {monomial: coefficient // common for monomial, coefficient in rest.items()}
+        return _from_terms(whole), _from_terms(rest), rhs // common
+    return _from_terms(whole), _from_terms(rest), rhs
 
 
 def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:

@@ -39,7 +39,9 @@ from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.types import AnyTensorType, IncompleteType, element_type_of, is_complete, shape_of
 from xrelay.errors import ConstraintError
 
-AttributeValue: TypeAlias = "Attribute | bool | int | float | str | Sequence[int] | numpy_dtype_class | None"
+AttributeValue: TypeAlias = (
+    "Attribute | bool | int | float | str | Sequence[int] | Sequence[Sequence[int]] | numpy_dtype_class | None"
+)
 """What `RelayOp.call` takes for a property."""
 
 
@@ -51,6 +53,9 @@ class RelayOp(IRDLOperation):
 
     RESHAPE_ONLY: ClassVar[bool] = False
     """Whether the result is the operand's bytes under another shape (Relay's TReshapeOp)."""
+
+    INFERS_FROM_INCOMPLETE: ClassVar[bool] = False
+    """Whether the shape rule also takes incomplete operand types, and passes on what is known."""
 
     # --- names -----------------------------------------------------------------------------------------------------
 
@@ -64,7 +69,8 @@ class RelayOp(IRDLOperation):
     def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
         """The result type for complete operand types: the shape rule.
 
-        It may look at properties and at `operand_types`, never at the operands themselves. Raises `ConstraintError` where a constraint does not hold.
+        It may look at properties and at `operand_types`, never at the operands themselves. Raises `ConstraintError`
+        where a constraint does not hold.
         """
         raise NotImplementedError(f"{self.name} has no shape rule")
 

@@ -1,4 +1,4 @@
-"""Elementwise and broadcasting operators: unary functions, add, multiply, cast."""
+"""Elementwise operators: the base of unary functions, sigmoid and exp, arithmetic with broadcasting, cast."""
 
 from __future__ import annotations
 
@@ -167,6 +167,101 @@ class MultiplyOp(BinaryBroadcastOp):
     """
 
     name = "relay.multiply"
+
+
+@register_relay_op
+@irdl_op_definition
+class SubtractOp(BinaryBroadcastOp):
+    """`lhs - rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.subtract(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.subtract"
+
+
+@register_relay_op
+@irdl_op_definition
+class DivideOp(BinaryBroadcastOp):
+    """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.divide(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.divide"
+
+
+@register_relay_op
+@irdl_op_definition
+class MaximumOp(BinaryBroadcastOp):
+    """The greater of `lhs` and `rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.maximum(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.maximum"
+
+
+@register_relay_op
+@irdl_op_definition
+class MinimumOp(BinaryBroadcastOp):
+    """The lesser of `lhs` and `rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.minimum(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.minimum"
+
+
+@register_relay_op
+@irdl_op_definition
+class PowerOp(BinaryBroadcastOp):
+    """`lhs` to the power `rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.power(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.power"
 
 
 @register_relay_op

@@ -1,0 +1,233 @@
+"""`relay.nn.conv2d`: two-dimensional convolution, grouped, dilated, in any layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ
+from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
+from xrelay.dialects.relay.op_pattern import OpPatternKind
+from xrelay.dialects.relay.properties import (
+    int_property,
+    ints_property,
+    optional_int,
+    optional_int_property,
+    optional_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.registry import register_relay_op
+from xrelay.dialects.relay.types import IncompleteType, element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.windows import (
+    Pads,
+    extents_in,
+    four_pads,
+    normalize_padding,
+    pair,
+    parse_layout,
+    require_padding,
+    require_window,
+    shape_in,
+    window_count,
+)
+
+
+@register_relay_op
+@irdl_op_definition
+class Conv2DOp(RelayOp):
+    """Two-dimensional convolution (cross-correlation, as in every deep-learning framework).
+
+    With data (N, C, H, W) and weight (O, C / groups, KH, KW):
+
+        result[n, o, y, x] = sum over (i, r, s) of
+            padded[n, g * C/groups + i, y * strides[0] + r * dilation[0], x * strides[1] + s * dilation[1]]
+            * weight[o, i, r, s]     where g = o // (O / groups)
+
+    `padding` is one number for all sides, two (height, width) or four (top, left, bottom, right). `channels` and
+    `kernel_size` may be left out where the weight's type says them. Layouts permute and block the axes (`NHWC`,
+    `NCHW16c`, `HWIO`, `OIHW16i16o`); `out_layout` is the data's unless given, `out_dtype` likewise.
+
+    Constraints:
+    - C1: the layouts are well-formed, of the axes N, C, H, W and O, I, H, W.
+    - C2: data and weight have the ranks and inner extents of their layouts.
+    - C3: the weight's in-channels times `groups` are the data's channels.
+    - C4: `groups` is positive and divides the out-channels.
+    - C5: `channels`, where given, is the weight's number of out-channels.
+    - C6: `kernel_size`, where given, is the weight's height and width.
+    - C7: strides and dilation are one or two positive numbers.
+    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    - C9: the dilated kernel is not larger than the padded data.
+    - C10: data and weight have the same element type.
+
+    Example:
+    ```mlir
+    %y = relay.nn.conv2d(%x, %w) {strides = [2, 2], padding = [1, 1, 1, 1], channels = 32, kernel_size = [3, 3]}
+        : (tensor<1x3x224x224xf32>, tensor<32x3x3x3xf32>) -> tensor<1x32x112x112xf32>
+    ```
+
+    """
+
+    name = "relay.nn.conv2d"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+
+    data = operand_def()
+    weight = operand_def()
+    result = result_def()
+
+    strides = ints_property(1, 1)
+    padding = ints_property(0, 0, 0, 0)
+    dilation = ints_property(1, 1)
+    groups = int_property(1)
+    channels = optional_int_property()
+    kernel_size = optional_ints_property()
+    data_layout = string_property("NCHW")
+    kernel_layout = string_property("OIHW")
+    out_layout = string_property("")
+    out_dtype = opt_prop_def()
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept padding of 1, 2 or 4 numbers and a single number as kernel size."""
+        size = attributes.get("kernel_size")
+        if isinstance(size, int):
+            attributes["kernel_size"] = (size, size)
+        return normalize_padding(attributes)
+
+    @property
+    def pads(self) -> Pads:
+        """The padding as (top, left, bottom, right)."""
+        return four_pads(ints(self.padding))
+
+    @property
+    def stride_pair(self) -> tuple[int, int]:
+        """The strides along height and width."""
+        return pair(ints(self.strides))
+
+    @property
+    def dilation_pair(self) -> tuple[int, int]:
+        """The dilation along height and width."""
+        return pair(ints(self.dilation))
+
+    @property
+    def layouts(self) -> tuple[Layout, Layout, Layout]:
+        """The layouts of data, weight and result."""
+        data = parse_layout(self, self.data_layout.data, "NCHW", "C1")
+        weight = parse_layout(self, self.kernel_layout.data, "OIHW", "C1")
+        out = self.out_layout.data
+        return data, weight, parse_layout(self, out, "NCHW", "C1") if out else data
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """Count the windows along height and width; C1 to C10."""
+        data_shape, element = self.shape_operand(operand_types, 0)
+        weight_shape, weight_element = self.shape_operand(operand_types, 1)
+        self.require(element == weight_element, "C10", f"element types {element} != {weight_element}")
+        self._check_attributes()
+        data_layout, weight_layout, out_layout = self.layouts
+        data = extents_in(self, data_layout, data_shape, "C2")
+        weight = extents_in(self, weight_layout, weight_shape, "C2")
+        self._check_channels(data["C"], weight)
+        result = {"N": data["N"], "C": weight["O"]} | self._windows(data, weight)
+        dtype = element if self.out_dtype is None else self.out_dtype
+        return tensor_type(shape_in(self, out_layout, result, "C1"), dtype)
+
+    def _check_attributes(self) -> None:
+        require_window(self, ints(self.strides), ints(self.dilation), "C7")
+        require_padding(self, ints(self.padding), "C8")
+
+    def _check_channels(self, in_channels: Dim, weight: dict[str, Dim]) -> None:
+        groups = self.groups.value.data
+        self.require(groups > 0, "C4", f"groups must be positive, found {groups}")
+        what = "kernel in-channels" if groups == 1 else f"kernel in-channels {weight['I']} times groups {groups}:"
+        self.require_equal(weight["I"] * groups, in_channels, "C3", what)
+        self.require_equal(weight["O"] % groups, 0, "C4", f"out-channels {weight['O']} modulo groups {groups}:")
+        channels = optional_int(self.channels)
+        if channels is not None:
+            self.require_equal(weight["O"], channels, "C5", "kernel out-channels and channels differ:")
+        if self.kernel_size is not None:
+            sizes = ints(self.kernel_size)
+            self.require(len(sizes) == 2, "C6", f"kernel_size must be two numbers, found {list(sizes)}")
+            self.require_equal(weight["H"], sizes[0], "C6", "kernel height and kernel_size differ:")
+            self.require_equal(weight["W"], sizes[1], "C6", "kernel width and kernel_size differ:")
+
+    def _windows(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
+        top, left, bottom, right = self.pads
+        counts: dict[str, Dim] = {}
+        for axis, stride, dilation, pads in (
+            ("H", self.stride_pair[0], self.dilation_pair[0], top + bottom),
+            ("W", self.stride_pair[1], self.dilation_pair[1], left + right),
+        ):
+            count = window_count(data[axis], weight[axis], stride, dilation, pads)
+            self.require(
+                not isinstance(count, int) or count > 0,
+                "C9",
+                f"kernel of extent {weight[axis]} (dilation {dilation}) is larger than the padded {axis} extent "
+                f"{data[axis] + pads}",
+            )
+            counts[axis] = count
+        return counts
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The weight's type from `channels`, `kernel_size` and the data's channels."""
+        data, weight = operand_types
+        if isinstance(data, IncompleteType) or not isinstance(weight, IncompleteType):
+            return operand_types
+        shape = self._weight_shape(shape_of(data), result_type)
+        return operand_types if shape is None else [data, tensor_type(shape, element_type_of(data))]
+
+    def _weight_shape(self, data_shape: Shape, result_type: Attribute) -> Shape | None:
+        self.require(self.groups.value.data > 0, "C4", f"groups must be positive, found {self.groups.value.data}")
+        data_layout, weight_layout, out_layout = self.layouts
+        channels: Dim | None = optional_int(self.channels)
+        if channels is None and not isinstance(result_type, IncompleteType):
+            channels = extents_in(self, out_layout, shape_of(result_type), "C2")["C"]
+        sizes = ints(self.kernel_size)
+        if channels is None or len(sizes) != 2:
+            return None
+        in_channels = extents_in(self, data_layout, data_shape, "C2")["C"] // self.groups.value.data
+        extents: dict[str, Dim] = {"O": channels, "I": in_channels, "H": sizes[0], "W": sizes[1]}
+        return shape_in(self, weight_layout, extents, "C1")
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data's layout: any order of axes, and channels in blocks that divide both channel counts."""
+        data, weight, _ = self.layouts
+        wanted = layouts[0] if layouts[0] is not None else data
+        block = wanted.factor("C")
+        if sorted(wanted.primal) != sorted("NCHW") or any(wanted.factor(letter) for letter in "NHW"):
+            return LayoutRefusal(f"a convolution does not work in layout {wanted}")
+        if block is None:
+            kernel = layouts[1] if layouts[1] is not None else weight
+            return self.with_layouts(wanted, kernel, wanted)
+        if self.groups.value.data != 1:
+            return LayoutRefusal("a grouped convolution keeps its channels whole")
+        kernel = layouts[1] if layouts[1] is not None else Layout.parse(f"OIHW{block}i{block}o")
+        return self.with_layouts(wanted, kernel, wanted)
+
+    def with_layouts(self, data: Layout, weight: Layout, out: Layout) -> LayoutDecision | LayoutRefusal:
+        """The decision to work in these layouts, or why blocks do not fit the channel counts."""
+        data_layout, weight_layout, _ = self.layouts
+        in_channels = data_layout.primal_extents(shape_of(self.data.type))["C"]
+        out_channels = weight_layout.primal_extents(shape_of(self.weight.type))["O"]
+        blocks = (
+            ("in-channels", in_channels, data.factor("C")),
+            ("in-channels", in_channels, weight.factor("I")),
+            ("out-channels", out_channels, weight.factor("O")),
+            ("out-channels", out_channels, out.factor("C")),
+        )
+        for what, channels, factor in blocks:
+            if factor is not None and certainly_differ(channels % factor, 0):
+                return LayoutRefusal(f"blocks of {factor} do not divide the {channels} {what}")
+        properties: dict[str, Attribute] = {
+            "data_layout": StringAttr(str(data)),
+            "kernel_layout": StringAttr(str(weight)),
+            "out_layout": StringAttr("" if out == data else str(out)),
+        }
+        return LayoutDecision((data, weight), out, properties)

@@ -1,0 +1,254 @@
+"""`relay.let`, `relay.if` and `relay.yield`: where values are computed.
+
+A function says in `relay.form` how position is to be read:
+
+- `dataflow` (the default): position means nothing. A pure op runs at most once and only when its value is needed, in
+  whatever region it stands; so an op before a `relay.if` that one branch alone uses runs only in that branch.
+- `bbnf`, basic block normal form: every op stands in the block where all its uses meet, and runs when that block does.
+- `anf`, A-normal form: as bbnf, and every value is named by a `relay.let`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import StringAttr, TensorType, i1
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    lazy_traits_def,
+    operand_def,
+    region_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.relay import text_form
+from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.relay.op_base import RelayOp, compatible
+from xrelay.dialects.relay.op_pattern import OpPatternKind
+from xrelay.dialects.relay.properties import string_property
+from xrelay.dialects.relay.types import IncompleteType, is_complete, shape_of
+
+FORM_ATTRIBUTE = "relay.form"
+"""Function attribute: `"dataflow"`, `"bbnf"` or `"anf"` (see the module's docstring)."""
+
+FORMS = ("dataflow", "bbnf", "anf")
+"""What `relay.form` may say; a function without it is in dataflow form."""
+
+
+@irdl_op_definition
+class LetOp(RelayOp):
+    """A value bound to a name: Relay's `let %v = value; …`, flat, its body being the rest of the block.
+
+    Fusion and other rewrites of the graph do not look through it; passes to and from A-normal form make and remove it.
+
+    Constraints:
+    - C0: the result has the operand's type.
+
+    Example:
+    ```mlir
+    %v = relay.let "v" = %e : tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.let"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    INFERS_FROM_INCOMPLETE: ClassVar[bool] = True
+
+    value = operand_def()
+    result = result_def()
+
+    variable = string_property()
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The value's type."""
+        return operand_types[0]
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The result's type."""
+        return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """A named value keeps its layout."""
+        return LayoutRefusal("a let binding keeps the layout of its value")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LetOp:
+        """Parse `"v" = %e : T`, with an optional attribute dictionary in front."""
+        attributes = text_form.parse_attributes(parser)
+        variable = parser.parse_str_literal("the variable's name")
+        parser.parse_punctuation("=")
+        unresolved = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        return cls.create(
+            operands=[parser.resolve_operand(unresolved, type)],
+            result_types=[type],
+            properties={"variable": StringAttr(variable)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        text_form.print_attributes(printer, self.attributes)
+        printer.print_string(" ")
+        printer.print_string_literal(self.variable.data)
+        printer.print_string(" = ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """The value of a region of `relay.if`, `relay.fn` or `relay.fused`.
+
+    Constraints:
+    - C1: it is the last op of such a region (checked by the op around it).
+
+    Example:
+    ```mlir
+    %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
+      relay.yield %x : tensor<4xf32>
+    } else {
+      relay.yield %y : tensor<4xf32>
+    }
+    ```
+
+    """
+
+    name = "relay.yield"
+
+    value = operand_def()
+
+    assembly_format = "$value attr-dict `:` type($value)"
+
+    traits = lazy_traits_def(lambda: (IsTerminator(), Pure(), HasParent(*_yield_parents())))
+
+    def __init__(self, value: SSAValue | Operation):
+        super().__init__(operands=[value])
+
+
+def _yield_parents() -> tuple[type[Operation], ...]:
+    from xrelay.dialects.relay.fused import FusedOp
+    from xrelay.dialects.relay.function import FnOp
+
+    return (IfOp, FnOp, FusedOp)
+
+
+@irdl_op_definition
+class IfOp(IRDLOperation):
+    """One of two values: that of the first region where the condition is true, else that of the second.
+
+    Only the chosen region is evaluated. The regions use values from around them freely.
+
+    Constraints:
+    - C1: the condition is a tensor of rank 0 and element type i1.
+    - C2: each region is one block without arguments that ends in `relay.yield`.
+    - C3: both regions yield the result's type.
+
+    Example:
+    ```mlir
+    %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
+      %n = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      relay.yield %n : tensor<4xf32>
+    } else {
+      relay.yield %x : tensor<4xf32>
+    }
+    ```
+
+    """
+
+    name = "relay.if"
+
+    condition = operand_def()
+    result = result_def()
+    true_region = region_def("single_block")
+    false_region = region_def("single_block")
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(self, condition: SSAValue | Operation, result_type: Attribute, true_region: Region, false_region: Region):
+        super().__init__(operands=[condition], result_types=[result_type], regions=[true_region, false_region])
+
+    def verify_(self) -> None:
+        """Check C1 to C3."""
+        type = self.condition.type
+        if is_complete(type) and not (
+            isinstance(type, TensorType) and shape_of(type) == () and type.element_type == i1
+        ):
+            raise VerifyException(f"[{self.name} C1] the condition must be tensor<i1>, found {type}")
+        for region in (self.true_region, self.false_region):
+            verify_yield(self, region, self.result.type, arguments=0)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IfOp:
+        """Parse `%c : tensor<i1> -> T {…} else {…}`, with optional `attributes {…}` before the regions."""
+        unresolved = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        condition = parser.resolve_operand(unresolved, parser.parse_type())
+        parser.parse_punctuation("->")
+        result_type = parser.parse_type()
+        attributes = parse_attributes_keyword(parser)
+        true_region = parser.parse_region()
+        parser.parse_keyword("else")
+        op = cls(condition, result_type, true_region, parser.parse_region())
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        printer.print_ssa_value(self.condition)
+        printer.print_string(" : ")
+        printer.print_attribute(self.condition.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+        print_attributes_keyword(printer, self.attributes)
+        printer.print_string(" ")
+        printer.print_region(self.true_region)
+        printer.print_string(" else ")
+        printer.print_region(self.false_region)
+
+
+def yielded(region: Region) -> SSAValue:
+    """The value that a region yields."""
+    last = region.block.last_op
+    if not isinstance(last, YieldOp):
+        raise VerifyException("a region must end in relay.yield")
+    return last.value
+
+
+def verify_yield(op: IRDLOperation, region: Region, type: Attribute, *, arguments: int | None = None) -> None:
+    """Check that `region` ends in a `relay.yield` of `type` (C2, C3 of the op around it)."""
+    last = region.block.last_op
+    if not isinstance(last, YieldOp):
+        raise VerifyException(f"[{op.name} C2] a region must end in relay.yield")
+    if arguments is not None and len(region.block.args) != arguments:
+        raise VerifyException(f"[{op.name} C2] a region has {len(region.block.args)} arguments, must have {arguments}")
+    found = last.value.type
+    if is_complete(found) and is_complete(type) and not compatible(found, type):
+        raise VerifyException(f"[{op.name} C3] a region yields {found}, the result is {type}")
+
+
+def parse_attributes_keyword(parser: Parser) -> dict[str, Attribute]:
+    """Parse an optional `attributes {…}`."""
+    return text_form.parse_attributes(parser) if parser.parse_optional_keyword("attributes") else {}
+
+
+def print_attributes_keyword(printer: Printer, attributes: dict[str, Attribute]) -> None:
+    """Print ` attributes {…}`, or nothing for none."""
+    if attributes:
+        printer.print_string(" attributes")
+        text_form.print_attributes(printer, attributes)

@@ -1,0 +1,176 @@
+"""Reductions: `relay.sum`, `relay.mean`, `relay.max`, `relay.min`, `relay.prod`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.axes import require_axes
+from xrelay.dialects.relay.dims import Dim, Shape
+from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
+from xrelay.dialects.relay.op_pattern import OpPatternKind
+from xrelay.dialects.relay.properties import bool_attribute, bool_property, int_array, optional_ints_property
+from xrelay.dialects.relay.registry import register_relay_op
+from xrelay.dialects.relay.types import shape_of, tensor_type
+
+
+class ReduceOp(RelayOp):
+    """Base of the reductions.
+
+    `axis` lists the axes to reduce, all without it; `exclude` reduces the others instead; `keepdims` keeps reduced axes
+    with extent 1. The result has the data's element type.
+
+    Constraints shared by all:
+    - C1: `axis` names distinct axes of the data.
+    """
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.COMM_REDUCE
+
+    data = operand_def()
+    result = result_def()
+
+    axis = optional_ints_property()
+    keepdims = bool_property(False)
+    exclude = bool_property(False)
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept a single number as axis."""
+        axis = attributes.get("axis")
+        if isinstance(axis, int):
+            attributes["axis"] = (axis,)
+        return attributes
+
+    def reduced_axes(self, rank: int) -> tuple[int, ...]:
+        """The axes that are reduced, ascending; C1."""
+        if self.axis is None:
+            return () if self.exclude.value.data else tuple(range(rank))
+        named = require_axes(self, ints(self.axis), rank, "C1")
+        if self.exclude.value.data:
+            return tuple(axis for axis in range(rank) if axis not in named)
+        return tuple(sorted(named))
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The extents that stay; C1."""
+        shape, element = self.shape_operand(operand_types, 0)
+        return tensor_type(self._result_shape(shape), element)
+
+    def _result_shape(self, shape: Shape) -> Shape:
+        reduced = self.reduced_axes(len(shape))
+        if not self.keepdims.value.data:
+            return tuple(dim for axis, dim in enumerate(shape) if axis not in reduced)
+        result: list[Dim] = [1 if axis in reduced else dim for axis, dim in enumerate(shape)]
+        return tuple(result)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where reduced axes are kept with extent 1 and are whole."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        if not self.keepdims.value.data:
+            return LayoutRefusal(f"{self.name} drops axes of layout {layout}")
+        # In the text the data may already have the rank of the layout.
+        rank = min(len(shape_of(self.data.type)), len(layout.primal))
+        letters = [layout.primal[axis] for axis in self.reduced_axes(rank)]
+        if any(layout.factor(letter) is not None for letter in letters):
+            return LayoutRefusal(f"layout {layout} splits an axis that is reduced")
+        axes = sorted(layout.index(letter) for letter in letters)
+        return LayoutDecision((layout,), layout, {"axis": int_array(axes), "exclude": bool_attribute(False)})
+
+
+@register_relay_op
+@irdl_op_definition
+class SumOp(ReduceOp):
+    """The sum over `axis`.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.sum(%x) {axis = [1]} : (tensor<4x8xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.sum"
+
+
+@register_relay_op
+@irdl_op_definition
+class MeanOp(ReduceOp):
+    """The mean over `axis`; of integers, the sum divided by the count and truncated.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.mean(%x) {axis = [2, 3], keepdims = true} : (tensor<1x8x4x4xf32>) -> tensor<1x8x1x1xf32>
+    ```
+
+    """
+
+    name = "relay.mean"
+
+
+@register_relay_op
+@irdl_op_definition
+class MaxOp(ReduceOp):
+    """The greatest element over `axis`.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.max(%x) {axis = [1], exclude = true} : (tensor<4x8xf32>) -> tensor<8xf32>
+    ```
+
+    """
+
+    name = "relay.max"
+
+
+@register_relay_op
+@irdl_op_definition
+class MinOp(ReduceOp):
+    """The least element over `axis`.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.min(%x) : (tensor<4x8xf32>) -> tensor<f32>
+    ```
+
+    """
+
+    name = "relay.min"
+
+
+@register_relay_op
+@irdl_op_definition
+class ProdOp(ReduceOp):
+    """The product over `axis`.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+
+    Example:
+    ```mlir
+    %y = relay.prod(%x) {axis = [0]} : (tensor<4x8xf32>) -> tensor<8xf32>
+    ```
+
+    """
+
+    name = "relay.prod"
