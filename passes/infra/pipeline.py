@@ -51,17 +51,21 @@ def run_pipeline(
         instrument.end(module)
 
 
-def parse_passes(spec: str, available: PassTable, pipelines: Mapping[str, str] | None = None) -> list[ModulePass]:
+Pipelines = Callable[[], Mapping[str, str]]
+"""Gives the named pipelines: name → text. Called only for a name that is not a pass."""
+
+
+def parse_passes(spec: str, available: PassTable, pipelines: Pipelines = dict) -> list[ModulePass]:
     """The passes that a text such as `relay-infer-type,relay-fuse-ops{max-depth=4}` names, with their options.
 
     A name of `pipelines` stands for the passes of its text. Raises `PassError` for malformed text, an unknown name
     (with the closest known one) and unusable options.
     """
-    return [_instantiate(item, available) for item in _expand(spec, available, pipelines or {}, ())]
+    return [_instantiate(item, available) for item in _expand(spec, available, pipelines)]
 
 
-def _expand(spec: str, available: PassTable, pipelines: Mapping[str, str], inside: tuple[str, ...]) -> list[ArgSpec]:
-    """The entries of `spec` with named pipelines replaced by their entries; `inside` are those being replaced."""
+def _expand(spec: str, available: PassTable, pipelines: Pipelines, depth: int = 0) -> list[ArgSpec]:
+    """The entries of `spec` with named pipelines replaced by their entries, which name passes only."""
     try:
         entries = list(parse_pipeline(spec.strip()))
     except ArgSpecParseError as error:
@@ -69,14 +73,13 @@ def _expand(spec: str, available: PassTable, pipelines: Mapping[str, str], insid
         raise PassError(f"malformed pass pipeline {spec!r}: {message}", help="write pass-a,pass-b{option=1}") from None
     result: list[ArgSpec] = []
     for entry in entries:
-        if entry.name in inside:
-            raise PassError(f"the pipeline {entry.name!r} contains itself")
-        if entry.name in pipelines and not entry.parameters:
-            result += _expand(pipelines[entry.name], available, pipelines, (*inside, entry.name))
-        elif entry.name in available:
+        if entry.name in available:
             result.append(entry)
-        else:
-            raise unknown_name("pass", entry.name, [*available, *pipelines], "xrelay-opt --list-passes shows them all")
+            continue
+        named = pipelines() if depth == 0 else {}
+        if entry.name not in named or entry.parameters:
+            raise unknown_name("pass", entry.name, [*available, *named], "xrelay-opt --list-passes shows them all")
+        result += _expand(named[entry.name], available, pipelines, depth + 1)
     return result
 
 

@@ -7,8 +7,6 @@ import inspect
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
 
 from xdsl.context import Context
 from xdsl.passes import ModulePass, get_pass_option_infos
@@ -19,10 +17,12 @@ from xrelay.passes.infra.pipeline import PassTable, unknown_name
 
 
 def named_pipelines() -> Mapping[str, str]:
-    """Name → passes of the pipelines that the compiler itself uses."""
-    if find_spec("xrelay.lowering.pipelines") is None:
-        return {}
-    return import_module("xrelay.lowering.pipelines").PIPELINES
+    """Name → passes of the stages of the compiler, `stage-typed` to `stage-llvm`, and `compile`, all of them."""
+    from xrelay.lowering.pipelines import all_passes, compile_stages
+
+    stages = compile_stages()
+    named = {f"stage-{stage.name}": ",".join(stage.passes) for stage in stages}
+    return {**named, "compile": ",".join(all_passes(stages))}
 
 
 def print_catalogue(args: Namespace, passes: PassTable, ctx: Context) -> bool:

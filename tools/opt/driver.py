@@ -66,7 +66,7 @@ class XRelayOptMain(xDSLOptMain):
         try:
             if print_catalogue(self.args, self.available_passes, self.ctx):
                 return 0
-            passes = parse_passes(_unwrap(self.args.passes), self.available_passes, named_pipelines())
+            passes = parse_passes(_unwrap(self.args.passes), self.available_passes, named_pipelines)
             self._check_dump_names(passes)
         except PassError as error:
             self._report(error)
