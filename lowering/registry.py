@@ -17,6 +17,8 @@ ALL_PASSES: dict[str, str] = {
     # relay
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
     # topi
+    "topi-expand-named": "xrelay.passes.topi.expand_named:TopiExpandNamedPass",
+    "topi-inline-injective": "xrelay.passes.topi.inline_injective:TopiInlineInjectivePass",
     # loop
     "loop-lower-blocks": "xrelay.passes.loop.lower_blocks:LoopLowerBlocksPass",
     "loop-plan-memory": "xrelay.passes.loop.plan_memory:LoopPlanMemoryPass",

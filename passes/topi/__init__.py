@@ -1,0 +1,1 @@
+"""Rewrites of topi: expand named operations, inline elementwise producers into their readers."""

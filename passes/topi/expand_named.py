@@ -1,0 +1,57 @@
+"""`topi-expand-named`: named operations as the computes they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.topi import ComputeOp, NamedOp
+
+EXPANDED_FROM = "topi.expanded_from"
+"""Attribute of a compute that came out of a named op: the op's name, by which schedules recognise the computation."""
+
+
+@dataclass(frozen=True)
+class TopiExpandNamedPass(ModulePass):
+    """Replaces every named operation by its expansion.
+
+    Before → after:
+
+    ```
+    %r = topi.matmul(%x, %w) : (…) -> T    →    %r = topi.compute "matmul" [%i : 4, %j : 32] reduce [%k : 8] … {…}
+    ```
+
+    The computes carry `topi.expanded_from = "topi.matmul"`, so that a schedule still recognises them, and the location
+    of the op. What an op expands to is its own business (`NamedOp.expand`), so ops of other packages expand here too.
+    """
+
+    name = "topi-expand-named"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Expands in place, until no named op is left."""
+        pending = [inner for inner in op.walk() if isinstance(inner, NamedOp)]
+        while pending:
+            pending.extend(expand(pending.pop()))
+
+
+def expand(op: NamedOp) -> list[NamedOp]:
+    """Replaces one named op by its expansion; gives the named ops in that expansion."""
+    expansion = op.expand()
+    block = op.parent_block()
+    if block is None:
+        return []
+    block.insert_ops_before(expansion.ops, op)
+    for new in expansion.ops:
+        if isinstance(new.location, UnknownLoc):
+            new.location = op.location
+        if isinstance(new, ComputeOp):
+            new.attributes.setdefault(EXPANDED_FROM, StringAttr(op.name))
+    for old, value in zip(op.results, expansion.results, strict=True):
+        value.name_hint = old.name_hint
+        old.replace_all_uses_with(value)
+    op.detach()
+    op.erase()
+    return [new for new in expansion.ops if isinstance(new, NamedOp)]

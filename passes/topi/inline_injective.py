@@ -1,0 +1,221 @@
+"""`topi-inline-injective`: computes without reduction are inlined into their readers (TOPI's AutoInlineInjective)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.loop.affine_bounds import simplify
+from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.dialects.topi import ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
+from xrelay.dialects.topi.read import box_of
+from xrelay.passes.infra.conversion import fuse_locations
+
+FREE, CHEAP, BRANCH, COSTLY = 0, 1, 4, 16
+"""What one evaluation of an op is taken to cost: data movement, one instruction, a condition, a long sequence."""
+
+_FREE_OPS = {"topi.read", "topi.index", "topi.yield", "arith.constant", "arith.index_cast"}
+_COSTLY_OPS = {"arith.divf", "arith.divsi", "arith.divui", "arith.remf", "arith.remsi", "arith.remui"}
+
+
+@dataclass(frozen=True)
+class TopiInlineInjectivePass(ModulePass):
+    """Inlines every compute without reduction into all its readers, its index expressions composed with theirs.
+
+    Before → after:
+
+    ```
+    %a = topi.compute "scale" [%i : 8] … {              %b = topi.compute "relu" [%j : 4] … {
+      %x0 = topi.read %x[%i]                              %x0 = topi.read %x[%j * 2]
+      %s = arith.mulf %x0, %two                     →     %s = arith.mulf %x0, %two
+      topi.yield %s                                       %m = arith.maximumf %s, %zero
+    }                                                     topi.yield %m
+    %b = topi.compute "relu" [%j : 4] … {               }
+      %s = topi.read %a[%j * 2]
+      %m = arith.maximumf %s, %zero
+      topi.yield %m
+    }
+    ```
+
+    A read inside of `topi.guard` takes the body into the guard, so it is evaluated only where the condition holds.
+    Quotients and remainders that a change of layout brings in are resolved where the extents allow it.
+
+    It refuses when
+
+    - the value is a result of the function, or something else than `topi.read` uses it (a named op: expand it before);
+    - computing again costs too much: the points at which the readers evaluate the body, divided by the points of its
+      own index space, minus one, times the cost of the body exceeds `max_recompute`. An op costs 1, a guard 4, a
+      division or function of `math` 16; reads, indices and constants are free. So a change of layout is always
+      inlined, a relu into a pooling window too, but not an exponential that two computes read, nor padding into the
+      reduction of a convolution.
+
+    Consumers come first, so that each body is copied once for each read, however long the chain. Equal reads of one
+    body are merged before.
+    """
+
+    name = "topi-inline-injective"
+
+    max_recompute: int = field(
+        default=8, metadata={"help": "how many cheap operations may be computed again, per element"}
+    )
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Inlines in place, in every function of the module."""
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                inline_injective(function.body.block, self.max_recompute)
+
+
+def inline_injective(block: Block, max_recompute: int) -> None:
+    """Inlines what may be inlined among the computes of one block."""
+    for op in reversed(list(block.ops)):
+        if isinstance(op, ComputeOp) and why_not_inlined(op, max_recompute) is None:
+            _inline(op)
+
+
+def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
+    """The reason why a compute is not inlined into its readers; None where it is."""
+    if op.reduction:
+        return "it has a reduction"
+    uses = [use for result in op.results for use in result.uses]
+    if not uses:
+        return "nothing reads it"
+    reads = [use.operation for use in uses if isinstance(use.operation, ReadOp)]
+    if len(reads) < len(uses):
+        other = next(use.operation.name for use in uses if not isinstance(use.operation, ReadOp))
+        return f"{other} needs it in memory"
+    points = prod(op.spatial)
+    evaluations = sum(_points_of(read) for read in _distinct(reads))
+    cost = body_cost(op.body.block)
+    extra = (evaluations / points - 1) * cost if points else 0
+    if extra > max_recompute:
+        return f"computing it again would cost {extra:.0f} operations per element, more than {max_recompute}"
+    return None
+
+
+def body_cost(block: Block) -> int:
+    """What one evaluation of a body is taken to cost."""
+    total = 0
+    for op in block.walk():
+        if op.name in _FREE_OPS:
+            total += FREE
+        elif isinstance(op, GuardOp):
+            total += BRANCH
+        elif op.name.startswith("math.") or op.name in _COSTLY_OPS:
+            total += COSTLY
+        else:
+            total += CHEAP
+    return total
+
+
+def _compute_around(op: Operation) -> ComputeOp | None:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, ComputeOp):
+        parent = parent.parent_op()
+    return parent
+
+
+def _points_of(read: ReadOp) -> int:
+    reader = _compute_around(read)
+    return prod(reader.spatial) * prod(reader.reduction) if reader is not None else 1
+
+
+def _distinct(reads: Sequence[ReadOp]) -> list[ReadOp]:
+    """One read for each place and index; the others are taken to be merged with it."""
+    return list({(read.parent, read.access, tuple(read.operands)): read for read in reads}.values())
+
+
+def _inline(op: ComputeOp) -> None:
+    reads = [use.operation for result in op.results for use in result.uses]
+    for read in _merged([read for read in reads if isinstance(read, ReadOp)]):
+        reader = _compute_around(read)
+        _replace_by_body(read, op)
+        if reader is not None:
+            reader.location = fuse_locations([reader.location, op.location])
+    op.detach()
+    op.erase()
+
+
+def _merged(reads: Sequence[ReadOp]) -> list[ReadOp]:
+    """Replaces equal reads of one block by the first of them."""
+    groups: dict[object, list[ReadOp]] = {}
+    for read in reads:
+        groups.setdefault((read.parent, read.access, tuple(read.operands)), []).append(read)
+    kept: list[ReadOp] = []
+    for group in groups.values():
+        first = group[0]
+        if len(group) > 1 and (block := first.parent) is not None:
+            members = set(group)
+            first = next(inner for inner in block.ops if isinstance(inner, ReadOp) and inner in members)
+            for other in members - {first}:
+                other.element.replace_all_uses_with(first.element)
+                other.detach()
+                other.erase()
+        kept.append(first)
+    return kept
+
+
+def _replace_by_body(read: ReadOp, producer: ComputeOp) -> None:
+    """The body of `producer` at the index of `read`, in place of `read`."""
+    block = read.parent
+    if block is None:
+        return
+    index = ValueMap.make(read.exprs, read.indices)
+    at: dict[SSAValue, ValueMap] = {variable: index[axis] for axis, variable in enumerate(producer.spatial_vars)}
+    values: dict[SSAValue, SSAValue] = {}
+    for op in producer.body.block.ops:
+        if not isinstance(op, YieldOp):
+            copy = op.clone(values)
+            block.insert_op_before(copy, read)
+            for inner in list(copy.walk()):
+                _rebase(inner, at)
+    yielded = producer.yielded[[result is read.tensor for result in producer.results].index(True)]
+    value = _index_value(at[yielded], read) if yielded in at else values.get(yielded, yielded)
+    # The name of the read stays with the value where the body gave none.
+    if value.name_hint is None:
+        value.name_hint = read.element.name_hint
+    read.element.replace_all_uses_with(value)
+    read.detach()
+    read.erase()
+
+
+def _rebase(op: Operation, at: Mapping[SSAValue, ValueMap]) -> None:
+    """Replaces index variables among the operands of a copied op by expressions of the reader."""
+    if not any(operand in at for operand in op.operands):
+        return
+    match op:
+        case ReadOp():
+            index = _substituted(op.exprs, op.indices, at)
+            op.access, op.operands = index.attr(), (op.tensor, *index.operands)
+        case IndexOp() | InBoundsOp():
+            index = _substituted(op.exprs, op.indices, at)
+            op.access, op.operands = index.attr(), index.operands
+        case _:
+            for position, operand in enumerate(op.operands):
+                if operand in at:
+                    op.operands[position] = _index_value(at[operand], op)
+
+
+def _substituted(
+    exprs: Sequence[AffineExpr], operands: Sequence[SSAValue], at: Mapping[SSAValue, ValueMap]
+) -> ValueMap:
+    index = ValueMap.make(exprs, operands).substitute(at)
+    box = box_of(index.operands)
+    return ValueMap.make([simplify(expr, box) for expr in index.exprs], index.operands)
+
+
+def _index_value(index: ValueMap, user: Operation) -> SSAValue:
+    """An index expression as a value, in front of its user."""
+    op = IndexOp(index.exprs, index.operands)
+    block = user.parent
+    if block is not None:
+        block.insert_op_before(op, user)
+    return op.value
