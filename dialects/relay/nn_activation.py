@@ -121,9 +121,11 @@ class DropoutOp(RelayOp):
         rate = self.rate.value.data
         self.require(0 <= rate < 1, "C1", f"rate must be at least 0 and less than 1, found {rate}")
         self.require(
-            isinstance(type.element_type, AnyFloat), "C2", f"the element type must be a float, found {type.element_type}"
+            isinstance(type.element_type, AnyFloat),
+            "C2",
+            f"the element type must be a float, found {type.element_type}",
         )
-        return TupleType([type, type])
+        return TupleType((type, type))
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
         """The data's type is the result's first."""

@@ -61,12 +61,13 @@ class DenseOp(RelayOp):
             "C1",
             f"needs data of rank 1 or more and a weight of rank 2, found ranks {len(data)} and {len(weight)}",
         )
-        self.require_equal(data[-1], weight[1], "C2", "data's last extent and weight's second differ:")
+        *outer, depth = data
+        self.require_equal(depth, weight[1], "C2", "data's last extent and weight's second differ:")
         units = optional_int(self.units)
         if units is not None:
             self.require_equal(weight[0], units, "C3", "weight's first extent and units differ:")
         self.require(element == weight_element, "C4", f"element types {element} != {weight_element}")
-        return tensor_type((*data[:-1], weight[0]), element if self.out_dtype is None else self.out_dtype)
+        return tensor_type((*outer, weight[0]), element if self.out_dtype is None else self.out_dtype)
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
         """The weight's type from the data and `units` or the result's last extent."""
@@ -76,7 +77,7 @@ class DenseOp(RelayOp):
         data_shape, _ = self.shape_operand(operand_types, 0)
         units: Dim | None = optional_int(self.units)
         if units is None and not isinstance(result_type, IncompleteType):
-            units = shape_of(result_type)[-1]
+            *_, units = shape_of(result_type)
         if units is None or not data_shape:
             return operand_types
         return [data, tensor_type((units, data_shape[-1]), element_type_of(data))]

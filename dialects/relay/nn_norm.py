@@ -76,7 +76,7 @@ class BatchNormOp(RelayOp):
             self.require(len(shape) == 1, "C2", f"{what} must have rank 1, found {len(shape)}")
             self.require_equal(shape[0], vector.get_shape()[0], "C2", f"{what} and the data's axis differ in extent:")
             self.require(found == element, "C3", f"element type {found} of {what} is not the data's, {element}")
-        return TupleType([self.tensor_operand(operand_types, 0), vector, vector])
+        return TupleType((self.tensor_operand(operand_types, 0), vector, vector))
 
     def _vector_type(self, operand_types: Sequence[Attribute]) -> AnyTensorType:
         """The type of the four vectors, read off the data."""
@@ -100,7 +100,7 @@ class BatchNormOp(RelayOp):
             return LayoutDecision((None,) * 5, None)
         letter = letter_of_axis(layout, self.axis.value.data)
         if layout.factor(letter) is not None:
-            return LayoutRefusal(f"layout {layout} splits the normalised axis; simplify the op to scale and shift first")
-        return LayoutDecision(
-            (layout, None, None, None, None), layout, {"axis": int_attribute(layout.index(letter))}
-        )
+            return LayoutRefusal(
+                f"layout {layout} splits the normalised axis; simplify the op to scale and shift first"
+            )
+        return LayoutDecision((layout, None, None, None, None), layout, {"axis": int_attribute(layout.index(letter))})

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, Float64Type, IntegerAttr, IntegerType, StringAttr, f64, i1, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    f64,
+    i1,
+    i64,
+)
 from xdsl.irdl import opt_prop_def, prop_def
 
 IntArrayAttr = DenseArrayBase[IntegerType]

@@ -141,8 +141,8 @@ class YieldOp(IRDLOperation):
 
 
 def _yield_parents() -> tuple[type[Operation], ...]:
-    from xrelay.dialects.relay.fused import FusedOp
     from xrelay.dialects.relay.function import FnOp
+    from xrelay.dialects.relay.fused import FusedOp
 
     return (IfOp, FnOp, FusedOp)
 
@@ -179,7 +179,9 @@ class IfOp(IRDLOperation):
 
     traits = traits_def(RecursiveMemoryEffect())
 
-    def __init__(self, condition: SSAValue | Operation, result_type: Attribute, true_region: Region, false_region: Region):
+    def __init__(
+        self, condition: SSAValue | Operation, result_type: Attribute, true_region: Region, false_region: Region
+    ):
         super().__init__(operands=[condition], result_types=[result_type], regions=[true_region, false_region])
 
     def verify_(self) -> None:

@@ -1,4 +1,4 @@
-"""Comparisons: `relay.equal`, `relay.not_equal`, `relay.less`, `relay.less_equal`, `relay.greater`, …"""
+"""Comparisons: `relay.equal`, `relay.not_equal`, `relay.less`, `relay.less_equal`, `relay.greater`, `relay.greater_equal`."""
 
 from __future__ import annotations
 

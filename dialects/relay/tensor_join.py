@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
@@ -61,7 +61,7 @@ class ConcatenateOp(RelayOp):
         axis = require_axis(self, self.axis.value.data, len(result), "C2")
         for index, (shape, found) in enumerate(fields[1:], start=1):
             result = self._joined(result, shape, axis, index)
-            self.require(found == element, "C4", f"element type {found} of field {index} is not that of field 0, {element}")
+            self.require(found == element, "C4", f"element types {element} of field 0 and {found} of field {index}")
         return tensor_type(result, element)
 
     def _joined(self, result: Shape, shape: Shape, axis: int, index: int) -> Shape:
@@ -107,7 +107,8 @@ class SplitOp(RelayOp):
 
     Example:
     ```mlir
-    %t = relay.split(%x) {indices_or_sections = 2, axis = 1} : (tensor<1x6xf32>) -> tuple<tensor<1x3xf32>, tensor<1x3xf32>>
+    %t = relay.split(%x) {indices_or_sections = 2, axis = 1}
+        : (tensor<1x6xf32>) -> tuple<tensor<1x3xf32>, tensor<1x3xf32>>
     ```
 
     """
@@ -127,7 +128,7 @@ class SplitOp(RelayOp):
         """Where the parts begin and end: n + 1 places for n parts; C2 and C3."""
         cut = self.indices_or_sections
         if isinstance(cut, IntegerAttr):
-            sections = cast(IntegerAttr[IntegerType], cut).value.data
+            sections = cut.value.data
             self.require(sections > 0, "C2", f"the number of parts must be positive, found {sections}")
             self.require_equal(extent % sections, 0, "C2", f"extent {extent} modulo {sections} parts:")
             part = extent // sections
@@ -135,18 +136,19 @@ class SplitOp(RelayOp):
         bounds: tuple[Dim, ...] = (0, *ints(cut), extent)
         for begin, end in pairwise(bounds):
             length = end - begin
-            self.require(not isinstance(length, int) or length >= 0, "C3", f"places {list(ints(cut))} do not ascend from 0 to {extent}")
+            ascends = not isinstance(length, int) or length >= 0
+            self.require(ascends, "C3", f"places {list(ints(cut))} do not ascend from 0 to {extent}")
         return bounds
 
     def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
         """The tuple of the parts' types; C1 to C3."""
         shape, element = self.shape_operand(operand_types, 0)
         axis = require_axis(self, self.axis.value.data, len(shape), "C1")
-        parts: list[TypeAttribute] = [
+        parts = [
             tensor_type((*shape[:axis], end - begin, *shape[axis + 1 :]), element)
             for begin, end in pairwise(self.bounds(shape[axis]))
         ]
-        return TupleType(parts)
+        return TupleType(tuple(parts))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""

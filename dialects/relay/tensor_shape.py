@@ -144,9 +144,7 @@ class SqueezeOp(ReshapeLikeOp):
     def result_shape(self, shape: Shape) -> Shape:
         """The extents that stay; C1 and C2."""
         if self.axis is None:
-            self.require(
-                all(isinstance(dim, int) for dim in shape), "C2", "name the axes where extents are not known"
-            )
+            self.require(all(isinstance(dim, int) for dim in shape), "C2", "name the axes where extents are not known")
             return tuple(dim for dim in shape if dim != 1)
         axes = require_axes(self, ints(self.axis), len(shape), "C1")
         for axis in axes:

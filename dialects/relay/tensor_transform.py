@@ -197,8 +197,9 @@ class PadOp(RelayOp):
         mode = self.pad_mode.data
         self.require(mode in PAD_MODES, "C2", f"pad_mode must be one of {', '.join(PAD_MODES)}, found {mode!r}")
         self.require(
-            value == () and value_element == element, "C3", f"the pad value must be tensor<{element}>, found "
-            f"{operand_types[1]}"
+            value == () and value_element == element,
+            "C3",
+            f"the pad value must be tensor<{element}>, found {operand_types[1]}",
         )
         for extent, (before, after) in zip(shape, self.pad_pairs, strict=True):
             self._check_mode(mode, extent, max(before, after))

@@ -42,7 +42,7 @@ class TupleOp(RelayOp):
 
     def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
         """The tuple of the operands' types."""
-        return TupleType([cast(TypeAttribute, type) for type in operand_types])
+        return TupleType(tuple(cast(TypeAttribute, type) for type in operand_types))
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
         """The result's fields."""
@@ -102,7 +102,7 @@ class TupleGetItemOp(RelayOp):
         fields = list(type.types)
         if isinstance(fields[index], IncompleteType):
             fields[index] = cast(TypeAttribute, result_type)
-        return [TupleType(fields)]
+        return [TupleType(tuple(fields))]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """The field has the layout of the tuple's fields."""

@@ -16,7 +16,7 @@ Pads = tuple[int, int, int, int]
 def four_pads(padding: Sequence[int]) -> Pads:
     """Relay's padding of one (all sides), two (height, width) or four (top, left, bottom, right) numbers as four."""
     if len(padding) == 1:
-        return (padding[0],) * 4
+        return (padding[0], padding[0], padding[0], padding[0])
     if len(padding) == 2:
         return (padding[0], padding[1], padding[0], padding[1])
     top, left, bottom, right = padding
@@ -69,9 +69,7 @@ def parse_layout(op: RelayOp, text: str, axes: str, constraint: str) -> Layout:
     except LayoutError as error:
         op.require(False, constraint, error.message, help=error.help)
         raise
-    op.require(
-        sorted(layout.primal) == sorted(axes), constraint, f"layout {text} must have the axes {', '.join(axes)}"
-    )
+    op.require(sorted(layout.primal) == sorted(axes), constraint, f"layout {text} must have the axes {', '.join(axes)}")
     return layout
 
 
