@@ -56,10 +56,11 @@ class DenseOp(RelayOp):
         """The data's shape with the last extent replaced by the units; C1 to C4."""
         data, element = self.shape_operand(operand_types, 0)
         weight, weight_element = self.shape_operand(operand_types, 1)
+        ranks = (len(data), len(weight))
         self.require(
-            len(data) >= 1 and len(weight) == 2,
+            ranks[0] >= 1 and ranks[1] == 2,
             "C1",
-            f"needs data of rank 1 or more and a weight of rank 2, found ranks {len(data)} and {len(weight)}",
+            f"needs data of rank 1 or more and a weight of rank 2, found ranks {ranks[0]} and {ranks[1]}",
         )
         *outer, depth = data
         self.require_equal(depth, weight[1], "C2", "data's last extent and weight's second differ:")

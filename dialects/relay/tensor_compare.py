@@ -1,4 +1,4 @@
-"""Comparisons: `relay.equal`, `relay.not_equal`, `relay.less`, `relay.less_equal`, `relay.greater`, `relay.greater_equal`."""
+"""Comparisons, each giving a tensor of i1."""
 
 from __future__ import annotations
 
