@@ -12,8 +12,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dims import Shape
-from xrelay.dialects.relay.op_base import AttributeValue
+from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
 from xrelay.dialects.relay.registry import get_relay_op
+from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.dialects.relay.weights import Array
 from xrelay.errors import ConstraintError, ModelImportError
@@ -140,18 +141,21 @@ class NodeView:
 
     def emit(self, op: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
         """Add the relay op called `op`, located at this node; a constraint it breaks becomes an error of the node."""
+        return self._add(get_relay_op(op), operands, **attributes)
+
+    def _add(self, op: type[RelayOp], operands: Sequence[SSAValue], **attributes: AttributeValue) -> SSAValue:
         try:
-            return self._graph.insert(get_relay_op(op).call(*operands, **attributes), self).results[0]
+            return self._graph.insert(op.call(*operands, **attributes), self).results[0]
         except ConstraintError as error:
             raise self.error(error.message, help=error.help) from error
 
     def make_tuple(self, operands: Sequence[SSAValue]) -> SSAValue:
         """Add a `relay.tuple` of the operands."""
-        return self.emit("tuple", *operands)
+        return self._add(TupleOp, operands)
 
     def tuple_field(self, value: SSAValue, index: int) -> SSAValue:
         """Add a `relay.tuple_get_item`."""
-        return self.emit("tuple_get_item", value, index=index)
+        return self._add(TupleGetItemOp, [value], index=index)
 
     def emit_constant(self, array: Array, suffix: str = "constant") -> SSAValue:
         """Add a constant named after this node."""

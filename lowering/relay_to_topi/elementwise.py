@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.build import Body, variables
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import Build, implements
@@ -70,7 +70,6 @@ _UNARY: dict[str, Unary] = {
     "tanh": lambda b, x: b.add(math.TanhOp(x)),
     "sqrt": lambda b, x: b.add(math.SqrtOp(x)),
     "rsqrt": lambda b, x: b.divide(b.constant(1, x.type), b.add(math.SqrtOp(x))),
-    "nn.dropout": lambda b, x: x,
     "annotation.stop_fusion": lambda b, x: x,
     "copy": lambda b, x: x,
 }
@@ -111,6 +110,20 @@ def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return minimum(b, x, b.constant(high, x.type)) if high != float("inf") else x
 
     return emitter.map_elements("clip", fill)
+
+
+@implements("relay.nn.dropout", "dropout.inference")
+def build_dropout(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The data itself and a mask of ones."""
+    data, mask_type = emitter.result_types
+    source, element = emitter.operand(0), mask_type.element_type
+    kept = emitter.compute(
+        "nn_dropout", variables("i", data.get_shape()), data.element_type, lambda b: b.read(source, *b.spatial)
+    )
+    mask = emitter.compute(
+        "dropout_mask", variables("i", mask_type.get_shape()), element, lambda b: b.constant(1, element)
+    )
+    return [kept, mask]
 
 
 @implements("relay.nn.bias_add", "bias_add.generic")

@@ -46,7 +46,7 @@ def convert_dropout(node: NodeView) -> list[SSAValue]:
         ratio = float(node.required_constant(1, "ratio"))
     if node.optional_input(2) is not None and bool(node.required_constant(2, "training_mode")):
         raise node.error("input 'training_mode' is true: only inference is supported")
-    result = node.emit("nn.dropout", node.input(0), rate=ratio)
+    result = node.tuple_field(node.emit("nn.dropout", node.input(0), rate=ratio), 0)
     if len(node.proto.output) < 2 or not node.proto.output[1]:
         return [result]
     return [result, _true_mask(node)]

@@ -1,0 +1,71 @@
+"""The table of contents of the compiler: from a relay module to the llvm dialect, stage by stage.
+
+A stage is a level of the program and the passes that bring the program there from the stage before. `xrelay-opt -p
+NAME` runs a stage alone on its text, `--dump-stages` writes the program after each, and `xrelay.compile` runs them all.
+Names of passes are those of `xrelay.lowering.registry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from xrelay.errors import InputError
+from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
+from xrelay.passes.relay.pipelines import default_passes
+
+MAX_OPT_LEVEL = 3
+
+
+class Phase(Enum):
+    """The stages in order, each with one line on what the program is afterwards."""
+
+    TYPED = "relay with every type known"
+    OPTIMIZED = "relay after the graph optimiser: inference forms, folded constants, layouts"
+    FUSED = "relay kernels: one function per fused group, called by @main"
+    TOPI = "index spaces: every kernel is a chain of computes and named ops"
+    LOOP = "loop nests on buffers, not yet scheduled, with the schedule each kernel will get"
+    SCHEDULED = "loop nests after scheduling, buffers of @main in one arena"
+    SCF = "scf, memref, vector, arith and math: upstream vocabulary"
+    LLVM = "the llvm dialect"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One phase and the pipeline (in xDSL's syntax) that leads to it from the one before."""
+
+    phase: Phase
+    passes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The phase's name in lower case, as files and flags write it."""
+        return self.phase.name.lower()
+
+
+def compile_stages(*, opt_level: int = MAX_OPT_LEVEL, vector_lanes: int = 16, schedule_target: str = "") -> list[Stage]:
+    """The stages of a compilation.
+
+    `vector_lanes` is how many f32 the target's vectors hold; `schedule_target` is the target in the form that
+    `loop-assign-schedules{target=…}` takes, empty for the generic one. Raises `InputError` for an opt_level that is not
+    between 0 and 3.
+    """
+    if not 0 <= opt_level <= MAX_OPT_LEVEL:
+        raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
+    assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
+    return [
+        Stage(Phase.TYPED, ("relay-infer-type",)),
+        Stage(Phase.OPTIMIZED, tuple(default_passes(opt_level, vector_lanes=vector_lanes))),
+        Stage(Phase.FUSED, (f"relay-fuse-ops{{fuse-opt-level={opt_level}}}", "relay-outline-fused")),
+        Stage(Phase.TOPI, ("convert-relay-to-topi", "topi-inline-injective", "dce")),
+        Stage(Phase.LOOP, ("topi-expand-named", "topi-inline-injective", "dce", "convert-topi-to-loop", assign)),
+        Stage(Phase.SCHEDULED, ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks")),
+        Stage(Phase.SCF, ("convert-loop-to-scf", "canonicalize", "cse")),
+        Stage(Phase.LLVM, LLVM_PIPELINE),
+    ]
+
+
+def all_passes(stages: Sequence[Stage]) -> list[str]:
+    """The passes of several stages in a row."""
+    return [name for stage in stages for name in stage.passes]
