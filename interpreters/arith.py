@@ -144,10 +144,13 @@ def _cmpf(op: Operation) -> ScalarFunction:
     return _FLOAT_COMPARISONS[cast(arith.CmpfOp, op).predicate.value.data]
 
 
+_choose: ScalarFunction = np.where
+
+
 def _select(condition: Value, left: Value, right: Value) -> Value:
     if np.ndim(condition) == 0 and np.ndim(left) == np.ndim(right):
         return left if condition else right
-    return np.where(condition, left, right)
+    return _choose(condition, left, right)
 
 
 def _bitcast(op: Operation) -> ScalarFunction:
@@ -188,9 +191,9 @@ ARITH: dict[str, ScalarCompiler] = {
     "arith.maxsi": plain(np.maximum),
     "arith.minui": _on_unsigned(np.minimum),
     "arith.maxui": _on_unsigned(np.maximum),
-    "arith.andi": plain(operator.and_),
-    "arith.ori": plain(operator.or_),
-    "arith.xori": plain(operator.xor),
+    "arith.andi": plain(np.bitwise_and),
+    "arith.ori": plain(np.bitwise_or),
+    "arith.xori": plain(np.bitwise_xor),
     "arith.shli": rounded(_shift(np.left_shift)),
     "arith.shrsi": rounded(_shift(np.right_shift)),
     "arith.shrui": _on_unsigned(_shift(np.right_shift)),

@@ -20,6 +20,18 @@ ALL_PASSES: dict[str, str] = {
     "topi-expand-named": "xrelay.passes.topi.expand_named:TopiExpandNamedPass",
     "topi-inline-injective": "xrelay.passes.topi.inline_injective:TopiInlineInjectivePass",
     # loop
+    "loop-apply-schedules": "xrelay.passes.loop.apply_schedules:LoopApplySchedulesPass",
+    "loop-split": "xrelay.passes.loop.split:LoopSplitPass",
+    "loop-fuse": "xrelay.passes.loop.fuse:LoopFusePass",
+    "loop-reorder": "xrelay.passes.loop.reorder:LoopReorderPass",
+    "loop-tile": "xrelay.passes.loop.tile:LoopTilePass",
+    "loop-unroll": "xrelay.passes.loop.unroll:LoopUnrollPass",
+    "loop-disable-unroll": "xrelay.passes.loop.disable_unroll:LoopDisableUnrollPass",
+    "loop-vectorize": "xrelay.passes.loop.vectorize:LoopVectorizePass",
+    "loop-parallelize": "xrelay.passes.loop.parallelize:LoopParallelizePass",
+    "loop-cache-write": "xrelay.passes.loop.cache_write:LoopCacheWritePass",
+    "loop-compute-at": "xrelay.passes.loop.compute_at:LoopComputeAtPass",
+    "loop-set-tail": "xrelay.passes.loop.set_tail:LoopSetTailPass",
     "loop-lower-blocks": "xrelay.passes.loop.lower_blocks:LoopLowerBlocksPass",
     "loop-plan-memory": "xrelay.passes.loop.plan_memory:LoopPlanMemoryPass",
     # scf and below

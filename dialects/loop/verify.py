@@ -4,67 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
-from xrelay.dialects.loop.affine_bounds import Interval, bounds
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
 from xrelay.dialects.loop.for_op import ForOp
-from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.dialects.loop.ranges import index_bounds, loop_of_index
 
 
 def fail(op: Operation, constraint: str, message: str) -> VerifyException:
     """The error of a broken constraint."""
     return VerifyException(f"[{op.name} {constraint}] {message}")
-
-
-def interval_of(value: SSAValue) -> Interval | None:
-    """The values that an index can have: a loop index, a block variable or a constant; `None` if not known."""
-    if isinstance(value, OpResult):
-        if isinstance(value.op, arith.ConstantOp) and isinstance(value.op.value, IntegerAttr):
-            return value.op.value.value.data, value.op.value.value.data
-        return None
-    if not isinstance(value, BlockArgument):
-        return None
-    owner = value.block.parent_op()
-    if isinstance(owner, ForOp):
-        return None if owner.extent is None else (0, owner.extent - 1)
-    if isinstance(owner, BlockOp):
-        positions = range(len(owner.kinds)) if value.block is owner.body.first_block else owner.spatial
-        extent = owner.extents[positions[value.index]]
-        return None if extent == DYNAMIC else (0, extent - 1)
-    return None
-
-
-def binding_of(value: SSAValue) -> ValueMap | None:
-    """The binding of a block variable; `None` for any other value."""
-    if not isinstance(value, BlockArgument) or not isinstance(owner := value.block.parent_op(), BlockOp):
-        return None
-    positions = range(len(owner.kinds)) if value.block is owner.body.first_block else owner.spatial
-    return owner.bindings[positions[value.index]]
-
-
-def in_loop_indices(index: ValueMap) -> ValueMap:
-    """`index` with block variables replaced by their bindings."""
-    bindings = {value: binding for value in index.operands if (binding := binding_of(value)) is not None}
-    return index.substitute(bindings).simplified()
-
-
-def index_bounds(index: ValueMap) -> list[Interval | None]:
-    """What each expression can be: by the domains of the block's variables, and by their bindings; the tighter."""
-    direct, bound = index, in_loop_indices(index)
-    result: list[Interval | None] = []
-    for k in range(len(index)):
-        ends = [
-            interval
-            for candidate in (direct, bound)
-            if (interval := bounds(candidate.exprs[k], [interval_of(v) for v in candidate.operands])) is not None
-        ]
-        result.append((max(low for low, _ in ends), min(high for _, high in ends)) if ends else None)
-    return result
 
 
 def verify_for(op: ForOp) -> None:
@@ -168,20 +121,14 @@ def _verify_arguments(op: BlockOp, what: str, block: Block, expected: int) -> No
 
 
 def _is_enclosing_index(op: BlockOp, value: SSAValue) -> bool:
-    loop = _loop_of_index(value)
+    loop = loop_of_index(value)
     return loop is not None and loop.is_ancestor(op)
-
-
-def _loop_of_index(value: SSAValue) -> ForOp | None:
-    if isinstance(value, BlockArgument) and isinstance(owner := value.block.parent_op(), ForOp):
-        return owner
-    return None
 
 
 def _verify_inner(op: BlockOp, inner: Operation, stored: set[SSAValue]) -> None:
     if not isinstance(inner, LoadOp | StoreOp):
         for operand in inner.operands:
-            if (loop := _loop_of_index(operand)) is not None:
+            if (loop := loop_of_index(operand)) is not None:
                 raise fail(op, "C9", f"'{inner.name}' in block {op.block_name!r} computes with the index of loop "
                            f"{loop.loop_name!r}; use a block variable")  # fmt: skip
         return

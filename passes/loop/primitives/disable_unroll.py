@@ -1,0 +1,28 @@
+"""`disable_unroll`: a loop is to stay a loop."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import LoopKind
+from xrelay.dialects.loop.schedule import DisableUnroll
+from xrelay.passes.loop.primitives.nest import find_loop, refusal
+
+
+def disable_unroll(kernel: func.FuncOp, step: DisableUnroll) -> None:
+    """Tell later stages to leave `step.loop` rolled: LLVM would otherwise unroll reductions and spill accumulators.
+
+    ```
+    loop.for "k" %k to 512 {…}
+    ```
+    becomes
+    ```
+    loop.for "k" %k to 512 unroll = disable {…}
+    ```
+
+    Refuses an unrolled or vectorized loop.
+    """
+    loop = find_loop(kernel, step.loop, step)
+    if loop.kind in (LoopKind.UNROLLED, LoopKind.VECTORIZED):
+        raise refusal(step, f"loop {step.loop!r}", f"it is {loop.kind}", "keep a serial or parallel loop rolled")
+    loop.no_unroll = True

@@ -1,0 +1,83 @@
+"""The part of a buffer that is read while the loops inside a given loop run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr
+
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, ValueMap
+from xrelay.dialects.loop.affine_bounds import Interval, Span, join, span
+from xrelay.dialects.loop.ranges import in_loop_indices, interval_of, loop_of_index
+from xrelay.dialects.loop.value_map import Space
+from xrelay.passes.loop.primitives.nest import refusal
+
+
+@dataclass(frozen=True)
+class TileRegion:
+    """A box in a buffer: in dimension `d` the elements `bases[d]` to `bases[d] + extents[d] - 1`."""
+
+    bases: tuple[ValueMap, ...]
+    """One expression each, over indices of loops outside the tile."""
+
+    extents: tuple[int, ...]
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The dimensions that a buffer for the box needs: those with more than one element."""
+        return tuple(d for d, extent in enumerate(self.extents) if extent > 1)
+
+
+def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> TileRegion:
+    """The smallest box that holds every element of `buffer` read in one iteration of `loop`.
+
+    Where the accesses are not affine, or start at bases that differ by more than a constant, a dimension is taken
+    whole; refuses that for a dimension known only at run time.
+    """
+    shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+    space = Space()
+    spans: list[list[Span | None]] = [[] for _ in shape]
+    for op in loop.body.walk():
+        if isinstance(op, LoadOp) and op.memref is buffer and not producer.is_ancestor(op):
+            for dimension, found in enumerate(_spans(op, loop, space)):
+                spans[dimension].append(found)
+    boxes = [_joined(found, shape[d]) for d, found in enumerate(spans)]
+    for dimension, box in enumerate(boxes):
+        if box.extent < 0:
+            reason = f"what is read of dimension {dimension} cannot be bounded, and its size is known only at run time"
+            raise refusal(step, f"block {producer.block_name!r}", reason, "give the kernel a static shape")
+    bases = tuple(ValueMap.make([box.base], space.values) for box in boxes)
+    return TileRegion(bases, tuple(box.extent for box in boxes))
+
+
+def _spans(op: LoadOp, loop: ForOp, space: Space) -> list[Span | None]:
+    """What the load reads in each dimension; `None` where that is not known."""
+    index = in_loop_indices(op.index)
+    exprs = space.lift(index)
+    inner: dict[int, Interval] = {}
+    unknown: set[int] = set()
+    for value in index.operands:
+        position = space.position(value)
+        owner = loop_of_index(value)
+        interval = interval_of(value)
+        if owner is not None and (owner is loop or owner.is_ancestor(loop)):
+            continue
+        if interval is None:
+            unknown.add(position)
+        else:
+            inner[position] = interval
+    box = [interval_of(value) for value in space.values]
+    return [None if unknown & expr.used_dims() else span(expr, inner, box) for expr in exprs]
+
+
+def _joined(found: list[Span | None], size: int) -> Span:
+    """One span for all; the whole dimension where they do not fit together or hold as much."""
+    whole = Span(AffineConstantExpr(0), size)
+    result: Span | None = None
+    for position, part in enumerate(found):
+        result = part if position == 0 else None if result is None or part is None else join(result, part)
+        if result is None:
+            return whole
+    return whole if result is None or 0 <= size <= result.extent else result

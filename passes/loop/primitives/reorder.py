@@ -1,0 +1,110 @@
+"""`reorder`: loops of one perfect nest take each other's places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import ForOp, LoopKind, SchedulePrimitive, Tail
+from xrelay.dialects.loop.ranges import loop_of_index
+from xrelay.dialects.loop.schedule import Reorder
+from xrelay.passes.loop.primitives.legality import check_overlap
+from xrelay.passes.loop.primitives.nest import blocks_under, enclosing_loops, find_loop, only_op, reduces_over, refusal
+
+
+def reorder(kernel: func.FuncOp, step: Reorder) -> None:
+    """Put the named loops into the given order; loops between them that are not named keep their places.
+
+    ```
+    loop.for "i" %i to 8 {
+      loop.for "j" %j to 8 {
+        loop.for "k" %k to 64 {
+          loop.block "gemm" (%vi : spatial 8 = %i, %vj : spatial 8 = %j, %vk : reduce 64 = %k) … init {…} {…}
+    ```
+    becomes with `reorder("k", "i", "j")`
+    ```
+    loop.for "k" %k to 64 {
+      loop.for "i" %i to 8 {
+        loop.for "j" %j to 8 {
+          loop.block "gemm" (…) … init {…} {…}
+    ```
+
+    `init` still runs once for each point, where all reduce variables are zero, so a reduction may move outwards as long
+    as nothing that reads its result moves with it. Refuses loops that are not one perfect nest (a reduction would then
+    leave the part of the nest that its init and its consumers need), a vectorized loop that would not stay innermost,
+    and tiles with `tail = overlap` that would get a reduction around them.
+    """
+    named = [find_loop(kernel, name, step) for name in step.loops]
+    apply_order(named, step)
+
+
+def apply_order(named: Sequence[ForOp], step: SchedulePrimitive) -> None:
+    """Check and carry out the new order of `named`."""
+    chain = perfect_chain(named, step)
+    order = new_order(chain, named)
+    _check_order(chain, order, step)
+    _rebuild(chain, order)
+
+
+def new_order(chain: Sequence[ForOp], named: Sequence[ForOp]) -> list[ForOp]:
+    """The chain with the named loops in their new places."""
+    following = iter(named)
+    return [next(following) if loop in named else loop for loop in chain]
+
+
+def perfect_chain(named: Sequence[ForOp], step: SchedulePrimitive) -> list[ForOp]:
+    """The perfectly nested loops from the outermost to the innermost of `named`; refuses where there is no such."""
+    innermost = max(named, key=lambda loop: len(enclosing_loops(loop)))
+    around = [*enclosing_loops(innermost), innermost]
+    for loop in named:
+        if loop not in around:
+            reason = f"it is not in one nest with {innermost.loop_name!r}"
+            raise refusal(step, f"loop {loop.loop_name!r}", reason, "reorder loops of one nest only")
+    chain = around[min(around.index(loop) for loop in named) :]
+    for outer, inner in pairwise(chain):
+        if only_op(outer) is not inner:
+            raise _not_perfect(outer, inner, step)
+    return chain
+
+
+def _not_perfect(outer: ForOp, inner: ForOp, step: SchedulePrimitive) -> Exception:
+    others = [block for block in blocks_under(outer) if not inner.is_ancestor(block)]
+    names = ", ".join(repr(block.block_name) for block in others)
+    reason = f"{inner.loop_name!r} is not perfectly nested in it: " + (
+        f"block {names} stands beside it" if others else "a buffer is allocated beside it"
+    )
+    inside = list(blocks_under(inner))
+    if any(reduces_over(block, inner) for block in inside):
+        reason += f", and moving reduction {inner.loop_name!r} out would run that on partial results"
+    return refusal(step, f"loop {outer.loop_name!r}", reason, "reorder the loops on each side of it separately")
+
+
+def _check_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
+    for loop in order[:-1]:
+        if loop.kind is LoopKind.VECTORIZED:
+            reason = "it is vectorized and would not stay innermost"
+            raise refusal(step, f"loop {loop.loop_name!r}", reason, "reorder before vectorizing")
+    outside = enclosing_loops(chain[0])
+    for position, loop in enumerate(order):
+        owner = None if loop.dynamic_extent is None else loop_of_index(loop.dynamic_extent)
+        if owner is not None and owner in order[position:]:
+            reason = f"its extent is the index of {owner.loop_name!r}"
+            raise refusal(step, f"loop {loop.loop_name!r}", reason, "keep it inside")
+        if loop.tail is Tail.OVERLAP:
+            check_overlap(loop, [*outside, *order[:position]], step, innermost=chain[-1])
+
+
+def _rebuild(chain: Sequence[ForOp], order: Sequence[ForOp]) -> None:
+    """Nest the loops anew; the ops of the innermost body follow."""
+    content = list(chain[-1].body.block.ops)
+    for op in [*content, *reversed(chain[1:])]:
+        op.detach()
+    place = chain[0].parent_block()
+    if order[0] is not chain[0] and place is not None:
+        place.insert_op_before(order[0], chain[0])
+        chain[0].detach()
+    for outer, inner in pairwise(order):
+        outer.body.block.add_op(inner)
+    order[-1].body.block.add_ops(content)

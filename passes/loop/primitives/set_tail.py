@@ -1,0 +1,29 @@
+"""`set_tail`: choose how a partial last tile is handled."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import Tail
+from xrelay.dialects.loop.schedule import SetTail
+from xrelay.passes.loop.primitives.legality import check_overlap
+from xrelay.passes.loop.primitives.nest import enclosing_loops, find_loop
+
+
+def set_tail(kernel: func.FuncOp, step: SetTail) -> None:
+    """Let a partial last tile under `step.loop` be peeled, masked or overlapped.
+
+    ```
+    loop.for "w_o" %w_o to 5 {…}
+    ```
+    becomes with `set_tail("w_o", mask)`
+    ```
+    loop.for "w_o" %w_o to 5 tail = mask {…}
+    ```
+
+    Refuses `overlap` where computing an element twice gives another result.
+    """
+    loop = find_loop(kernel, step.loop, step)
+    if step.tail is Tail.OVERLAP:
+        check_overlap(loop, enclosing_loops(loop), step)
+    loop.tail = step.tail

@@ -1,0 +1,95 @@
+"""`vectorize`: the iterations of a loop become lanes of vectors."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func, scf
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop.affine_bounds import stride
+from xrelay.dialects.loop.ranges import in_loop_indices
+from xrelay.dialects.loop.schedule import Vectorize
+from xrelay.passes.loop.primitives.nest import blocks_under, find_loop, reduces_over, refusal, static_extent
+
+
+def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
+    """Mark `step.loop` vectorized.
+
+    ```
+    loop.for "c_i" %c_i to 16 {
+      loop.block "b" (…, %v : spatial 16 = %c_i) reads(%X) writes(%Y) {…}
+    ```
+    becomes
+    ```
+    loop.for "c_i" %c_i to 16 vectorized {
+      loop.block "b" (…, %v : spatial 16 = %c_i) reads(%X) writes(%Y) {…}
+    ```
+
+    Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes.
+    Refuses a reduction, a loop that is not innermost, accesses with another stride or computed indices that differ
+    between lanes, conditions and computations that depend on the lane, and extents known only at run time.
+    """
+    loop = find_loop(kernel, step.loop, step)
+    subject = f"loop {step.loop!r}"
+    static_extent(loop, step)
+    if loop.kind not in (LoopKind.SERIAL, LoopKind.VECTORIZED):
+        raise refusal(step, subject, f"it is {loop.kind}", "vectorize a serial loop")
+    inner = next((op for op in loop.body.walk() if isinstance(op, ForOp)), None)
+    if inner is not None:
+        reason = f"it is not innermost: loop {inner.loop_name!r} is inside it"
+        raise refusal(step, subject, reason, "reorder it innermost, or split and vectorize the inner loop")
+    for block in blocks_under(loop):
+        if reduces_over(block, loop):
+            reason = f"block {block.block_name!r} reduces over it: its iterations add to the same element"
+            raise refusal(step, subject, reason, "vectorize a loop of a spatial variable")
+        if (problem := _lane_problem(block, loop)) is not None:
+            reason = f"block {block.block_name!r} {problem}"
+            raise refusal(step, subject, reason, "vectorize another loop, or change the layout")
+    loop.kind = LoopKind.VECTORIZED
+
+
+def _lane_problem(block: BlockOp, loop: ForOp) -> str | None:
+    """Why the body cannot be run for all lanes at once; `None` if it can."""
+    bindings = block.bindings
+    variables = {v for k, v in enumerate(block.variables) if loop.index in bindings[k].operands}
+    if block.has_init:
+        variables |= {block.init.block.args[n] for n, k in enumerate(block.spatial) if block.variables[k] in variables}
+    lanes: set[SSAValue] = {*variables, loop.index}
+    for op in block.walk():
+        if op is block:
+            continue
+        if isinstance(op, LoadOp | StoreOp):
+            problem = _access_problem(op, loop, lanes - {loop.index} - variables)
+            if problem is not None:
+                return problem
+        elif any(operand in lanes for operand in op.operands):
+            if isinstance(op, scf.IfOp):
+                return "runs different branches in different lanes"
+            lanes.update(op.results)
+            if _is_index(op):
+                continue
+            return f"computes with its index in '{op.name}'"
+    return None
+
+
+def _is_index(op: Operation) -> bool:
+    """Whether the op computes conditions or indices: no harm before they are used."""
+    return all(str(result.type) in ("index", "i1") for result in op.results)
+
+
+def _access_problem(op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue]) -> str | None:
+    word = "reads" if isinstance(op, LoadOp) else "writes"
+    index = op.index
+    if any(operand in computed for operand in index.operands):
+        return f"{word} at an index that is computed for each lane"
+    strides = [_stride(index[k], loop.index) for k in range(len(index))]
+    if any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1)):
+        return f"{word} with strides {strides} in its buffer's dimensions, not 0 before the last and 0 or 1 in it"
+    if isinstance(op, StoreOp) and strides and strides[-1] == 0:
+        return "writes the same element from every lane"
+    return None
+
+
+def _stride(index: ValueMap, value: SSAValue) -> int | None:
+    bound = in_loop_indices(index)
+    return stride(bound.exprs[0], bound.operands.index(value)) if value in bound.operands else 0
