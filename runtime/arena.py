@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay.errors import ExecutionError
 from xrelay.runtime.abi import ALIGNMENT
 
 _T = TypeVar("_T")
@@ -24,10 +25,18 @@ def address_of(array: NDArray[Any]) -> int:
 
 
 def aligned_bytes(size: int) -> NDArray[np.uint8]:
-    """`size` bytes, uninitialised, aligned to `ALIGNMENT`; large blocks lie on huge pages where the system has them."""
-    if size < _MAPPED_FROM:
-        return _slice_aligned(np.empty(size + ALIGNMENT, np.uint8), size, ALIGNMENT)
-    memory = mmap.mmap(-1, size + _HUGE_PAGE)
+    """`size` bytes, uninitialised, aligned to `ALIGNMENT`; large blocks lie on huge pages where the system has them.
+
+    `ExecutionError` where the system has no such block.
+    """
+    try:
+        if size < _MAPPED_FROM:
+            return _slice_aligned(np.empty(size + ALIGNMENT, np.uint8), size, ALIGNMENT)
+        memory = mmap.mmap(-1, size + _HUGE_PAGE)
+    except (MemoryError, OSError, OverflowError) as error:
+        raise ExecutionError(
+            f"cannot allocate {size} bytes: {error}", help="free memory, or use a smaller batch"
+        ) from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a system without huge pages: small ones work as well
             memory.madvise(mmap.MADV_HUGEPAGE)

@@ -13,6 +13,7 @@ import logging
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,8 @@ _MAGIC: Final = b"xrelay object 1\n"
 _DIGEST_BYTES: Final = 32
 _MIB: Final = 1 << 20
 _DEFAULT_LIMIT_MIB: Final = 4096
+_PARTIAL: Final = ".part"
+_PARTIAL_SECONDS: Final = 3600.0
 _KEPT_SHARE: Final = 0.8  # evicting down to less than the limit makes evictions rare
 
 
@@ -87,7 +90,7 @@ class _Store:
         path = self.path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+            handle, name = tempfile.mkstemp(prefix=".", suffix=_PARTIAL, dir=path.parent)
             os.close(handle)
             try:
                 fill(Path(name))
@@ -132,12 +135,15 @@ class _Store:
     def _entries(self) -> list[tuple[float, int, Path]]:
         """Time of last use, size and path of every entry."""
         found: list[tuple[float, int, Path]] = []
-        for path in self._root.glob(f"*/*{self._suffix}"):
+        for path in self._root.glob("*/*"):
             try:
                 status = path.stat()
             except OSError:
                 continue  # another process removed it meanwhile
-            found.append((status.st_mtime, status.st_size, path))
+            if path.suffix == self._suffix:
+                found.append((status.st_mtime, status.st_size, path))
+            elif path.suffix == _PARTIAL and status.st_mtime < time.time() - _PARTIAL_SECONDS:
+                self.drop(path)  # its writer was killed
         return found
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import InputError
 from xrelay.runtime.metadata import TensorSpec
+
+
+def is_mapping(values: object) -> TypeGuard[Mapping[str, object]]:
+    """Whether `values` gives inputs by name."""
+    return isinstance(values, Mapping)
 
 
 class InputSpec:

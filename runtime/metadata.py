@@ -27,12 +27,13 @@ def abi_stamp() -> str:
 def dtype_from_name(name: str) -> np.dtype[Any]:
     """The numpy dtype of a name such as `float32`, `bool` or `bfloat16`; `ArtifactError` where there is none."""
     try:
-        return np.dtype(name)
+        dtype = np.dtype(name)
     except TypeError:
         scalar = getattr(import_module("ml_dtypes"), name, None)
-    if scalar is None:
-        raise ArtifactError(f"'{name}' is no dtype of numpy or ml_dtypes")
-    return np.dtype(scalar)
+        dtype = None if scalar is None else np.dtype(scalar)
+    if dtype is None or dtype.name != name or dtype.hasobject:
+        raise ArtifactError(f"'{name}' is no dtype of numpy or ml_dtypes", help="use full names such as float32")
+    return dtype
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ class SafetensorsFile:
 
 def write_safetensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
     """Write a file. It appears whole or not at all: an existing one is replaced in one step, mapped or not."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with partial.open("wb") as file:
             _write(file, {name: np.asarray(array, order="C") for name, array in tensors.items()}, metadata)

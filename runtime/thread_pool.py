@@ -26,6 +26,7 @@ MAX_THREADS: Final = 256
 _SPIN_NANOSECONDS: Final = 40_000
 _CALIBRATION_PAUSES: Final = 500
 _CALIBRATION_ROUNDS: Final = 3
+_CPU_MAX: Final = Path("/sys/fs/cgroup/cpu.max")
 # How each architecture says "I am spinning"; the text is written for the first.
 _PAUSES: Final = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb sy", "arm64": "isb sy"}
 
@@ -39,14 +40,15 @@ def thread_pool() -> ThreadPool:
 def default_num_threads() -> int:
     """How many threads to use where nobody says: `XRELAY_NUM_THREADS`, else the cores this process may run on.
 
-    Hardware threads of one core count once, as a second one adds nothing to code that keeps the units busy.
+    Hardware threads of one core count once, as a second one adds nothing to code that keeps the units busy; a quota of
+    the container bounds the number.
     """
     text = os.environ.get("XRELAY_NUM_THREADS", "")
     if text:
         if not text.isdecimal():
             raise InputError(f"XRELAY_NUM_THREADS is '{text}'", help=f"give a number from 1 to {MAX_THREADS}")
         return check_num_threads(int(text))
-    return min(_physical_cores(), MAX_THREADS)
+    return min(_physical_cores(), _quota(), MAX_THREADS)
 
 
 def check_num_threads(threads: int) -> int:
@@ -62,6 +64,15 @@ def _physical_cores() -> int:
     cpus = os.sched_getaffinity(0)
     cores = {_siblings(cpu) for cpu in cpus}
     return max(1, len(cores))
+
+
+def _quota() -> int:
+    """How many cores' time the control group of this process may use; `MAX_THREADS` where nothing says."""
+    try:
+        quota, period = _CPU_MAX.read_text().split()
+        return max(1, round(int(quota) / int(period)))
+    except (OSError, ValueError, ZeroDivisionError):  # no such file, or "max": no quota
+        return MAX_THREADS
 
 
 def _siblings(cpu: int) -> str:

@@ -15,7 +15,7 @@ from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.c_export import export_c
 from xrelay.runtime.executable import Executable
-from xrelay.runtime.inputs import InputBinder
+from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.thread_pool import check_num_threads, default_num_threads
 
@@ -77,7 +77,7 @@ class CompiledModel:
         Arrays must have the dtype and shape of the input; lists of numbers take its dtype. `InputError` names the
         input, what was expected and what was given; `ExecutionError` names the source node that failed.
         """
-        if isinstance(inputs, Mapping):
+        if is_mapping(inputs):
             arrays = self._binder.from_mapping(inputs)
         elif isinstance(inputs, (list, tuple)):
             arrays = self._binder.from_sequence(inputs)
@@ -87,9 +87,11 @@ class CompiledModel:
         return self._run(arrays)
 
     def __call__(self, /, *inputs: object, **named: object) -> list[NDArray[Any]]:
-        """As `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`."""
+        """As `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""
         if inputs and named:
             raise InputError("inputs are given both in order and by name", help="use one way for all of them")
+        if len(inputs) == 1 and is_mapping(inputs[0]):
+            return self.run(inputs[0])
         return self.run(named) if named else self.run(inputs)
 
     def save(self, path: str | Path) -> None:

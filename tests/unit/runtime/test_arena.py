@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from xrelay.errors import ExecutionError
 from xrelay.runtime.arena import Pool, address_of, aligned, aligned_bytes
 
 
@@ -19,6 +20,11 @@ def test_blocks_are_aligned_and_whole(size: int):
 
 def test_large_blocks_lie_on_huge_pages():
     assert address_of(aligned_bytes(8 << 20)) % (2 << 20) == 0
+
+
+def test_more_memory_than_there_is():
+    with pytest.raises(ExecutionError, match="cannot allocate 1000000000000000000 bytes"):
+        aligned_bytes(10**18)
 
 
 def test_aligned_arrays_are_not_copied():

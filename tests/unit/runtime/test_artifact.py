@@ -237,5 +237,6 @@ def test_a_weight_of_another_size(saved: Path):
 
 def test_names_of_dtypes():
     assert dtype_from_name("bfloat16") == ml_dtypes.bfloat16
-    with pytest.raises(ArtifactError, match="'float31'"):
-        dtype_from_name("float31")
+    for name in ("float31", "O", "object", "f4", "i4,f4", "", "finfo"):
+        with pytest.raises(ArtifactError, match=f"'{name}' is no dtype"):
+            dtype_from_name(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,16 @@ def test_a_failing_write_leaves_nothing(tmp_path: Path):
     with pytest.raises(ValueError):  # noqa: PT011 - the writer's own error passes through
         cache.put(KEY, fail)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path: Path):
+    for name, age in (("old", 7200), ("new", 0)):
+        left = tmp_path / "ab" / f".{name}.part"
+        left.parent.mkdir(exist_ok=True)
+        left.write_bytes(b"half")
+        os.utime(left, (time.time() - age,) * 2)
+    ObjectCache(tmp_path, 1 << 20).put(KEY, b"code")
+    assert [path.name for path in tmp_path.rglob("*.part")] == [".new.part"]
 
 
 def test_models_by_key(tmp_path: Path):

@@ -63,6 +63,7 @@ def test_ways_to_pass_inputs(adder: CompiledModel):
         adder.run((X, X)),
         adder(X, X),
         adder(x=X, bias=X),
+        adder({"x": X, "bias": X}),
         adder(X.tolist(), list(range(100))),
     ]
     for outputs in results:

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from xrelay.errors import InputError
+from xrelay.runtime import thread_pool as pool_module
 from xrelay.runtime.abi import Context
 from xrelay.runtime.native import NativeLibrary, compile_ir
 from xrelay.runtime.thread_pool import check_num_threads, default_num_threads, thread_pool
@@ -227,9 +229,13 @@ def test_number_of_threads_is_checked(threads: int):
         check_num_threads(threads)
 
 
-def test_default_number_of_threads(monkeypatch: pytest.MonkeyPatch):
+def test_default_number_of_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.delenv("XRELAY_NUM_THREADS", raising=False)
     assert 1 <= default_num_threads() <= (os.cpu_count() or 1)
+    for text, most in (("100000 100000", 1), ("20000 100000", 1), ("max 100000", 256), ("nonsense", 256)):
+        (tmp_path / "cpu.max").write_text(text)
+        monkeypatch.setattr(pool_module, "_CPU_MAX", tmp_path / "cpu.max")
+        assert 1 <= default_num_threads() <= most
     monkeypatch.setenv("XRELAY_NUM_THREADS", "3")
     assert default_num_threads() == 3
     monkeypatch.setenv("XRELAY_NUM_THREADS", "many")
