@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-import os
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from typing import Final
 from xrelay.errors import ExecutionError, LoweringError
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
+from xrelay.runtime.cores import default_num_threads
 
 _ORC_LOCK: Final = threading.Lock()
 _LIBRARY_NUMBERS: Final = itertools.count()
@@ -47,14 +47,14 @@ def compile_many(
     cache: ObjectCache | None = None,
     threads: int | None = None,
 ) -> list[bytes]:
-    """Object code of several modules, in order, compiled on up to `threads` threads (default: all cores).
+    """Object code of several modules, in order, compiled on up to `threads` threads (default: see `cores`).
 
     Equal texts are compiled once. With a `cache`, objects are taken from it and added to it.
     """
     compile_one = functools.partial(_compile_cached, cpu=cpu, features=features, opt_level=opt_level, cache=cache)
     distinct = list(dict.fromkeys(ir_texts))
     if threads is None:
-        threads = os.cpu_count() or 1
+        threads = default_num_threads()
     workers = min(threads, len(distinct))
     if workers <= 1:
         objects = [compile_one(text) for text in distinct]

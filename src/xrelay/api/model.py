@@ -14,10 +14,10 @@ from xrelay.errors import InputError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.c_export import export_c
+from xrelay.runtime.cores import check_num_threads, default_num_threads
 from xrelay.runtime.executable import Executable
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import TensorSpec
-from xrelay.runtime.thread_pool import check_num_threads, default_num_threads
 
 
 class CompiledModel:

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from xrelay.errors import InputError
-from xrelay.runtime import thread_pool as pool_module
+from xrelay.runtime import cores
 from xrelay.runtime.abi import Context
+from xrelay.runtime.cores import check_num_threads, default_num_threads
 from xrelay.runtime.native import NativeLibrary, compile_ir
-from xrelay.runtime.thread_pool import check_num_threads, default_num_threads, thread_pool
+from xrelay.runtime.thread_pool import thread_pool
 
 BODY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 # Adds one to each counter of the range, without atomics: an index taken twice or never shows.
@@ -234,7 +235,7 @@ def test_default_number_of_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert 1 <= default_num_threads() <= (os.cpu_count() or 1)
     for text, most in (("100000 100000", 1), ("20000 100000", 1), ("max 100000", 256), ("nonsense", 256)):
         (tmp_path / "cpu.max").write_text(text)
-        monkeypatch.setattr(pool_module, "_CPU_MAX", tmp_path / "cpu.max")
+        monkeypatch.setattr(cores, "_CPU_MAX", tmp_path / "cpu.max")
         assert 1 <= default_num_threads() <= most
     monkeypatch.setenv("XRELAY_NUM_THREADS", "3")
     assert default_num_threads() == 3
