@@ -15,10 +15,13 @@ from xrelay.errors import PassError
 
 ALL_PASSES: dict[str, str] = {
     # relay
+    "relay-infer-type": "xrelay.passes.relay.infer_type:RelayInferTypePass",
+    "relay-check-types": "xrelay.passes.relay.check_types:RelayCheckTypesPass",
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
     # topi
     "topi-expand-named": "xrelay.passes.topi.expand_named:TopiExpandNamedPass",
     "topi-inline-injective": "xrelay.passes.topi.inline_injective:TopiInlineInjectivePass",
+    "convert-topi-to-loop": "xrelay.lowering.topi_to_loop.convert_topi_to_loop:ConvertTopiToLoopPass",
     # loop
     "loop-apply-schedules": "xrelay.passes.loop.apply_schedules:LoopApplySchedulesPass",
     "loop-split": "xrelay.passes.loop.split:LoopSplitPass",
@@ -35,6 +38,7 @@ ALL_PASSES: dict[str, str] = {
     "loop-lower-blocks": "xrelay.passes.loop.lower_blocks:LoopLowerBlocksPass",
     "loop-plan-memory": "xrelay.passes.loop.plan_memory:LoopPlanMemoryPass",
     # scf and below
+    "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert:ConvertLoopToScfPass",
 }
 """Pass name → "module:Class"."""
 

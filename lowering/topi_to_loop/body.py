@@ -1,0 +1,103 @@
+"""The scalar body of a compute as the body of a `loop.block`: reads become loads, guards conditions, yields stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.arith_extras import CmpiOp
+from xrelay.dialects.loop import LoadOp, ValueMap
+from xrelay.dialects.loop.affine_bounds import bounds
+from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
+from xrelay.dialects.topi.read import box_of
+from xrelay.errors import LoweringError
+from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.loop.nests import compute
+
+
+class BodyLowering:
+    """Copies scalar ops into blocks of the loop level.
+
+    `values` maps values of the body to values of the block, to begin with its variables and accumulators; `buffers`
+    maps tensors to the memrefs that hold them.
+    """
+
+    def __init__(self, values: dict[SSAValue, SSAValue], buffers: Mapping[SSAValue, SSAValue]):
+        self._values = values
+        self._buffers = buffers
+
+    def value(self, old: SSAValue) -> SSAValue:
+        """What stands for a scalar of the body."""
+        return self._values.get(old, old)
+
+    def copy(self, source: Block, target: Block) -> list[SSAValue]:
+        """Appends the ops of `source` to `target`; gives what the source yields."""
+        for op in source.ops:
+            if isinstance(op, YieldOp):
+                return [self.value(value) for value in op.values]
+            result = self._lower(op, target)
+            result.name_hint = op.results[0].name_hint
+            self._values[op.results[0]] = result
+        parent = source.parent_op()
+        raise LoweringError("a body does not end in topi.yield", location=describe_place(parent) if parent else None)
+
+    def _lower(self, op: Operation, target: Block) -> SSAValue:
+        match op:
+            case ReadOp():
+                buffer = self._buffers.get(op.tensor)
+                if buffer is None:
+                    raise LoweringError("topi.read of a tensor without a buffer", location=describe_place(op))
+                return _add(target, LoadOp(buffer, self._index(op.exprs, op.indices)))
+            case IndexOp():
+                return self._computed(self._index(op.exprs, op.indices), target)
+            case InBoundsOp():
+                return self._in_bounds(op, target)
+            case GuardOp():
+                return self._guard(op, target)
+            case _ if op.regions or len(op.results) != 1:
+                raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_place(op))
+            case _:
+                copy = op.clone(self._values)
+                return _add(target, copy)
+
+    def _index(self, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> ValueMap:
+        return ValueMap.make(exprs, [self.value(operand) for operand in operands])
+
+    def _computed(self, index: ValueMap, target: Block) -> SSAValue:
+        ops: list[Operation] = []
+        value = compute(index, ops)
+        target.add_ops(ops)
+        return value
+
+    def _in_bounds(self, op: InBoundsOp, target: Block) -> SSAValue:
+        """One unsigned comparison for each expression that may leave its range: negative numbers are large ones."""
+        box = box_of(op.indices)
+        inside: SSAValue | None = None
+        for expr, size in zip(op.exprs, op.limits, strict=True):
+            limits = bounds(expr, box)
+            if limits is not None and limits[0] >= 0 and limits[1] < size:
+                continue
+            index = self._computed(self._index([expr], op.indices), target)
+            limit = _add(target, arith.ConstantOp(IntegerAttr.from_index_int_value(size)))
+            holds = _add(target, CmpiOp(index, limit, "ult"))
+            inside = holds if inside is None else _add(target, arith.AndIOp(inside, holds))
+        return inside if inside is not None else _add(target, arith.ConstantOp(IntegerAttr(1, i1)))
+
+    def _guard(self, op: GuardOp, target: Block) -> SSAValue:
+        then_region, else_region = self._region(op.then_region), self._region(op.else_region)
+        return _add(target, scf.IfOp(self.value(op.condition), [op.value.type], then_region, else_region))
+
+    def _region(self, source: Region) -> Region:
+        block = Block()
+        yielded = self.copy(source.block, block)
+        block.add_op(scf.YieldOp(*yielded))
+        return Region(block)
+
+
+def _add(block: Block, op: Operation) -> SSAValue:
+    block.add_op(op)
+    return op.results[0]

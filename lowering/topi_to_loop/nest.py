@@ -1,0 +1,136 @@
+"""One compute as one perfect nest of named loops around one `loop.block`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.topi import ComputeOp
+from xrelay.lowering.topi_to_loop.body import BodyLowering
+
+SOURCE = "loop.source"
+"""Attribute of a block: the named op that its compute came out of."""
+
+
+class NestNames:
+    """Names of loops and blocks that are unique within a kernel.
+
+    A block is called like its compute. Loops are called like the index variables (`n`, `c`, `h`) where the kernel has
+    one compute, else with the block's name before (`conv2d_h`), so that a schedule is readable.
+    """
+
+    def __init__(self, several: bool):
+        self._several = several
+        self._taken: set[str] = set()
+
+    def block(self, op: ComputeOp) -> str:
+        """A name for the block of a compute."""
+        return self._fresh(f"block {op.label.data}").removeprefix("block ")
+
+    def loops(self, op: ComputeOp, block: str) -> list[str]:
+        """Names for the loops of a compute, spatial and then reduction."""
+        hints: list[str] = []
+        for kind, variables in (("i", op.spatial_vars), ("k", op.reduce_vars)):
+            hints += [variable.name_hint or f"{kind}{n}" for n, variable in enumerate(variables)]
+        return [self._fresh(f"{block}_{hint}" if self._several else hint) for hint in hints]
+
+    def _fresh(self, stem: str) -> str:
+        name, n = stem, 0
+        while name in self._taken:
+            n += 1
+            name = f"{stem}_{n}"
+        self._taken.add(name)
+        return name
+
+
+def build_nest(
+    op: ComputeOp, buffers: Mapping[SSAValue, SSAValue], results: Sequence[SSAValue], names: NestNames
+) -> Operation | None:
+    """The nest that computes `op` into the memrefs `results`; None where the index space is empty.
+
+    `buffers` holds the memrefs of the tensors that the body reads. Loops of one iteration are left out.
+    """
+    if 0 in op.spatial:
+        return None
+    block_name = names.block(op)
+    loop_names = names.loops(op, block_name)
+    # A fold over nothing is its initial value.
+    reduction = () if 0 in op.reduction else op.reduction
+    extents = op.spatial + reduction
+    loops: list[ForOp] = []
+    variables: list[IterVar] = []
+    for axis, (name, extent) in enumerate(zip(loop_names, extents, strict=False)):
+        kind = IterKind.SPATIAL if axis < len(op.spatial) else IterKind.REDUCE
+        binding = ValueMap.constant(0)
+        if extent > 1:
+            loops.append(ForOp(name, extent))
+            binding = ValueMap.identity([loops[-1].index])
+        argument = op.body.block.args[axis].name_hint
+        variables.append(IterVar(kind, extent, binding, f"v{argument}" if argument else None))
+    block = _build_block(op, block_name, variables, buffers, results)
+    return _nested(loops, block)
+
+
+def _build_block(
+    op: ComputeOp,
+    name: str,
+    variables: Sequence[IterVar],
+    buffers: Mapping[SSAValue, SSAValue],
+    results: Sequence[SSAValue],
+) -> BlockOp:
+    body = Block(arg_types=[IndexType()] * len(variables))
+    spatial = ValueMap.identity(body.args[: len(op.spatial)])
+    folds = len(variables) > len(op.spatial)
+    if op.reduction and not folds:
+        _store_initial(op, body, results)
+    else:
+        values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars + op.reduce_vars, body.args, strict=True))
+        for accumulator, result in zip(op.accumulators, results, strict=False):
+            load = LoadOp(result, spatial)
+            load.result.name_hint = accumulator.name_hint
+            body.add_op(load)
+            values[accumulator] = load.result
+        yielded = BodyLowering(values, buffers).copy(op.body.block, body)
+        body.add_ops([StoreOp(value, result, spatial) for value, result in zip(yielded, results, strict=True)])
+    init = None
+    if folds:
+        first = Block(arg_types=[IndexType()] * len(op.spatial))
+        _store_initial(op, first, results)
+        init = Region(first)
+    block = BlockOp(name, variables, _loaded(body, results), list(results), Region(body), init)
+    block.attributes |= _source(op)
+    block.location = op.location
+    return block
+
+
+def _store_initial(op: ComputeOp, block: Block, results: Sequence[SSAValue]) -> None:
+    index = ValueMap.identity(block.args)
+    for value, result in zip(op.init, results, strict=True):
+        constant = arith.ConstantOp(value)
+        block.add_ops([constant, StoreOp(constant.result, result, index)])
+
+
+def _loaded(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
+    """The buffers that a body loads from, without those it writes."""
+    loaded = dict.fromkeys(op.memref for op in body.walk() if isinstance(op, LoadOp))
+    return [buffer for buffer in loaded if buffer not in results]
+
+
+def _source(op: ComputeOp) -> dict[str, Attribute]:
+    """What the compute says of itself, under names of this level."""
+    kept = {key: value for key, value in op.attributes.items() if not key.startswith("topi.")}
+    if (source := op.attributes.get("topi.expanded_from")) is not None:
+        kept[SOURCE] = source
+    return kept
+
+
+def _nested(loops: Sequence[ForOp], inner: Operation) -> Operation:
+    for loop in reversed(loops):
+        loop.body.block.add_op(inner)
+        loop.location = inner.location
+        inner = loop
+    return inner
