@@ -15,6 +15,7 @@ from xrelay.errors import PassError
 
 ALL_PASSES: dict[str, str] = {
     # relay
+    "relay-fuse-ops": "xrelay.passes.relay.fuse_ops:RelayFuseOpsPass",
     "relay-infer-type": "xrelay.passes.relay.infer_type:RelayInferTypePass",
     "relay-check-types": "xrelay.passes.relay.check_types:RelayCheckTypesPass",
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",

@@ -76,6 +76,7 @@ class Conv2DOp(RelayOp):
 
     name = "relay.nn.conv2d"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    INFERENCE_HINT: ClassVar[str | None] = "give channels and kernel_size, or the weight's type"
 
     data = operand_def()
     weight = operand_def()

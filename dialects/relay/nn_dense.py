@@ -42,6 +42,7 @@ class DenseOp(RelayOp):
 
     name = "relay.nn.dense"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    INFERENCE_HINT: ClassVar[str | None] = "give units, or the weight's type"
 
     data = operand_def()
     weight = operand_def()

@@ -57,6 +57,9 @@ class RelayOp(IRDLOperation):
     INFERS_FROM_INCOMPLETE: ClassVar[bool] = False
     """Whether the shape rule also takes incomplete operand types, and passes on what is known."""
 
+    INFERENCE_HINT: ClassVar[str | None] = None
+    """What a user may write so that the types of this op's operands can be inferred."""
+
     # --- names -----------------------------------------------------------------------------------------------------
 
     @classmethod

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr, TensorType, TupleType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
-from xrelay.dialects.relay.dims import ANY, Dim, DimExpr, Shape
+from xrelay.dialects.relay.dims import ANY, Dim, DimExpr, Shape, merge_dims
 from xrelay.dialects.relay.dims_attr import DimsAttr
 
 AnyTensorType: TypeAlias = TensorType[Attribute]
@@ -73,3 +73,45 @@ def is_complete(type: Attribute) -> bool:
 def is_static(type: Attribute) -> bool:
     """Whether `type` is a tensor all of whose extents are integers."""
     return isinstance(type, TensorType) and all(isinstance(dim, int) for dim in shape_of(type))
+
+
+def merge_types(lhs: Attribute, rhs: Attribute) -> Attribute | None:
+    """What is known of a value that has both types; `None` where it cannot have both.
+
+    `!relay.incomplete` gives way to anything, an unknown extent to a named one, a named one to an integer; tuples and
+    function types merge part by part.
+    """
+    if lhs == rhs or isinstance(rhs, IncompleteType):
+        return lhs
+    if isinstance(lhs, IncompleteType):
+        return rhs
+    if isinstance(lhs, TensorType) and isinstance(rhs, TensorType):
+        return _merge_tensors(lhs, rhs)
+    if isinstance(lhs, TupleType) and isinstance(rhs, TupleType):
+        fields = _merge_all(lhs.types.data, rhs.types.data)
+        return None if fields is None else TupleType(tuple(cast(TypeAttribute, field) for field in fields))
+    if isinstance(lhs, FunctionType) and isinstance(rhs, FunctionType):
+        inputs = _merge_all(lhs.inputs.data, rhs.inputs.data)
+        outputs = _merge_all(lhs.outputs.data, rhs.outputs.data)
+        return None if inputs is None or outputs is None else FunctionType.from_lists(inputs, outputs)
+    return None
+
+
+def _merge_tensors(lhs: AnyTensorType, rhs: AnyTensorType) -> Attribute | None:
+    left, right = shape_of(lhs), shape_of(rhs)
+    if lhs.element_type != rhs.element_type or len(left) != len(right):
+        return None
+    shape: list[Dim] = []
+    for first, second in zip(left, right, strict=True):
+        dim = merge_dims(first, second)
+        if dim is None:
+            return None
+        shape.append(dim)
+    return tensor_type(shape, lhs.element_type)
+
+
+def _merge_all(lhs: Sequence[Attribute], rhs: Sequence[Attribute]) -> list[Attribute] | None:
+    if len(lhs) != len(rhs):
+        return None
+    merged = [merge_types(left, right) for left, right in zip(lhs, rhs, strict=True)]
+    return None if None in merged else [type for type in merged if type is not None]
