@@ -8,9 +8,8 @@ from xdsl.ir import Block, Region
 
 
 def dominator_tree_preorder(region: Region) -> Iterator[tuple[Block, int]]:
-    """The blocks of `region` with their depth, each after its immediate dominator.
+    """The blocks of `region` that its entry reaches, with their depth, each after its immediate dominator.
 
-    Unreachable blocks come last, at the depth of the last block before them plus one, as if it dominated them.
     Immediate dominators by the iterative scheme of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
     """
     order = _reverse_postorder(region)
@@ -18,16 +17,11 @@ def dominator_tree_preorder(region: Region) -> Iterator[tuple[Block, int]]:
     idoms = _immediate_dominators(order)
     for block in order[1:]:
         children[idoms[block]].append(block)
-    depth = -1
     stack = [(order[0], 0)]
     while stack:
         block, depth = stack.pop()
         yield block, depth
         stack += ((child, depth + 1) for child in reversed(children[block]))
-    for block in region.blocks:
-        if block not in children:
-            depth += 1
-            yield block, depth
 
 
 def _successors(block: Block) -> tuple[Block, ...]:

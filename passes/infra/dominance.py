@@ -101,7 +101,7 @@ def _push_regions(stack: list[_Visit | _Leave], op: Operation, isolation: int) -
 def _plan_region(region: Region, isolation: int) -> list[_Visit | _Leave]:
     """Visit and leave the blocks of a region in preorder of its dominator tree.
 
-    Blocks that cannot be reached come last and see everything defined in the region, as in MLIR.
+    Blocks that cannot be reached are left out: no path leads through them, so every definition dominates them.
     """
     if region.first_block is None:
         return []

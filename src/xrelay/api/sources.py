@@ -1,0 +1,71 @@
+"""Where programs come from and go to: ONNX files, text files with side files, modules in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.errors import InputError
+from xrelay.passes.infra.source import full_context, read_module
+from xrelay.passes.infra.verify import verify_module
+
+if TYPE_CHECKING:
+    import onnx
+
+Source: TypeAlias = "str | PathLike[str] | onnx.ModelProto | ModuleOp"
+"""A path of an `.onnx` or `.mlir` file, an ONNX model in memory, or a module."""
+
+Shapes: TypeAlias = Mapping[str, Sequence[int]]
+"""Shapes of inputs by name, for those that the model leaves open."""
+
+
+def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
+    """The verified relay module of `source`; a module given as such is cloned, so the caller's stays as it is.
+
+    Raises `ParseError` and `VerificationError` with `file:line:col` for text, `ModelImportError` for ONNX models,
+    `InputError` for a file of another kind and for `shapes` of something that is not an ONNX model.
+    """
+    if isinstance(source, ModuleOp):
+        module = source.clone()
+    elif isinstance(source, str | PathLike) and Path(source).suffix != ".onnx":
+        module = _load_text(Path(source))
+    else:
+        from xrelay.frontend.onnx import import_onnx
+
+        return import_onnx(source, shapes=shapes)
+    if shapes:
+        raise InputError(
+            "shapes= fixes the inputs of ONNX models only", help="write the shapes into the module's types"
+        )
+    verify_module(module)
+    return module
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file; `InputError` where that cannot be done."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write the file: {error.strerror}", location=str(path)) from error
+
+
+def interpret(module: ModuleOp, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+    """What the interpreter of the relay dialect says `module` computes."""
+    raise InputError("no interpreter")
+
+
+def _load_text(path: Path) -> ModuleOp:
+    """The module in a text file, with its weights where it names a side file."""
+    from xrelay.dialects.relay.weights import resolve_side_file
+
+    if path.suffix != ".mlir":
+        raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help="name the file for what it holds")
+    module = read_module(full_context(), path)
+    resolve_side_file(module, path.parent)
+    return module

@@ -1,0 +1,43 @@
+"""What every subcommand shares: its shape, its documentation, and its errors."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from argparse import ArgumentParser, Namespace
+from typing import ClassVar
+
+from xrelay.errors import XRelayError
+
+
+class UsageError(XRelayError):
+    """The command line asks for something that makes no sense; the exit code is 2."""
+
+
+class Command(ABC):
+    """A subcommand. Its docstring is its help: the first paragraph is the summary in the list of commands."""
+
+    name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not cls.__doc__:
+            raise TypeError(f"the command class {cls.__name__} needs a docstring: it is the help users see")
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first paragraph of the docstring, in one line."""
+        return " ".join(cls.description().split("\n\n")[0].split())
+
+    @classmethod
+    def description(cls) -> str:
+        """The docstring."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    @abstractmethod
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the flags."""
+
+    @abstractmethod
+    def run(self, args: Namespace) -> int:
+        """Do it; gives the exit code."""

@@ -1,0 +1,46 @@
+"""`xrelay import`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import ClassVar
+
+from xrelay.passes.infra.instruments import print_module
+from xrelay.tools.commands.base import Command
+from xrelay.tools.commands.options import add_shapes, add_source
+
+
+class ImportCommand(Command):
+    """Convert an ONNX model to the text of a relay module.
+
+    The weights go to a side file next to the output (model.mlir and model.safetensors), which the text names and
+    every tool of xrelay finds again. Without -o the text goes to standard output and the weights nowhere: such a text
+    goes through every pass that does not look inside weights, but cannot be run.
+    """
+
+    name: ClassVar[str] = "import"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The model, its open shapes, and where the text goes."""
+        add_source(parser, "model: .onnx")
+        add_shapes(parser)
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="text to write; weights go beside it")
+        parser.add_argument("--print-debuginfo", action="store_true", help="print the names of source nodes")
+
+    def run(self, args: Namespace) -> int:
+        """Import and print."""
+        from xrelay.api.sources import write_text
+        from xrelay.dialects.relay.weights import save_side_file
+        from xrelay.frontend.onnx import import_onnx
+
+        module = import_onnx(args.model, shapes=dict(args.shapes))
+        if args.output is not None:
+            save_side_file(module, args.output.with_suffix(".safetensors"))
+        text = print_module(module, debuginfo=args.print_debuginfo) + "\n"
+        if args.output is None:
+            sys.stdout.write(text)
+        else:
+            write_text(args.output, text)
+        return 0

@@ -1,0 +1,67 @@
+"""Groups of flags that several subcommands have, and what they mean."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+
+from xrelay.api.compile import compile
+from xrelay.api.model import CompiledModel, load
+from xrelay.tools.progress import progress_bar
+
+
+def add_source(parser: ArgumentParser, help_: str = "model: .onnx, .mlir, or .xrelay (compiled)") -> None:
+    """The model argument."""
+    parser.add_argument("model", type=Path, help=help_)
+
+
+def add_shapes(parser: ArgumentParser) -> None:
+    """`--shapes`."""
+    parser.add_argument(
+        "--shapes",
+        action="append",
+        default=[],
+        type=parse_shape,
+        metavar="NAME:DxDx…",
+        help="shape of an input whose shape the model leaves open, e.g. data:1x3x224x224",
+    )
+
+
+def add_compile_options(parser: ArgumentParser) -> None:
+    """What compiling needs to know."""
+    group = parser.add_argument_group("compiling")
+    add_shapes(parser)
+    group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)")
+    group.add_argument("--target", help="CPU to compile for, e.g. 'cpu -mcpu=znver4'; this machine without it")
+    group.add_argument("--threads", type=int, help="threads a run may use (default: the cores at hand)")
+    group.add_argument("--dump-stages", type=Path, metavar="DIR", help="write the program after every stage into DIR")
+    group.add_argument("--no-cache", action="store_true", help="neither use nor fill the cache on disk")
+
+
+def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
+    """`x:1x3x224x224` as name and extents; the name may itself hold colons."""
+    name, colon, extents = text.rpartition(":")
+    try:
+        shape = tuple(int(extent) for extent in extents.split("x")) if extents else ()
+    except ValueError:
+        shape = None
+    if not colon or not name or shape is None or any(extent < 0 for extent in shape):
+        raise ArgumentTypeError(f"{text!r} is not of the form name:1x3x224x224")
+    return name, shape
+
+
+def compiled_model(args: Namespace) -> CompiledModel:
+    """The model of the command line: loaded where it is compiled already, else compiled."""
+    if args.model.suffix == ".xrelay":
+        return load(args.model, num_threads=args.threads)
+    with progress_bar("compiling") as progress:
+        return compile(
+            args.model,
+            target=args.target,
+            opt_level=args.opt_level,
+            threads=args.threads,
+            shapes=dict(args.shapes),
+            dump_stages=args.dump_stages,
+            cache=not args.no_cache,
+            progress=progress,
+        )

@@ -1,0 +1,49 @@
+"""`xrelay`: import, compile, run, measure and inspect models from the command line.
+
+stdout carries the product alone; everything else goes to stderr. Exit codes: 0 fine, 1 the model is wrong or a check
+failed, 2 the command line is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+
+from xrelay import __version__
+from xrelay.errors import XRelayError
+from xrelay.tools.commands import all_commands
+from xrelay.tools.commands.base import UsageError
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the subcommand that the command line (or `args`) names; gives the exit code."""
+    parser = ArgumentParser(prog="xrelay", description="Compile and run deep-learning models on the CPU.")
+    parser.add_argument("-v", "--version", action="version", version=f"xrelay {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = {command.name: command for command in all_commands()}
+    for name, command in commands.items():
+        subparser = subparsers.add_parser(
+            name, help=command.summary(), description=command.description(), formatter_class=RawDescriptionHelpFormatter
+        )
+        subparser.add_argument("--debug", action="store_true", help="show Python tracebacks (or set XRELAY_DEBUG)")
+        command.add_arguments(subparser)
+    parsed = parser.parse_args(args)
+    try:
+        return commands[parsed.command].run(parsed)
+    except XRelayError as error:
+        if parsed.debug or os.environ.get("XRELAY_DEBUG"):
+            traceback.print_exception(error)
+        sys.stderr.write(error.render() + "\n")
+        return 2 if isinstance(error, UsageError) else 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
