@@ -106,7 +106,11 @@ class LowerTupleGetItem(ConversionPattern[TupleGetItemOp]):
     def rewrite(self, op: TupleGetItemOp, rewriter: ConversionRewriter) -> str | None:
         """Read through the cast."""
         emitter = TopiEmitter(op, rewriter)
-        rewriter.replace(op, [tuple_fields(op.operands[0])[emitter.integer("index")]])
+        try:
+            fields = tuple_fields(op.operands[0])
+        except LoweringError as error:
+            return error.message
+        rewriter.replace(op, [fields[emitter.integer("index")]])
         return None
 
 

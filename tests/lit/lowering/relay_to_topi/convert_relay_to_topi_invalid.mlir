@@ -1,0 +1,26 @@
+// RUN: xrelay-opt %s -p convert-relay-to-topi --split-input-file --verify-diagnostics
+
+// A dynamic shape has no static index space.
+func.func private @dynamic(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> attributes {relay.primitive} {
+  // expected-error@+1 {{native code needs static shapes}}
+  %0 = relay.nn.relu(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+  func.return %0 : tensor<?xf32, #relay.dims<n>>
+}
+
+// -----
+
+// A constant of several elements is a parameter, never inside a kernel.
+func.func private @constant() -> tensor<2xf32> attributes {relay.primitive} {
+  // expected-error@+1 {{must be a parameter}}
+  %0 = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}
+
+// -----
+
+// A tuple cannot come from outside.
+func.func private @outside(%t: tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32> attributes {relay.primitive} {
+  // expected-error@+1 {{reaches a kernel from outside}}
+  %0 = relay.tuple_get_item(%t) {index = 0} : (tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}

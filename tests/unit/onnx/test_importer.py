@@ -1,0 +1,164 @@
+"""The importer on whole models: names, locations, shapes, and everything that can be wrong with a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from support.onnx_models import conv_model, model, value
+from xdsl.dialects.builtin import NameLoc, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from xrelay.dialects.relay.types import shape_of
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx import import_onnx
+
+
+def main_of(source: onnx.ModelProto, **options: object) -> FuncOp:
+    module = import_onnx(source, **options)  # pyright: ignore[reportArgumentType]
+    module.verify()
+    (function,) = module.body.block.ops
+    assert isinstance(function, FuncOp)
+    return function
+
+
+def relu_chain(count: int) -> onnx.ModelProto:
+    nodes = [helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"], name=f"relu{i}") for i in range(count)]
+    return model(nodes, [value("v0", (2, 3))], [f"v{count}"])
+
+
+def test_names_of_inputs_outputs_and_locations() -> None:
+    function = main_of(conv_model())
+    assert function.arg_attrs is not None
+    assert function.res_attrs is not None
+    assert function.arg_attrs.data[0].data["relay.name"] == StringAttr("x")
+    assert function.res_attrs.data[0].data["relay.name"] == StringAttr("y")
+    conv = next(op for op in function.walk() if op.name == "relay.nn.conv2d")
+    assert isinstance(conv.location, NameLoc)
+    assert conv.location.desc == StringAttr("conv1")
+
+
+def test_named_dimensions_flow_through() -> None:
+    function = main_of(conv_model(data=("batch", 3, 8, None)))
+    result = function.function_type.outputs.data[0]
+    assert [str(dim) for dim in shape_of(result)] == ["batch", "4", "6", "?"]
+
+
+def test_shapes_fix_dimensions() -> None:
+    function = main_of(conv_model(data=("batch", 3, 8, 8)), shapes={"x": (5, 3, 8, 8)})
+    assert shape_of(function.function_type.outputs.data[0]) == (5, 4, 6, 6)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        ({"X": (1, 3, 8, 8)}, ["'X'", "no input", "the inputs are 'x'"]),
+        ({"x": (1, 3, 8)}, ["3 dimensions", "4"]),
+        ({"x": (1, 4, 8, 8)}, ["gives 4", "fixes 3"]),
+        ({"x": (-1, 3, 8, 8)}, ["negative"]),
+    ],
+)
+def test_shapes_that_do_not_fit(shapes: dict[str, tuple[int, ...]], words: list[str]) -> None:
+    with pytest.raises(ModelImportError) as caught:
+        import_onnx(conv_model(data=("batch", 3, 8, 8)), shapes=shapes)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_all_unsupported_nodes_are_reported_together() -> None:
+    nodes = [
+        helper.make_node("LRN", ["x"], ["a"], name="norm1", size=5),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Frobnicate", ["b"], ["c"], name="odd", domain="acme"),
+        helper.make_node("MaxPool", ["c"], ["y"], name="pool3d", kernel_shape=[2, 2, 2]),
+        helper.make_node("Relu", ["y"], ["z"], name="relu", surprise=1),
+    ]
+    with pytest.raises(ModelImportError) as caught:
+        import_onnx(model(nodes, [value("x", (1, 3, 8, 8))], ["z"]))
+    text = str(caught.value)
+    assert "4 nodes are not supported" in text
+    for words in ("'norm1' (LRN, opset 17)", "'odd' (acme::Frobnicate", "'pool3d'", "[2, 2, 2]", "'surprise'"):
+        assert words in text
+
+
+def test_truncated_file(tmp_path: Path) -> None:
+    data = conv_model().SerializeToString()
+    path = tmp_path / "short.onnx"
+    path.write_bytes(data[: len(data) * 2 // 3])
+    with pytest.raises(ModelImportError, match=r"short\.onnx.*(truncated|no graph)"):
+        import_onnx(path)
+
+
+@pytest.mark.parametrize("data", [b"", b"hello world, this is no protobuf", b"\x00" * 64])
+def test_files_that_are_no_models(data: bytes) -> None:
+    with pytest.raises(ModelImportError):
+        import_onnx(data)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ModelImportError, match="cannot read the model"):
+        import_onnx(tmp_path / "absent.onnx")
+
+
+def test_cyclic_graph() -> None:
+    nodes = [
+        helper.make_node("Add", ["x", "b"], ["a"], name="first"),
+        helper.make_node("Relu", ["a"], ["b"], name="second"),
+    ]
+    with pytest.raises(ModelImportError, match=r"'first'.*'b' is used before node 'second'.*cyclic"):
+        import_onnx(model(nodes, [value("x", (2,))], ["b"]))
+
+
+def test_undefined_value_and_undefined_output() -> None:
+    node = helper.make_node("Relu", ["nowhere"], ["y"], name="relu")
+    with pytest.raises(ModelImportError, match="'nowhere' is defined nowhere"):
+        import_onnx(model([node], [value("x", (2,))], ["y"]))
+    with pytest.raises(ModelImportError, match="output 'z' is defined nowhere"):
+        import_onnx(model([], [value("x", (2,))], ["z"]))
+
+
+def test_shape_mismatch_names_node_and_both_values() -> None:
+    with pytest.raises(ModelImportError, match=r"'conv1' \(Conv, opset 17\).*\[relay.nn.conv2d C3\].*5.*3"):
+        import_onnx(conv_model(weight=(4, 5, 3, 3)))
+
+
+def test_unsupported_element_type_and_missing_shape() -> None:
+    with pytest.raises(ModelImportError, match="input 'x'.*STRING"):
+        import_onnx(model([], [value("x", (2,), TensorProto.STRING)], ["x"]))
+    with pytest.raises(ModelImportError, match="gives no shape"):
+        import_onnx(model([], [value("x", None)], ["x"]))
+
+
+def test_initializer_of_wrong_length() -> None:
+    source = conv_model()
+    source.graph.initializer[0].raw_data = b"\x00" * 12
+    with pytest.raises(ModelImportError, match="tensor 'w'"):
+        import_onnx(source)
+
+
+def test_shape_arithmetic_folds() -> None:
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"]),
+        helper.make_node("Gather", ["s", "zero"], ["n"], axis=0),
+        helper.make_node("Unsqueeze", ["n", "axes"], ["n1"]),
+        helper.make_node("Concat", ["n1", "rest"], ["target"], axis=0),
+        helper.make_node("Reshape", ["x", "target"], ["y"]),
+    ]
+    constants = {
+        "zero": np.array(0, np.int64),
+        "axes": np.array([0], np.int64),
+        "rest": np.array([-1], np.int64),
+    }
+    function = main_of(model(nodes, [value("x", (2, 3, 4))], ["y"], initializers=constants))
+    assert shape_of(function.function_type.outputs.data[0]) == (2, 12)
+
+
+def test_input_is_output_and_same_value_twice() -> None:
+    function = main_of(model([], [value("x", (2,))], ["x", "x"]))
+    assert len(function.function_type.outputs) == 2
+
+
+def test_long_chain() -> None:
+    assert sum(op.name == "relay.nn.relu" for op in main_of(relu_chain(3000)).walk()) == 3000
