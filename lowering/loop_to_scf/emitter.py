@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, LocationAttr, UnknownLoc, VectorType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Block, Operation, SSAValue
 
+from xrelay.dialects.loop.affine_bounds import bounds
 from xrelay.dialects.loop.value_map import ValueMap
 from xrelay.passes.loop.index_arith import IndexArith
+
+Constant: TypeAlias = IntegerAttr[IntegerType | IndexType] | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr
+"""The values that `arith.constant` can have."""
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -22,7 +35,7 @@ class _Scope:
     """A block in which constants are kept: a function's entry, or the body of a parallel loop, which is outlined."""
 
     entry: Block
-    ops: dict[Attribute, Operation] = field(default_factory=dict[Attribute, Operation])
+    ops: dict[Constant, Operation] = field(default_factory=dict[Constant, Operation])
     stack: list[Operation] = field(default_factory=list[Operation])
 
 
@@ -45,7 +58,7 @@ class Emitter:
         self.location = UnknownLoc()
         self.ranges = {}
         self._scopes = []
-        self._arith = IndexArith(lambda op: (self.add(op), None)[1], self.index, self.ranges)
+        self._arith = IndexArith(self._append, self.index, self.ranges.get)
 
     def add(self, op: OpT) -> OpT:
         """Appends an operation, at the current location."""
@@ -53,8 +66,11 @@ class Emitter:
         self.block.add_op(op)
         return op
 
+    def _append(self, op: Operation) -> None:
+        self.add(op)
+
     @contextmanager
-    def inside(self, block: Block) -> Iterator[None]:
+    def inside(self, block: Block) -> Generator[None]:
         """Operations go to the end of `block` for the time being."""
         outer = self.block
         self.block = block
@@ -62,7 +78,7 @@ class Emitter:
         self.block = outer
 
     @contextmanager
-    def scope(self, block: Block) -> Iterator[None]:
+    def scope(self, block: Block) -> Generator[None]:
         """Operations go to the end of `block`, constants and stack buffers to its beginning."""
         outer = self.block if self._scopes else block
         self._scopes.append(_Scope(block))
@@ -70,7 +86,8 @@ class Emitter:
         yield
         self.block = outer
         scope = self._scopes.pop()
-        hoisted = [*scope.ops.values(), *scope.stack]
+        used = [op for op in scope.ops.values() if any(result.uses for result in op.results)]
+        hoisted = [*used, *scope.stack]
         if (first := block.first_op) is not None:
             block.insert_ops_before(hoisted, first)
         else:
@@ -81,7 +98,7 @@ class Emitter:
         self._scopes[-1].stack.append(op)
         return op
 
-    def constant(self, value: Attribute) -> SSAValue:
+    def constant(self, value: Constant) -> SSAValue:
         """The constant of this (typed) value, one for each scope."""
         ops = self._scopes[-1].ops
         if value not in ops:
@@ -92,13 +109,9 @@ class Emitter:
         """The index constant `value`."""
         return self.constant(IntegerAttr.from_index_int_value(value))
 
-    def lanes(self, count: int) -> SSAValue:
-        """The vector of indices `0, 1, …, count - 1`."""
-        return self.constant(DenseIntOrFPElementsAttr.from_list(VectorType(IndexType(), [count]), list(range(count))))
-
     def range_of(self, value: ValueMap) -> tuple[int, int] | None:
         """Bounds of a map's one expression, from the ranges of its operands; None if unknown."""
-        return self._arith.range_of(value)
+        return bounds(value.exprs[0], [self.ranges.get(operand) for operand in value.operands])
 
     def affine(self, value: ValueMap) -> SSAValue:
         """Computes the one expression of `value`."""

@@ -71,7 +71,8 @@ def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:
     nest: Operation = statement
     for loop in reversed(inside):
         nest = _copy_around(loop, nest, names)
-    assert (parent := outermost.parent) is not None
+    parent = outermost.parent
+    assert parent is not None
     parent.insert_op_before(nest, outermost)
 
 
@@ -103,7 +104,7 @@ def _guard_in_place(block: BlockOp) -> None:
     init = _take_init(block).block
     for argument, variable in zip(init.args, spatial, strict=True):
         argument.replace_all_uses_with(variable)
-    statements = [op for op in init.ops]
+    statements: list[Operation] = list(init.ops)
     for op in statements:
         op.detach()
     if reduce:

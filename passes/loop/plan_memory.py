@@ -42,6 +42,8 @@ from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_a
 
 NOALIAS = "llvm.noalias"
 NUM_SCRATCH = "loop.num_scratch"
+ARENA = "loop.arena"
+"""The attribute of the argument that is the arena."""
 INDEX_BYTES = 8
 Buffer = SSAValue | Attribute
 """What names a piece of memory: the value that made it, or for weights the weight itself."""
@@ -93,7 +95,7 @@ class LoopPlanMemoryPass(ModulePass):
     Before → after:
 
     ```
-    func.func @main(%x: T, %y: T) {            func.func @main(%x: T, %y: T, %arena: memref<4096xi8>) {
+    func.func @main(%x: T, %y: T) {            func.func @main(%x: T, %y: T, %arena: memref<4096xi8> {loop.arena}) {
       %t = memref.alloc() : T                    %c0 = arith.constant 0 : index
       func.call @k(%x, %t) : (T, T) -> ()  →     %t = memref.view %arena[%c0][] : memref<4096xi8> to T
       func.call @k(%t, %y) : (T, T) -> ()        func.call @k(%x, %t) : (T, T) -> ()
@@ -147,7 +149,7 @@ def _roots(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
         sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
         for result in op.results:
             if isinstance(op, WeightOp):
-                roots[result] = (op.value,)
+                roots[result] = (op.weight,)
             elif isinstance(result.type, MemRefType):
                 roots[result] = sources if sources and not _is_place_in_arena(op) else (result,)
     return roots
@@ -212,6 +214,9 @@ def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
         for op, life, offset in zip(planned, requests, plan.offsets, strict=True)
     )
     (arena,) = insert_arguments(main, len(block.args), [MemRefType(i8, [plan.size])], ["arena"])
+    attrs = argument_attrs(main)
+    attrs[-1][ARENA] = UnitAttr()
+    set_argument_attrs(main, attrs)
     _replace_by_views(arena, planned, plan.offsets)
     return MemoryStatistics(rows, plan.size, len(allocs) - len(planned))
 

@@ -120,7 +120,8 @@ def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[Operation]
     (the second loop is then cut to 8 iterations, since nothing is left of the others).
     """
     extent = loop.extent
-    assert extent is not None and loop.parent is not None
+    assert extent is not None
+    assert loop.parent is not None
     cuts = sorted({0, extent, *(reach.full for reach in reaches), *(reach.dead for reach in reaches)})
     partial = {reach.full for reach in reaches if reach.full + 1 == reach.dead}
     end_of_all = max(reach.dead for reach in reaches)

@@ -1,0 +1,76 @@
+"""Comparisons of indices: decided by what is known about loops, or made into masks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.arith_extras import CmpiOp
+from xrelay.dialects.loop.value_map import Space, ValueMap
+from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, index_vector, positive_lanes
+
+PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+"""The predicates of `arith.cmpi` by number."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a condition came to: known when compiling, the same for all lanes, or a mask of lanes."""
+
+    known: bool | None = None
+    value: SSAValue | None = None
+    mask: Mask | None = None
+
+
+def difference(left: ValueMap, right: ValueMap, plus: int = 0) -> ValueMap:
+    """`left - right + plus` of two maps with one expression each."""
+    space = Space()
+    (a,), (b,) = space.lift(left), space.lift(right)
+    return ValueMap.make([a - b + plus], space.values).simplified()
+
+
+def compare(emitter: Emitter, predicate: int, lhs: ValueMap, rhs: ValueMap, lanes: LaneContext | None) -> Condition:
+    """Compares two indices."""
+    name = _signed(emitter, PREDICATES[predicate], lhs, rhs)
+    positive = _as_positive(name, lhs, rhs)
+    if positive is not None:
+        known = emitter.range_of(positive)
+        if known is not None and (known[0] > 0 or known[1] <= 0):
+            return Condition(known=known[0] > 0)
+    elif name in ("eq", "ne"):
+        known = emitter.range_of(difference(lhs, rhs))
+        if known is not None and (known == (0, 0) or known[0] > 0 or known[1] < 0):
+            return Condition(known=(known == (0, 0)) == (name == "eq"))
+    if lanes is None or (lanes.position(lhs) is None and lanes.position(rhs) is None):
+        value = emitter.add(CmpiOp(emitter.affine(lhs), emitter.affine(rhs), predicate)).result
+        return Condition(value=value)
+    mask = positive_lanes(emitter, positive, lanes) if positive is not None else None
+    if mask is None:
+        vectors = (index_vector(emitter, side, lanes) for side in (lhs, rhs))
+        mask = Mask(emitter.add(CmpiOp(*vectors, predicate)).result)
+    return Condition(mask=mask)
+
+
+def _signed(emitter: Emitter, name: str, lhs: ValueMap, rhs: ValueMap) -> str:
+    """Unsigned comparisons of what cannot be negative are signed ones."""
+    if not name.startswith("u"):
+        return name
+    ranges = [emitter.range_of(side) for side in (lhs, rhs)]
+    return "s" + name[1:] if all(known is not None and known[0] >= 0 for known in ranges) else name
+
+
+def _as_positive(name: str, lhs: ValueMap, rhs: ValueMap) -> ValueMap | None:
+    """An expression that is positive exactly where the signed comparison holds."""
+    match name:
+        case "slt":
+            return difference(rhs, lhs)
+        case "sle":
+            return difference(rhs, lhs, 1)
+        case "sgt":
+            return difference(lhs, rhs)
+        case "sge":
+            return difference(lhs, rhs, 1)
+        case _:
+            return None

@@ -1,0 +1,63 @@
+"""`convert-loop-to-scf`: from scheduled loop nests to scf, memref, vector, arith and math, as upstream MLIR knows them.
+
+The result is the shape that LLVM compiles best: rolled loops, vectors of explicit width, register tiles as small
+arrays on the stack whose loops are marked to be unrolled, so that the array becomes registers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from xrelay.errors import LoweringError
+from xrelay.lowering.loop_to_scf.kernel import KernelWriter
+from xrelay.lowering.loop_to_scf.weights import weights_to_arguments
+from xrelay.passes.infra.locations import location_of
+
+SCHEDULE = "loop.schedule"
+
+
+@dataclass(frozen=True)
+class ConvertLoopToScfPass(ModulePass):
+    """Replaces loops, accesses and weights of the loop level; blocks must have been lowered before.
+
+    Before → after:
+
+    ```
+    loop.for "v" %v to 4 unrolled {               scf.for %v = %c0 to %c4 step %c1 {
+      loop.for "j" %j to 16 vectorized {            %0 = arith.muli %v, %c16 : index
+        %b = loop.load %B[%k, %v * 16 + %j] : T     %b = vector.load %B[%k, %0] : T, vector<16xf32>
+        %a = loop.load %A[%k] : U               →   %1 = memref.load %A[%k] : U
+        …                                           %a = vector.broadcast %1 : f32 to vector<16xf32>
+      }                                             …
+    }                                             } {llvm.loop_annotation = …<unroll = <full = true>>}
+    ```
+
+    A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. Parallel loops become
+    one `scf.parallel`; those inside it are serial. Local buffers go on the stack. `LoweringError` for blocks, for an
+    operation that lanes cannot do, and where all lanes would store to one element.
+    """
+
+    name = "convert-loop-to-scf"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Converts the module in place."""
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                convert_function(function)
+
+
+def convert_function(function: func.FuncOp) -> None:
+    """Converts one function in place."""
+    if len(function.body.blocks) != 1:
+        raise LoweringError(
+            f"convert-loop-to-scf: @{function.sym_name.data} has {len(function.body.blocks)} blocks, it can have one",
+            location=location_of(function),
+        )
+    weights_to_arguments(function)
+    function.attributes.pop(SCHEDULE, None)
+    KernelWriter().write(function)

@@ -1,0 +1,367 @@
+"""Writes one function of the loop level again at the scf level, statement by statement.
+
+Outside vectorised loops the operations stay what they are and loops become `scf.for` and `scf.parallel`. The body of a
+vectorised loop is written once for all its iterations: a value that differs between iterations is a vector with a
+lane for each, one that does not stays a scalar, and an index that moves regularly stays an affine expression, so that
+accesses see their stride. A condition that differs between lanes becomes a mask under which both branches are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i1
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from xrelay.dialects.arith_extras import SelectOp
+from xrelay.dialects.llvm_extras import LOOP_ANNOTATION, LoopAnnotationAttr
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.errors import LoweringError
+from xrelay.lowering.loop_to_scf.accesses import Place, load, store
+from xrelay.lowering.loop_to_scf.conditions import Condition, compare
+from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
+from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
+from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, layout_of, on_stack
+from xrelay.lowering.loop_to_scf.values import Values, as_expression
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.loop.nests import is_local
+
+PARALLEL_NOTE = "loop.note"
+"""Attribute of a loop that was parallel and became serial: why."""
+
+
+class KernelWriter:
+    """The state of writing one function. `write` is the way in."""
+
+    _emitter: Emitter
+    _values: Values
+    _layouts: dict[SSAValue, LocalLayout]
+    _waiting: dict[ForOp, list[memref.AllocOp]]
+    _in_parallel: bool
+
+    def __init__(self) -> None:
+        self._emitter = Emitter()
+        self._values = Values(self._emitter)
+        self._layouts, self._waiting, self._in_parallel = {}, {}, False
+
+    def write(self, function: func.FuncOp) -> None:
+        """Replaces the body of `function`."""
+        old = function.body.block
+        new = Block(arg_types=old.arg_types)
+        for argument, replacement in zip(old.args, new.args, strict=True):
+            replacement.name_hint = argument.name_hint
+            self._values.set(argument, replacement)
+        with self._emitter.scope(new):
+            self._block(old)
+        region = Region(new)
+        function.detach_region(function.body)
+        function.add_region(region)
+
+    # --- statements
+
+    def _block(self, block: Block) -> None:
+        """Writes the ops of a block, and frees what it allocated and nobody frees."""
+        allocated: list[memref.AllocOp] = []
+        for op in block.ops:
+            self._emitter.location = op.location
+            if isinstance(op, func.ReturnOp):
+                self._free(allocated, op)
+            self._statement(op)
+            if isinstance(op, memref.AllocOp) and not is_local(op.memref):
+                allocated.append(op)
+        if not isinstance(block.last_op, func.ReturnOp):
+            self._free(allocated, None)
+
+    def _free(self, allocated: Sequence[memref.AllocOp], end: func.ReturnOp | None) -> None:
+        for op in allocated:
+            freed = any(isinstance(use.operation, memref.DeallocOp) for use in op.memref.uses)
+            if not freed and (end is None or op.memref not in end.operands):
+                self._emitter.add(memref.DeallocOp.get(self._values.get(op.memref)))
+
+    def _statement(self, op: Operation) -> None:
+        match op:
+            case ForOp():
+                self._loop(op)
+            case LoadOp():
+                place = self._place(op)
+                self._define(op, load(self._emitter, place, self._values.lanes))
+            case StoreOp():
+                store(self._emitter, self._place(op), self._values.get(op.value), self._values.lanes)
+            case scf.IfOp():
+                self._if(op)
+            case arith.ConstantOp():
+                self._constant(op)
+            case memref.AllocOp() if is_local(op.memref):
+                self._local_buffer(op)
+            case BlockOp():
+                raise self._failure(op, "run loop-lower-blocks before convert-loop-to-scf")
+            case scf.YieldOp():
+                pass
+            case _ if op.name.startswith(("arith.", "math.")):
+                self._arithmetic(op)
+            case _:
+                self._copy(op)
+
+    def _define(self, op: Operation, value: SSAValue) -> None:
+        """`value` stands for the one result of `op`."""
+        if value.name_hint is None:
+            value.name_hint = op.results[0].name_hint
+        self._values.set(op.results[0], value)
+
+    def _place(self, op: LoadOp | StoreOp) -> Place:
+        """Where an access goes at this level."""
+        buffer, index = self._values.get(op.memref), self._values.access(op.index)
+        layout, lanes = self._layouts.get(op.memref), self._values.lanes
+        if layout is not None and lanes is not None:
+            index = layout.index_of(index, lanes.index, SSAValue.get(buffer, type=MemRefType).type.get_num_dims())
+        return Place(buffer, index)
+
+    def _constant(self, op: arith.ConstantOp) -> None:
+        value = op.value
+        if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
+            self._values.set_index(op.result, ValueMap.constant(value.value.data))
+        elif isinstance(value, IntegerAttr) and value.type == i1:
+            self._values.set_condition(op.result, Condition(known=value.value.data != 0))
+        else:
+            self._values.set_constant(op.result, value)
+
+    def _arithmetic(self, op: Operation) -> None:
+        """Index expressions stay symbolic, conditions are decided where they can be, the rest is written."""
+        if isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
+            sides = self._values.index(op.lhs), self._values.index(op.rhs)
+            if not any(is_vector(operand) for side in sides for operand in side.operands):
+                condition = compare(self._emitter, op.predicate.value.data, *sides, self._values.lanes)
+                self._values.set_condition(op.result, condition)
+                return
+        condition = logic(op, self._values, self._emitter) if isinstance(op, arith.AndIOp | arith.OrIOp) else None
+        if condition is not None:
+            self._values.set_condition(op.results[0], condition)
+            return
+        if (index := as_expression(op, self._values, self._emitter)) is not None:
+            self._values.set_index(op.results[0], index)
+            return
+        elementwise(op, self._values, self._emitter)
+
+    def _copy(self, op: Operation) -> None:
+        """Any other operation without regions stays what it is; not in the lanes of a vector."""
+        if op.regions or op.name.startswith("loop."):
+            raise self._failure(op, "nothing stands for it at the scf level")
+        if self._values.lanes is not None:
+            raise self._failure(op, "it cannot be done for all lanes of a vectorised loop")
+        operands = [self._values.get(operand) for operand in op.operands]
+        new = type(op).create(
+            operands=operands, result_types=op.result_types, properties=op.properties, attributes=op.attributes
+        )
+        self._emitter.add(new)
+        for old, result in zip(op.results, new.results, strict=True):
+            result.name_hint = old.name_hint
+            self._values.set(old, result)
+
+    @staticmethod
+    def _failure(op: Operation, reason: str) -> LoweringError:
+        return LoweringError(f"convert-loop-to-scf cannot convert '{op.name}': {reason}", location=location_of(op))
+
+    # --- local buffers
+
+    def _local_buffer(self, op: memref.AllocOp) -> None:
+        """A buffer that one parallel loop alone uses goes into that loop: each thread has its own."""
+        loop = None if self._in_parallel else _only_parallel_loop(op)
+        if loop is None:
+            self._put_on_stack(op)
+        else:
+            self._waiting.setdefault(loop, []).append(op)
+
+    def _put_on_stack(self, op: memref.AllocOp) -> None:
+        layout = layout_of(op)
+        buffer = self._emitter.on_stack(on_stack(layout.type_of(op.memref.type)))
+        buffer.location = op.location
+        self._layouts[op.memref] = layout
+        self._define(op, buffer.memref)
+
+    # --- loops
+
+    def _loop(self, loop: ForOp) -> None:
+        body = loop.body.block
+        if loop.extent == 0:
+            return
+        if loop.extent == 1:
+            self._values.set_index(loop.index, ValueMap.constant(0))
+            self._release(loop)
+            self._block(body)
+        elif becomes_lanes(loop) and self._values.lanes is None:
+            self._vectorized(loop)
+        elif loop.kind is LoopKind.PARALLEL and not self._in_parallel and self._values.lanes is None:
+            self._parallel(loop)
+        else:
+            self._serial(loop)
+
+    def _release(self, loop: ForOp) -> None:
+        """Puts the buffers that only this loop uses on the stack."""
+        for op in self._waiting.pop(loop, []):
+            self._put_on_stack(op)
+
+    def _vectorized(self, loop: ForOp) -> None:
+        assert loop.extent is not None
+        lanes = LaneContext.of(loop.extent)
+        self._emitter.ranges[lanes.index] = (0, loop.extent - 1)
+        self._values.set_index(loop.index, ValueMap.identity([lanes.index]))
+        self._values.lanes = lanes
+        self._block(loop.body.block)
+        self._values.lanes = None
+
+    def _serial(self, loop: ForOp) -> None:
+        body = Block(arg_types=[IndexType()])
+        self._name_index(loop, body.args[0])
+        with self._emitter.inside(body):
+            self._block(loop.body.block)
+            self._emitter.add(scf.YieldOp())
+        self._emitter.location = loop.location
+        emit = self._emitter
+        new = emit.add(scf.ForOp(emit.index(0), self._extent(loop), emit.index(1), [], body))
+        if loop.kind is LoopKind.UNROLLED:
+            new.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_full()
+        elif loop.no_unroll or _holds_unrolled(loop):
+            new.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_disable()
+
+    def _extent(self, loop: ForOp) -> SSAValue:
+        if loop.dynamic_extent is not None:
+            return self._values.get(loop.dynamic_extent)
+        assert loop.extent is not None
+        return self._emitter.index(loop.extent)
+
+    def _name_index(self, loop: ForOp, index: SSAValue) -> None:
+        index.name_hint = loop.index.name_hint
+        self._values.set_index(loop.index, ValueMap.identity([index]))
+        if loop.extent is not None:
+            self._emitter.ranges[index] = (0, loop.extent - 1)
+
+    def _parallel(self, loop: ForOp) -> None:
+        """One `scf.parallel` over the iterations of a perfect nest of parallel loops."""
+        nest = _parallel_nest(loop)
+        emit, body = self._emitter, Block(arg_types=[IndexType()])
+        extent = self._extent(loop) if len(nest) == 1 else emit.index(prod(inner.extent or 1 for inner in nest))
+        with emit.scope(body):
+            self._in_parallel = True
+            self._bind_nest(nest, body.args[0])
+            for inner in nest:
+                self._release(inner)
+            self._block(nest[-1].body.block)
+            emit.add(scf.ReduceOp())
+            self._in_parallel = False
+        emit.location = loop.location
+        emit.add(scf.ParallelOp([emit.index(0)], [extent], [emit.index(1)], Region(body)))
+
+    def _bind_nest(self, nest: Sequence[ForOp], index: SSAValue) -> None:
+        """The indices of collapsed loops, from the index of the one loop that runs over all of them."""
+        if len(nest) == 1:
+            self._name_index(nest[0], index)
+            return
+        index.name_hint = "tile"
+        inside = 1
+        self._emitter.ranges[index] = (0, prod(loop.extent or 1 for loop in nest) - 1)
+        for loop in reversed(nest):
+            extent = loop.extent or 1
+            part = ValueMap.make([AffineDimExpr(0) // inside % extent], [index])
+            computed = self._emitter.affine(part)
+            if computed is not index:
+                self._name_index(loop, computed)
+            else:
+                self._values.set_index(loop.index, ValueMap.identity([index]))
+            inside *= extent
+
+    # --- conditions
+
+    def _if(self, op: scf.IfOp) -> None:
+        condition = self._values.condition(op.cond)
+        if condition.known is not None:
+            region = op.true_region if condition.known else op.false_region
+            results = self._branch(region)
+        elif condition.mask is not None:
+            results = self._masked_if(op, condition.mask)
+        else:
+            results = self._branching_if(op, self._values.get(op.cond))
+        for old, new in zip(op.results, results, strict=True):
+            self._values.set(old, new)
+
+    def _branch(self, region: Region) -> list[SSAValue]:
+        """Writes a branch here; what it yields."""
+        block = region.first_block
+        if block is None:
+            return []
+        self._block(block)
+        end = block.last_op
+        return [self._values.get(value) for value in end.operands] if isinstance(end, scf.YieldOp) else []
+
+    def _masked_if(self, op: scf.IfOp, mask: Mask) -> list[SSAValue]:
+        """Both branches, each under its lanes; the results lane by lane."""
+        lanes, emit = self._values.lanes, self._emitter
+        assert lanes is not None
+        outer = lanes.mask
+        lanes.mask = both(emit, outer, mask)
+        then = self._branch(op.true_region)
+        otherwise: list[SSAValue] = []
+        if op.false_region.blocks:
+            lanes.mask = both(emit, outer, Mask(invert(emit, mask.value)))
+            otherwise = self._branch(op.false_region)
+        lanes.mask = outer
+        return [
+            emit.add(SelectOp(mask.value, splat(emit, on, lanes.count), splat(emit, off, lanes.count))).result
+            for on, off in zip(then, otherwise, strict=False)
+        ]
+
+    def _branching_if(self, op: scf.IfOp, condition: SSAValue) -> list[SSAValue]:
+        """An `scf.if`; what differs between lanes in one branch is a vector in both."""
+        emit, lanes = self._emitter, self._values.lanes
+        branches = [(Block(), region) for region in op.regions if region.blocks]
+        yielded: list[list[SSAValue]] = []
+        for block, region in branches:
+            with emit.inside(block):
+                yielded.append(self._branch(region))
+        vectors = {n for values in yielded for n, value in enumerate(values) if is_vector(value)}
+        for (block, _), values in zip(branches, yielded, strict=True):
+            with emit.inside(block):
+                if lanes is not None:
+                    values[:] = [splat(emit, v, lanes.count) if n in vectors else v for n, v in enumerate(values)]
+                emit.add(scf.YieldOp(*values))
+        emit.location = op.location
+        types = [value.type for value in yielded[0]]
+        regions = [Region(block) for block, _ in branches]
+        return list(emit.add(scf.IfOp(condition, types, regions[0], *regions[1:2])).results)
+
+
+def _holds_unrolled(loop: ForOp) -> bool:
+    return any(isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED for op in loop.body.walk())
+
+
+def _parallel_nest(loop: ForOp) -> list[ForOp]:
+    """`loop` and the parallel loops that, one directly inside the other, it holds alone; extents known."""
+    nest = [loop]
+    while loop.extent is not None:
+        inner = loop.body.block.first_op
+        if not isinstance(inner, ForOp) or inner is not loop.body.block.last_op or inner.extent is None:
+            break
+        if inner.kind is not LoopKind.PARALLEL or inner.extent == 0:
+            break
+        nest.append(inner)
+        loop = inner
+    return nest
+
+
+def _only_parallel_loop(op: memref.AllocOp) -> ForOp | None:
+    """The outermost parallel loop that holds every use of a buffer; None if there is none."""
+    found: ForOp | None = None
+    for use in op.memref.uses:
+        outermost: ForOp | None = None
+        parent = use.operation.parent_op()
+        while parent is not None and not parent.is_ancestor(op):
+            if isinstance(parent, ForOp) and parent.kind is LoopKind.PARALLEL:
+                outermost = parent
+            parent = parent.parent_op()
+        if outermost is None or (found is not None and outermost is not found):
+            return None
+        found = outermost
+    return found

@@ -1,0 +1,153 @@
+"""Vectors of lanes: making them from scalars and indices, and the masks that switch lanes off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Block, OpResult, SSAValue
+
+from xrelay.dialects.loop.affine_bounds import stride
+from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.errors import LoweringError
+from xrelay.lowering.loop_to_scf.emitter import Emitter
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Which lanes are on. `is_prefix`: those below some number. `is_never_empty`: the first lane is always on."""
+
+    value: SSAValue
+    is_prefix: bool = False
+    is_never_empty: bool = False
+
+
+@dataclass
+class LaneContext:
+    """The vectorised loop that is being written: `count` lanes; `index` stands for the lane's number in index maps."""
+
+    count: int
+    index: SSAValue
+    mask: Mask | None = None
+
+    @staticmethod
+    def of(count: int) -> LaneContext:
+        """A context with a new stand-in for the lane's number."""
+        return LaneContext(count, Block(arg_types=[IndexType()]).args[0])
+
+    def vector_of(self, element: Attribute) -> VectorType:
+        """The vector type with one element for each lane."""
+        return VectorType(element, [self.count])
+
+    def position(self, index: ValueMap) -> int | None:
+        """Which operand of `index` is the lane's number; None if it is the same for all lanes."""
+        return index.operands.index(self.index) if self.index in index.operands else None
+
+    def at(self, index: ValueMap, lane: int) -> ValueMap:
+        """`index` for one of the lanes."""
+        return index.substitute({self.index: ValueMap.constant(lane)})
+
+
+def is_vector(value: SSAValue) -> bool:
+    """Whether a value differs from lane to lane."""
+    return isinstance(value.type, VectorType)
+
+
+def splat(emitter: Emitter, value: SSAValue, count: int) -> SSAValue:
+    """The same scalar in every lane; a vector as it is. Constants become constant vectors."""
+    if is_vector(value):
+        return value
+    if isinstance(value, OpResult) and isinstance(value.op, arith.ConstantOp):
+        constant = value.op.value
+        if isinstance(constant, IntegerAttr):
+            integers = VectorType(constant.type, [count])
+            return emitter.constant(DenseIntOrFPElementsAttr.from_list(integers, [constant.value.data]))
+        if isinstance(constant, FloatAttr):
+            floats = VectorType(constant.type, [count])
+            return emitter.constant(DenseIntOrFPElementsAttr.from_list(floats, [constant.value.data]))
+    return emitter.add(vector.BroadcastOp(value, VectorType(value.type, [count]))).vector
+
+
+def number(emitter: Emitter, value: int, type: Attribute) -> SSAValue:
+    """A number as a scalar constant of a type; `LoweringError` for types that have no numbers."""
+    if isinstance(type, AnyFloat):
+        return emitter.constant(FloatAttr(float(value), type))
+    if isinstance(type, IntegerType | IndexType):
+        return emitter.constant(IntegerAttr(value, type))
+    raise LoweringError(f"vectors of {type} are not supported")
+
+
+def zeros(emitter: Emitter, type: VectorType) -> SSAValue:
+    """A vector of zeros."""
+    return splat(emitter, number(emitter, 0, type.element_type), type.get_shape()[0])
+
+
+def index_vector(emitter: Emitter, index: ValueMap, lanes: LaneContext) -> SSAValue:
+    """The one expression of `index`, for every lane."""
+    position = lanes.position(index)
+    type = lanes.vector_of(IndexType())
+    step = stride(index.exprs[0], position) if position is not None else 0
+    if step is None:
+        result = zeros(emitter, type)
+        for lane in range(lanes.count):
+            one = emitter.affine(lanes.at(index, lane))
+            result = emitter.add(vector.InsertOp(one, result, [lane])).result
+        return result
+    base = splat(emitter, emitter.affine(lanes.at(index, 0)), lanes.count)
+    indices = VectorType(IndexType(), [lanes.count])
+    steps = emitter.constant(DenseIntOrFPElementsAttr.from_list(indices, [step * n for n in range(lanes.count)]))
+    return emitter.add(arith.AddiOp(base, steps)).result
+
+
+def positive_lanes(emitter: Emitter, difference: ValueMap, lanes: LaneContext) -> Mask | None:
+    """The lanes in which the one expression of `difference` is positive; None unless it moves by one per lane."""
+    position = lanes.position(difference)
+    step = stride(difference.exprs[0], position) if position is not None else None
+    if step not in (-1, 1):
+        return None
+    first = lanes.at(difference, 0)
+    type = lanes.vector_of(i1)
+    if step == -1:
+        bounds = emitter.range_of(first)
+        mask = emitter.add(vector.CreateMaskOp([emitter.affine(first)], type)).mask_vector
+        return Mask(mask, is_prefix=True, is_never_empty=bounds is not None and bounds[0] > 0)
+    behind = ValueMap.make([1 - first.exprs[0]], first.operands)
+    off = emitter.add(vector.CreateMaskOp([emitter.affine(behind)], type)).mask_vector
+    return Mask(invert(emitter, off))
+
+
+def invert(emitter: Emitter, value: SSAValue) -> SSAValue:
+    """The lanes (or the condition) that `value` leaves out."""
+    one: SSAValue = emitter.constant(IntegerAttr(1, i1))
+    if isinstance(value.type, VectorType):
+        one = splat(emitter, one, value.type.get_shape()[0])
+    return emitter.add(arith.XOrIOp(value, one)).result
+
+
+def both(emitter: Emitter, outer: Mask | None, inner: Mask) -> Mask:
+    """The lanes that are on in both masks."""
+    if outer is None:
+        return inner
+    value = emitter.add(arith.AndIOp(outer.value, inner.value)).result
+    is_prefix = outer.is_prefix and inner.is_prefix
+    return Mask(value, is_prefix, is_prefix and outer.is_never_empty and inner.is_never_empty)
+
+
+def any_lane(emitter: Emitter, mask: Mask, count: int) -> SSAValue:
+    """Whether any lane is on."""
+    lanes = range(1 if mask.is_prefix else count)
+    bits = [emitter.add(vector.ExtractOp(mask.value, [lane], i1)).result for lane in lanes]
+    result = bits[0]
+    for bit in bits[1:]:
+        result = emitter.add(arith.OrIOp(result, bit)).result
+    return result

@@ -1,0 +1,58 @@
+"""The constants of a model, which the compiled code gets as arguments of `@main`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from xrelay.dialects.loop import WeightOp
+from xrelay.errors import LoweringError
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.loop.plan_memory import ARENA
+from xrelay.passes.loop.signature import argument_attrs, insert_arguments
+
+
+def collect_weights(module: ModuleOp) -> list[Attribute]:
+    """The weights of `@main`, in the order of the arguments that `convert-loop-to-scf` makes of them.
+
+    Each is the attribute of a `loop.weight`; equal ones are one argument. To be called before the conversion.
+    """
+    return list(dict.fromkeys(op.weight for function in _mains(module) for op in _weight_ops(function)))
+
+
+def weights_to_arguments(function: func.FuncOp) -> None:
+    """Replaces each `loop.weight` in `function` by an argument, the arguments before the arena if there is one.
+
+    `LoweringError` for a function other than `@main`: kernels get weights as arguments of their own.
+    """
+    ops = list(_weight_ops(function))
+    if not ops:
+        return
+    if function.sym_name.data != "main":
+        raise LoweringError(
+            f"@{function.sym_name.data} holds a 'loop.weight'; only @main may", location=location_of(ops[0])
+        )
+    attrs = argument_attrs(function)
+    end = next((n for n, attr in enumerate(attrs) if ARENA in attr), len(attrs))
+    first: dict[Attribute, WeightOp] = {}
+    for op in ops:
+        first.setdefault(op.weight, op)
+    new = insert_arguments(
+        function, end, [op.result.type for op in first.values()], [op.result.name_hint for op in first.values()]
+    )
+    arguments = dict(zip(first, new, strict=True))
+    for op in ops:
+        op.result.replace_all_uses_with(arguments[op.weight])
+        op.detach()
+        op.erase()
+
+
+def _mains(module: ModuleOp) -> Iterable[func.FuncOp]:
+    return (op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main")
+
+
+def _weight_ops(function: func.FuncOp) -> Iterable[WeightOp]:
+    return (op for op in function.walk() if isinstance(op, WeightOp))
