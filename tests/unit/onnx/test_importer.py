@@ -125,7 +125,7 @@ def test_shape_mismatch_names_node_and_both_values() -> None:
 
 
 def test_unsupported_element_type_and_missing_shape() -> None:
-    with pytest.raises(ModelImportError, match="input 'x'.*STRING"):
+    with pytest.raises(ModelImportError, match=r"input 'x'.*STRING"):
         import_onnx(model([], [value("x", (2,), TensorProto.STRING)], ["x"]))
     with pytest.raises(ModelImportError, match="gives no shape"):
         import_onnx(model([], [value("x", None)], ["x"]))
