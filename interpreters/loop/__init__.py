@@ -1,0 +1,8 @@
+"""What programs at the loop level do to numpy arrays: kernels, and the graph that calls them."""
+
+from __future__ import annotations
+
+from xrelay.interpreters.loop.kernel import run_kernel
+from xrelay.interpreters.loop.module import run_loop_module
+
+__all__ = ["run_kernel", "run_loop_module"]

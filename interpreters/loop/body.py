@@ -1,0 +1,212 @@
+"""Kernel bodies compiled into closures: loops, blocks, conditions, scalar ops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects import func, memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, StoreOp
+from xrelay.interpreters.loop.access import compile_load, compile_store
+from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes
+from xrelay.interpreters.loop.lanes import LaneNest, lane_nest
+from xrelay.interpreters.scalar import compile_scalar, numpy_dtype
+
+Branch: TypeAlias = tuple[Step, list[int], list[int]]
+"""What a branch does, the slots that it yields, and those that it uses from outside."""
+
+
+class BodyCompiler:
+    """Compiles the ops of one kernel. With `lanes` false every iteration is run by itself, in the order of the text."""
+
+    slots: Slots
+    lanes: bool
+
+    def __init__(self, *, lanes: bool):
+        self.slots, self.lanes = Slots(), lanes
+
+    def block(self, block: Block) -> Step:
+        """Every op of a block, in order; the terminator does nothing."""
+        steps = [self.op(op) for op in block.ops if not isinstance(op, func.ReturnOp | scf.YieldOp)]
+        if len(steps) == 1:
+            return steps[0]
+
+        def run(frame: Frame) -> None:
+            for step in steps:
+                step(frame)
+
+        return run
+
+    def op(self, op: Operation) -> Step:
+        """One op."""
+        match op:
+            case ForOp():
+                return self._for(op)
+            case BlockOp():
+                return self._block(op)
+            case LoadOp():
+                return compile_load(op, self.slots)
+            case StoreOp():
+                return compile_store(op, self.slots)
+            case scf.IfOp():
+                return self._if(op)
+            case memref.AllocOp():
+                return self._alloc(op)
+            case memref.DeallocOp():
+                return _nothing
+            case _:
+                return self._scalar(op)
+
+    def _for(self, op: ForOp) -> Step:
+        nest = lane_nest(op) if self.lanes else None
+        if nest is not None:
+            return self._lanes(nest)
+        extent = op.extent
+        bound = None if op.dynamic_extent is None else self.slots.use(op.dynamic_extent)
+        index = self.slots.define(op.index)
+        body = self.block(op.body.block)
+
+        def loop(frame: Frame) -> None:
+            count = int(frame[bound]) if bound is not None else extent
+            for value in range(count if count is not None else 0):
+                frame[index] = value
+                body(frame)
+
+        return loop
+
+    def _lanes(self, nest: LaneNest) -> Step:
+        for loop in nest.loops:
+            self.slots.define(loop.index)
+        bindings = compile_index(nest.block.bindings, self.slots)
+        variables, init, body = self._parts(nest.block)
+        return nest.compile(self.slots, bindings, variables, init, body)
+
+    def _parts(self, op: BlockOp) -> tuple[list[int], Step | None, Step]:
+        """Slots of the variables (the init's share those of the body), init and body."""
+        variables = [self.slots.define(variable) for variable in op.variables]
+        init = None
+        if op.has_init:
+            inner = [self.slots.define(argument) for argument in op.init.block.args]
+            init = _with_copies(self.block(op.init.block), [variables[k] for k in op.spatial], inner)
+        return variables, init, self.block(op.body.block)
+
+    def _block(self, op: BlockOp) -> Step:
+        bindings = compile_index(op.bindings, self.slots)
+        extents = op.extents
+        reduce = [k for k, kind in enumerate(op.kinds) if kind is IterKind.REDUCE]
+        variables, init, body = self._parts(op)
+        parts = list(zip(bindings, variables, extents, strict=True))
+        reduce_slots = [variables[k] for k in reduce]
+
+        def block(frame: Frame) -> None:
+            for binding, variable, extent in parts:
+                value = binding(frame)
+                if extent != DYNAMIC and not 0 <= value < extent:
+                    return
+                frame[variable] = value
+            if init is not None and not any(frame[slot] for slot in reduce_slots):
+                init(frame)
+            body(frame)
+
+        return block
+
+    def _alloc(self, op: memref.AllocOp) -> Step:
+        buffer_type = SSAValue.get(op.memref, type=MemRefType).type
+        shape, dtype = buffer_type.get_shape(), numpy_dtype(buffer_type.element_type)
+        sizes = [self.slots.use(size) for size in op.dynamic_sizes]
+        result = self.slots.define(op.memref)
+
+        def alloc(frame: Frame) -> None:
+            known = iter(sizes)
+            frame[result] = undefined([size if size >= 0 else int(frame[next(known)]) for size in shape], dtype)
+
+        return alloc
+
+    def _scalar(self, op: Operation) -> Step:
+        function = compile_scalar(op)
+        operands = [self.slots.use(operand) for operand in op.operands]
+        result = self.slots.define(op.results[0])
+
+        def scalar(frame: Frame) -> None:
+            frame[result] = function(*[frame[slot] for slot in operands])
+
+        return scalar
+
+    def _if(self, op: scf.IfOp) -> Step:
+        condition = self.slots.use(op.cond)
+        branches = [self._branch(region.block if region.blocks else None) for region in op.regions]
+        results = [(self.slots.define(r), numpy_dtype(r.type)) for r in op.results]
+
+        def run(frame: Frame) -> None:
+            chosen = frame[condition]
+            if not is_lanes(chosen) or chosen.all() or not chosen.any():
+                step, yields, _ = branches[0 if np.all(chosen) else 1]
+                step(frame)
+                values = [frame[slot] for slot in yields]
+            else:
+                values = _both(frame, chosen, branches, [dtype for _, dtype in results])
+            for (slot, _), value in zip(results, values, strict=True):
+                frame[slot] = value
+
+        return run
+
+    def _branch(self, block: Block | None) -> Branch:
+        if block is None:
+            return _nothing, [], []
+        step = self.block(block)
+        last = block.last_op
+        yields = [self.slots.use(value) for value in last.operands] if isinstance(last, scf.YieldOp) else []
+        return step, yields, [self.slots.use(value) for value in _captured(block)]
+
+
+def undefined(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """A new buffer; what it holds is undefined, so it is filled with what shows when it is read."""
+    if dtype.kind in "biu":
+        return np.full(shape, True if dtype.kind == "b" else np.iinfo(dtype).max, dtype)
+    return np.full(shape, np.nan, dtype)
+
+
+def _nothing(frame: Frame) -> None:
+    """An op without effect on values."""
+
+
+def _with_copies(step: Step, sources: Sequence[int], targets: Sequence[int]) -> Step:
+    def run(frame: Frame) -> None:
+        for source, target in zip(sources, targets, strict=True):
+            frame[target] = frame[source]
+        step(frame)
+
+    return run
+
+
+def _captured(block: Block) -> list[SSAValue]:
+    """Values defined outside `block` and used in it, without buffers."""
+    inside: set[SSAValue] = set(block.args)
+    used: dict[SSAValue, None] = {}
+    for op in block.walk():
+        inside.update(op.results)
+        for region in op.regions:
+            for inner in region.blocks:
+                inside.update(inner.args)
+        used.update(dict.fromkeys(op.operands))
+    return [value for value in used if value not in inside and not isa(value.type, MemRefType)]
+
+
+def _both(frame: Frame, chosen: Array, branches: Sequence[Branch], dtypes: Sequence[np.dtype[Any]]) -> list[Array]:
+    """Each branch on its own lanes, the results put together."""
+    results = [np.empty(chosen.shape, dtype) for dtype in dtypes]
+    for lanes, (step, yields, captured) in zip((chosen, ~chosen), branches, strict=True):
+        saved = {slot: frame[slot] for slot in captured if is_lanes(frame[slot])}
+        for slot, value in saved.items():
+            frame[slot] = value[lanes]
+        step(frame)
+        for result, slot in zip(results, yields, strict=True):
+            result[lanes] = frame[slot]
+        for slot, value in saved.items():
+            frame[slot] = value
+    return results

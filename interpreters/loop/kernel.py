@@ -1,0 +1,100 @@
+"""Running one kernel on numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.errors import InputError, InterpreterError
+from xrelay.interpreters.loop.body import BodyCompiler
+from xrelay.interpreters.loop.frame import Array
+from xrelay.interpreters.scalar import Value, numpy_dtype
+
+KernelFunction = Callable[[Sequence[Value]], None]
+"""Runs the kernel on its arguments, writing its outputs in place."""
+
+
+def run_kernel(kernel: func.FuncOp, arguments: Sequence[Value], *, lanes: bool = True) -> None:
+    """Run a kernel; `arguments` are arrays (ints for `index`), the outputs among them are written.
+
+    With `lanes` false every iteration is run by itself in the order of the text, which takes about 10 µs each.
+    Raises `InputError` for wrong arguments, `InterpreterError` for an access outside a buffer and for ops without
+    meaning here.
+    """
+    compile_kernel(kernel, lanes=lanes)(arguments)
+
+
+def compile_kernel(kernel: func.FuncOp, *, lanes: bool = True) -> KernelFunction:
+    """The kernel as a function of its arguments.
+
+    Iterations are run many at once where that provably changes nothing. Arguments that share memory switch this off.
+    """
+    if not kernel.body.blocks:
+        raise InterpreterError(f"@{kernel.sym_name.data} has no body")
+    compiled = {True: _compile(kernel, lanes=lanes)}
+
+    def run(arguments: Sequence[Value]) -> None:
+        _check_arguments(kernel, arguments)
+        apart = not lanes or _are_apart(arguments)
+        if apart not in compiled:
+            compiled[apart] = _compile(kernel, lanes=False)
+        compiled[apart](arguments)
+
+    return run
+
+
+def _compile(kernel: func.FuncOp, *, lanes: bool) -> KernelFunction:
+    compiler = BodyCompiler(lanes=lanes)
+    block = kernel.body.block
+    places = [compiler.slots.define(argument) for argument in block.args]
+    body = compiler.block(block)
+
+    def run(arguments: Sequence[Value]) -> None:
+        frame = compiler.slots.frame()
+        for place, argument in zip(places, arguments, strict=True):
+            frame[place] = argument
+        with np.errstate(all="ignore"):
+            body(frame)
+
+    return run
+
+
+def _are_apart(arguments: Sequence[Value]) -> bool:
+    """Whether no two arrays share memory."""
+    arrays: list[Array] = [argument for argument in arguments if isinstance(argument, np.ndarray)]
+    return not any(np.may_share_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
+
+
+def _check_arguments(kernel: func.FuncOp, arguments: Sequence[Value]) -> None:
+    name, parameters = kernel.sym_name.data, kernel.body.block.args
+    if len(arguments) != len(parameters):
+        raise InputError(f"@{name} takes {len(parameters)} arguments, got {len(arguments)}")
+    for position, (parameter, value) in enumerate(zip(parameters, arguments, strict=True)):
+        problem = argument_problem(parameter.type, value)
+        if problem is not None:
+            raise InputError(f"argument {position} of @{name} {problem}")
+
+
+def argument_problem(expected: Attribute, value: Value) -> str | None:
+    """What is wrong with `value` for a parameter of type `expected`; `None` if nothing is."""
+    if isinstance(expected, IndexType):
+        return None if np.ndim(value) == 0 else "must be one index"
+    if not isa(expected, MemRefType):
+        return f"has type {expected}; kernels take memrefs and indices"
+    if not isinstance(value, np.ndarray):
+        return f"must be a numpy array, got {type(value).__name__}"
+    shape, dtype = expected.get_shape(), numpy_dtype(expected.element_type)
+    fits = len(shape) == value.ndim and all(s in (-1, size) for s, size in zip(shape, value.shape, strict=True))
+    if fits and dtype == value.dtype:
+        return None
+    return f"must be {dtype}{list(shape)}, got {value.dtype}{list(value.shape)}"
+
+
+def buffer_type(value: SSAValue) -> MemRefType:
+    """The type of a buffer."""
+    return SSAValue.get(value, type=MemRefType).type
