@@ -1,0 +1,67 @@
+"""Every op is documented with an example that parses and verifies, and every constraint it states is tested."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from xdsl.ir import Operation
+
+from xrelay.dialects import ALL_DIALECTS, dialect_thunks
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.infra.verify import verify_module
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = re.compile(r"```mlir\n(.*?)```", re.DOTALL)
+CONSTRAINT = re.compile(r"^\s*(?:- )?(C\d+)\b", re.MULTILINE)
+
+
+def all_ops() -> dict[str, type[Operation]]:
+    return {op.name: op for thunk in dialect_thunks().values() for op in thunk().operations}
+
+
+OPS = all_ops()
+
+
+@cache
+def lit_texts() -> str:
+    return "\n".join(path.read_text() for path in sorted((ROOT / "tests" / "lit").rglob("*.mlir")))
+
+
+@cache
+def all_test_texts() -> str:
+    return lit_texts() + "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*.py")))
+
+
+def own_doc(op: type[Operation]) -> str:
+    return inspect.cleandoc(op.__doc__ or "")
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_op_has_its_own_docstring_and_belongs_to_its_dialect(name: str) -> None:
+    assert len(own_doc(OPS[name])) > 20
+    assert name.partition(".")[0] in ALL_DIALECTS
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_examples_parse_and_verify(name: str) -> None:
+    examples = EXAMPLE.findall(own_doc(OPS[name]))
+    assert examples, "the docstring has no ```mlir example"
+    for example in examples:
+        assert name in example
+        verify_module(parse_module(full_context(), example, f"{name} example"))
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_op_appears_in_a_lit_file(name: str) -> None:
+    assert re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", lit_texts())
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_every_constraint_is_tested(name: str) -> None:
+    stated = set(CONSTRAINT.findall(own_doc(OPS[name])))
+    tested = set(re.findall(rf"\[{re.escape(name)} (C\d+)\]", all_test_texts()))
+    assert stated <= tested, f"no test expects {sorted(stated - tested)}"

@@ -1,0 +1,64 @@
+"""A pass is found by its name: name = file = class = lit file, and all of it documented."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from pathlib import Path
+
+import pytest
+from xdsl.passes import ModulePass
+
+from xrelay.lowering.registry import ALL_PASSES, load_pass
+
+ROOT = Path(__file__).parents[2]
+
+
+def snake(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("-"))
+
+
+@pytest.mark.parametrize("name", ALL_PASSES)
+def test_name_file_and_class_agree(name: str) -> None:
+    module, _, class_name = ALL_PASSES[name].partition(":")
+    assert class_name == camel(name) + "Pass"
+    assert load_pass(name).name == name
+    if name.startswith("convert-"):
+        assert module.startswith("xrelay.lowering.")
+        assert module.rpartition(".")[2] == snake(name)
+    else:
+        dialect, _, rest = name.partition("-")
+        assert module == f"xrelay.passes.{dialect}.{snake(rest)}"
+
+
+@pytest.mark.parametrize("name", ALL_PASSES)
+def test_is_a_documented_frozen_dataclass(name: str) -> None:
+    found = load_pass(name)
+    assert issubclass(found, ModulePass)
+    assert dataclasses.is_dataclass(found)
+    assert found.__dataclass_params__.frozen
+    doc = inspect.getdoc(found) or ""
+    assert doc != (inspect.getdoc(ModulePass) or "")
+    assert not doc.startswith(found.__name__ + "("), "the docstring is the one dataclass() makes"
+    assert len(doc) > 40
+    assert inspect.getdoc(inspect.getmodule(found))
+
+
+@pytest.mark.parametrize("name", ALL_PASSES)
+def test_options_say_what_they_do(name: str) -> None:
+    for option in dataclasses.fields(load_pass(name)):
+        assert option.metadata.get("help"), f"{option.name}: write field(metadata={{'help': …}})"
+
+
+@pytest.mark.parametrize("name", ALL_PASSES)
+def test_has_a_lit_file(name: str) -> None:
+    target = ALL_PASSES[name].partition(":")[0]
+    folder, stem = target.split(".")[1:-1], target.split(".")[-1]
+    place = ROOT / "tests" / "lit" / Path(*folder)
+    found = [*place.glob(f"{stem}.mlir"), *place.glob(f"{stem}_*.mlir"), *place.glob(f"{stem}/*.mlir")]
+    assert found, f"no {place.relative_to(ROOT)}/{stem}.mlir"
+    assert any(name in path.read_text() for path in found), f"none of {[p.name for p in found]} runs {name}"

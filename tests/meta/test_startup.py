@@ -1,0 +1,29 @@
+"""Tools start fast because they import what they use and no more: each of several hundred lit tests pays for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ("llvmlite", "onnx", "rich", "google.protobuf", "safetensors", "ml_dtypes", "xdsl.dialects.llvm")
+
+
+def modules_after(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print('modules:', *sys.modules)"],
+        input="builtin.module {}",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.rpartition("modules:")[2].split())
+
+
+def test_xrelay_opt_on_an_empty_module_imports_nothing_heavy() -> None:
+    loaded = modules_after("from xrelay.tools.xrelay_opt import main\nassert main(['-p', 'canonicalize']) == 0")
+    assert not loaded & set(HEAVY)
+    assert not {name for name in loaded if name.startswith(("xrelay.dialects.", "xrelay.runtime", "xrelay.frontend"))}
+
+
+def test_the_package_itself_imports_nothing_heavy() -> None:
+    assert not modules_after("import xrelay") & {*HEAVY, "xdsl", "numpy"}
