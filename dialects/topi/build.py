@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -22,6 +23,11 @@ from xrelay.dialects.loop.affine_bounds import simplify
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, box_of
 from xrelay.errors import LoweringError
+
+REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
+CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+REGROUPED_CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
+"""What is allowed of sums that reductions make: other orders, and fused multiply-adds."""
 
 IndexLike: TypeAlias = AffineExpr | int
 Number: TypeAlias = float | int
@@ -96,6 +102,18 @@ class Body:
     def times(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Product, of floats or integers."""
         return self.add((arith.MulfOp if isinstance(a.type, AnyFloat) else arith.MuliOp)(a, b))
+
+    def accumulate(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
+        """One more term of a sum whose terms may be added in any order, so that it can run in lanes."""
+        if isinstance(value.type, AnyFloat):
+            return self.add(arith.AddfOp(accumulator, value, REGROUPED))
+        return self.plus(accumulator, value)
+
+    def accumulate_product(self, accumulator: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        """One more product of a sum in any order; product and sum may be rounded once."""
+        if not isinstance(a.type, AnyFloat):
+            return self.plus(accumulator, self.times(a, b))
+        return self.add(arith.AddfOp(accumulator, self.add(arith.MulfOp(a, b, CONTRACTED)), REGROUPED_CONTRACTED))
 
     def minus(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Difference, of floats or integers."""

@@ -138,7 +138,7 @@ class Conv2dNchwOp(_Conv2dOp):
             channel = c // per_group * depth + k
             a = b.read(data, n, channel, *self._row_column(b, h, w, y, x))
             f = b.read(self.weight, c, k, y, x)
-            return [b.plus(b.accumulators[0], b.times(convert(b, a, element), convert(b, f, element)))]
+            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
         spatial, reduce = {"n": n, "c": c, "h": h, "w": w}, {"k": depth, "y": kh, "x": kw}
         return expansion.finish(compute("conv2d", spatial, [element], body, reduce=reduce, init=[0]))
@@ -213,7 +213,7 @@ class Conv2dNchwcOp(_Conv2dOp):
             block, lane = (co_, ci_) if self.depthwise else (co_ // blocks_per_group * ko + ko_, ki_)
             a = b.read(data, n, block, *self._row_column(b, h, w, y, x), lane)
             f = b.read(self.weight, co_, ko_, y, x, ki_, ci_)
-            return [b.plus(b.accumulators[0], b.times(convert(b, a, element), convert(b, f, element)))]
+            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
         spatial = {"n": n, "co": co, "h": h, "w": w, "ci": ci}
         reduce = {"ko": ko, "y": kh, "x": kw, "ki": ki}

@@ -75,7 +75,7 @@ class MatmulOp(NamedOp):
             (k,) = b.reduction
             a = b.read(self.data, *rows, k)
             f = b.read(self.weight, j, k) if block is None else b.read(self.weight, j // block, k, j % block)
-            return [b.plus(b.accumulators[0], b.times(convert(b, a, element), convert(b, f, element)))]
+            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
         spatial = {**variables("i", rows), "j": columns} if len(rows) != 1 else {"i": rows[0], "j": columns}
         depth = shape_of(self.data)[-1]

@@ -73,7 +73,7 @@ class SoftmaxOp(NamedOp):
 
         def body(b: Body) -> list[SSAValue]:
             value = b.read(source, *b.spatial[:axis], b.reduction[0], *b.spatial[axis:])
-            return [(b.plus if first == 0 else b.maximum)(b.accumulators[0], value)]
+            return [(b.accumulate if first == 0 else b.maximum)(b.accumulators[0], value)]
 
         sizes = variables("i", shape)
         spatial = {name: size for i, (name, size) in enumerate(sizes.items()) if i != axis}
