@@ -96,7 +96,7 @@ def build_conv2d_any_layout(emitter: TopiEmitter) -> Sequence[SSAValue]:
             return b.times(a, convert_scalar(b, b.read(weight, *layout_indices(layouts[1], filters)), element))
 
         inside = b.in_bounds([row, column], [data_extents["H"], data_extents["W"]])
-        return b.plus(b.accumulators[0], b.guard(inside, element, product, lambda: b.constant(0, element)))
+        return b.accumulate(b.accumulators[0], b.guard(inside, element, product, lambda: b.constant(0, element)))
 
     spatial = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
     reduce = {"k": weight_extents["I"], "y": weight_extents["H"], "x": weight_extents["W"]}

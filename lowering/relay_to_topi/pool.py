@@ -124,7 +124,7 @@ def build_global_avg_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
     def total(b: Body) -> SSAValue:
         at = [*b.spatial]
         at[rows], at[columns] = b.reduction
-        return b.plus(b.accumulators[0], b.read(data, *at))
+        return b.accumulate(b.accumulators[0], b.read(data, *at))
 
     names = {f"i{axis}": extent for axis, extent in enumerate(out)}
     sums = emitter.compute(

@@ -55,7 +55,7 @@ def _fold(emitter: TopiEmitter, label: str, first: Number, combine: Combine) -> 
 @implements("relay.sum", "sum.generic")
 def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over some axes."""
-    return [_fold(emitter, "sum", 0, lambda b, total, x: b.plus(total, x))]
+    return [_fold(emitter, "sum", 0, lambda b, total, x: b.accumulate(total, x))]
 
 
 @implements("relay.max", "max.generic")
@@ -75,7 +75,7 @@ def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
     count = 1
     for axis in reduced_axes(emitter, len(shape)):
         count *= shape[axis]
-    total = _fold(emitter, "mean_sum", 0, lambda b, acc, x: b.plus(acc, x))
+    total = _fold(emitter, "mean_sum", 0, lambda b, acc, x: b.accumulate(acc, x))
 
     def fill(b: Body) -> SSAValue:
         return b.divide(b.read(total, *b.spatial), b.constant(count, element))
