@@ -24,9 +24,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
+    EqAttrConstraint,
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
+    base,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -34,7 +36,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.parser import AttrParser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
@@ -289,6 +291,118 @@ class PoisonOp(IRDLOperation):
         super().__init__(result_types=[type_])
 
 
+@irdl_op_definition
+class MaskedLoadOp(IRDLOperation):
+    """Loads the lanes that `mask` has on; the others are those of `pass_thru` and touch no memory.
+
+    ```mlir
+    %p, %m, %v = "test.op"() : () -> (!llvm.ptr, vector<8xi1>, vector<8xi8>)
+    %0 = llvm.intr.masked.load %p, %m, %v {alignment = 1 : i32} : (!llvm.ptr, vector<8xi1>, vector<8xi8>)
+        -> vector<8xi8>
+    ```
+    """
+
+    name = "llvm.intr.masked.load"
+
+    V: ClassVar = VarConstraint("V", base(VectorType))
+    data = operand_def(llvm.LLVMPointerType)
+    mask = operand_def(VectorType.constr(EqAttrConstraint(i1)))
+    pass_thru = operand_def(V)
+    res = result_def(V)
+    alignment = prop_def(IntegerAttr)
+
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, data: SSAValue, mask: SSAValue, pass_thru: SSAValue, alignment: int):
+        super().__init__(
+            operands=[data, mask, pass_thru],
+            result_types=[pass_thru.type],
+            properties={"alignment": IntegerAttr(alignment, 32)},
+        )
+
+
+@irdl_op_definition
+class MaskedStoreOp(IRDLOperation):
+    """Stores the lanes that `mask` has on; the others touch no memory.
+
+    ```mlir
+    %p, %m, %v = "test.op"() : () -> (!llvm.ptr, vector<8xi1>, vector<8xi32>)
+    llvm.intr.masked.store %v, %p, %m {alignment = 4 : i32} : vector<8xi32>, vector<8xi1> into !llvm.ptr
+    ```
+    """
+
+    name = "llvm.intr.masked.store"
+
+    value = operand_def(VectorType)
+    data = operand_def(llvm.LLVMPointerType)
+    mask = operand_def(VectorType.constr(EqAttrConstraint(i1)))
+    alignment = prop_def(IntegerAttr)
+
+    assembly_format = "operands attr-dict `:` type($value) `,` type($mask) `into` type($data)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, value: SSAValue, data: SSAValue, mask: SSAValue, alignment: int):
+        super().__init__(operands=[value, data, mask], properties={"alignment": IntegerAttr(alignment, 32)})
+
+
+@irdl_op_definition
+class CmpXchgOp(IRDLOperation):
+    """Atomically: `*ptr == cmp ? (*ptr = val)`; gives the old value and whether it was stored. Monotonic ordering.
+
+    ```mlir
+    %p, %a, %b = "test.op"() : () -> (!llvm.ptr, i32, i32)
+    %0 = llvm.cmpxchg %p, %a, %b monotonic monotonic : !llvm.ptr, i32
+    ```
+    """
+
+    name = "llvm.cmpxchg"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    ptr = operand_def(llvm.LLVMPointerType)
+    cmp = operand_def(T)
+    val = operand_def(T)
+    res = result_def(llvm.LLVMStructType)
+    success_ordering = prop_def(IntegerAttr)
+    failure_ordering = prop_def(IntegerAttr)
+
+    def __init__(self, ptr: SSAValue, cmp: SSAValue, val: SSAValue):
+        monotonic = IntegerAttr(2, 64)
+        super().__init__(
+            operands=[ptr, cmp, val],
+            result_types=[llvm.LLVMStructType.from_type_list([val.type, i1])],
+            properties={"success_ordering": monotonic, "failure_ordering": monotonic},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CmpXchgOp:
+        """Parse `%ptr, %cmp, %val monotonic monotonic : type, type`."""
+        position = parser.pos
+        names = [parser.parse_unresolved_operand()]
+        for _ in range(2):
+            parser.parse_punctuation(",")
+            names.append(parser.parse_unresolved_operand())
+        for _ in range(2):
+            parser.parse_keyword("monotonic")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        pointer = parser.parse_type()
+        parser.parse_punctuation(",")
+        value = parser.parse_type()
+        op = cls(*parser.resolve_operands(names, [pointer, value, value], position))
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print `%ptr, %cmp, %val monotonic monotonic : type, type`."""
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_string(" monotonic monotonic")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list((self.ptr.type, self.val.type), printer.print_attribute)
+
+
 class _Cast(IRDLOperation):
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
     traits = traits_def(NoMemoryEffect())
@@ -364,7 +478,19 @@ class ZeroOp(IRDLOperation):
 
 LLVM = replace_ops(
     llvm.LLVM,
-    [ExtractElementOp, FCmpOp, FPToSIOp, FPToUIOp, PoisonOp, SelectOp, UIToFPOp, ZeroOp],
+    [
+        CmpXchgOp,
+        ExtractElementOp,
+        FCmpOp,
+        FPToSIOp,
+        FPToUIOp,
+        MaskedLoadOp,
+        MaskedStoreOp,
+        PoisonOp,
+        SelectOp,
+        UIToFPOp,
+        ZeroOp,
+    ],
     [LoopAnnotationAttr],
 )
 """The llvm dialect with the ops and attributes above."""

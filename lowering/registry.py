@@ -16,6 +16,8 @@ from xrelay.errors import PassError
 ALL_PASSES: dict[str, str] = {
     # relay
     "relay-fuse-ops": "xrelay.passes.relay.fuse_ops:RelayFuseOpsPass",
+    "relay-defuse-ops": "xrelay.passes.relay.defuse_ops:RelayDefuseOpsPass",
+    "relay-outline-fused": "xrelay.passes.relay.outline_fused:RelayOutlineFusedPass",
     "relay-infer-type": "xrelay.passes.relay.infer_type:RelayInferTypePass",
     "relay-check-types": "xrelay.passes.relay.check_types:RelayCheckTypesPass",
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
@@ -39,6 +41,17 @@ ALL_PASSES: dict[str, str] = {
     "loop-lower-blocks": "xrelay.passes.loop.lower_blocks:LoopLowerBlocksPass",
     "loop-plan-memory": "xrelay.passes.loop.plan_memory:LoopPlanMemoryPass",
     # scf and below
+    "convert-scf-parallel-to-calls": (
+        "xrelay.lowering.to_llvm.convert_scf_parallel_to_calls:ConvertScfParallelToCallsPass"
+    ),
+    "math-expand": "xrelay.lowering.to_llvm.math_expand:MathExpandPass",
+    "convert-scf-to-branches": "xrelay.lowering.to_llvm.convert_scf_to_branches:ConvertScfToBranchesPass",
+    "convert-memref-to-llvm": "xrelay.lowering.to_llvm.convert_memref_to_llvm:ConvertMemrefToLLVMPass",
+    "convert-vector-to-llvm": "xrelay.lowering.to_llvm.convert_vector_to_llvm:ConvertVectorToLLVMPass",
+    "convert-arith-to-llvm": "xrelay.lowering.to_llvm.convert_arith_to_llvm:ConvertArithToLLVMPass",
+    "convert-math-to-llvm": "xrelay.lowering.to_llvm.convert_math_to_llvm:ConvertMathToLLVMPass",
+    "convert-cf-to-llvm": "xrelay.lowering.to_llvm.convert_cf_to_llvm:ConvertCfToLLVMPass",
+    "convert-func-to-llvm": "xrelay.lowering.to_llvm.convert_func_to_llvm:ConvertFuncToLLVMPass",
     "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert:ConvertLoopToScfPass",
 }
 """Pass name → "module:Class"."""

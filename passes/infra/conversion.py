@@ -134,6 +134,11 @@ class ConversionRewriter:
         inserted, self._inserted = self._inserted, []
         return inserted
 
+    def take_back(self) -> None:
+        """Erase what was inserted for a pattern that refuses after all."""
+        for op in reversed(self.take_inserted()):
+            self.erase(op)
+
     def also_from(self, *ops: Operation) -> None:
         """Fuse the locations of `ops`, which the pattern consumes too, into that of everything inserted after this."""
         self._location = fuse_locations([self._location, *(op.location for op in ops)])
@@ -283,7 +288,7 @@ class ConversionPattern(ABC, Generic[OpT]):
 
     @abstractmethod
     def rewrite(self, op: OpT, rewriter: ConversionRewriter) -> str | None:
-        """Replace `op`. None: done. A string: not for this pattern, nothing was changed, and this is why."""
+        """Replace `op`. None: done. A string: not for this pattern, and why; ops inserted until then are taken back."""
 
 
 AnyPattern: TypeAlias = ConversionPattern[Any]
@@ -307,15 +312,17 @@ def apply_conversion(
     *,
     is_legal: Callable[[Operation], bool],
     types: TypeConverter = NO_TYPE_CHANGES,
+    inner_first: bool = False,
 ) -> None:
     """Convert every op nested in `root` for which `is_legal` does not hold.
 
-    Patterns for a class are tried in the order given. Raises `LoweringError` "failed to convert OP: REASONS", with
+    Patterns for a class are tried in the order given. With `inner_first` ops are visited last to first, and the ops in
+    an op's regions before the op. Raises `LoweringError` "failed to convert OP: REASONS", with
     the op's source location (or function), for an op that no pattern takes.
     """
     table = _PatternTable(tuple(patterns))
     rewriter = ConversionRewriter(types)
-    pending = _nested_ops(root)
+    pending = [op for op in _stacked(root, inner_first) if op is not root]
     while pending:
         op = pending.pop()
         if op.parent_block() is None or is_legal(op):
@@ -324,8 +331,9 @@ def apply_conversion(
         _convert_one(op, table, rewriter)
         if op.parent_block() is not None and not is_legal(op):
             raise LoweringError(f"{op.name} is still there after its conversion", location=describe_place(op))
-        for inserted in reversed(rewriter.take_inserted()):
-            pending.extend(_with_nested_ops(inserted))
+        inserted = rewriter.take_inserted()
+        for new in inserted if inner_first else reversed(inserted):
+            pending.extend(_stacked(new, inner_first))
     rewriter.finish()
 
 
@@ -351,15 +359,13 @@ def _convert_one(op: Operation, table: _PatternTable, rewriter: ConversionRewrit
         if reason is None:
             return
         reasons.append(reason)
+        rewriter.take_back()
     why = "; ".join(reasons) if reasons else "nothing converts this op here"
     raise LoweringError(f"failed to convert {op.name}: {why}", location=describe_place(op))
 
 
-def _nested_ops(root: Operation) -> list[Operation]:
-    """The ops in `root`, without it, as a stack whose top is the first one."""
-    return [op for op in root.walk(reverse=True, region_first=True) if op is not root]
-
-
-def _with_nested_ops(op: Operation) -> list[Operation]:
-    """`op` and the ops in it, as a stack whose top is `op`."""
-    return list(op.walk(reverse=True, region_first=True)) if op.regions else [op]
+def _stacked(op: Operation, inner_first: bool) -> list[Operation]:
+    """`op` and the ops in it, as a stack whose top is the first to be visited."""
+    if not op.regions:
+        return [op]
+    return list(op.walk()) if inner_first else list(op.walk(reverse=True, region_first=True))

@@ -1,0 +1,112 @@
+"""Constants as LLVM IR text: exact, so floats that no short decimal gives exactly are written in hexadecimal."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BFloat16Type,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    VectorType,
+)
+from xdsl.dialects.llvm import LLVMArrayType
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from xrelay.errors import LoweringError
+from xrelay.lowering.emit_llvm.types import TypeTexts
+
+
+def float_text(value: float, type_: Attribute) -> str:
+    """`value`, rounded to `type_`, as LLVM reads it back without loss; infinities and NaNs included."""
+    if isinstance(type_, Float16Type):
+        with np.errstate(over="ignore"):
+            return f"0xH{int(np.float16(value).view(np.uint16)):04X}"
+    if isinstance(type_, BFloat16Type):
+        return f"0xR{_bfloat_bits(value):04X}"
+    if isinstance(type_, Float32Type):
+        with np.errstate(over="ignore"):
+            value = float(np.float32(value))
+    elif not isinstance(type_, Float64Type):
+        raise LoweringError(f"constants of type {type_} cannot be written")
+    decimal = f"{value:e}"
+    if np.isfinite(value) and float(decimal) == value:
+        return decimal
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+def _bfloat_bits(value: float) -> int:
+    """The bits of `value` rounded to bfloat16, to nearest even."""
+    with np.errstate(over="ignore"):
+        bits = int(np.float32(value).view(np.uint32))
+    if np.isnan(value):
+        return bits >> 16 | 0x40
+    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+
+
+def integer_text(value: int, type_: IntegerType) -> str:
+    """`value` as an integer constant; an i1 as `true` or `false`."""
+    if type_.width.data == 1:
+        return "true" if value else "false"
+    return str(value)
+
+
+class ConstantTexts:
+    """Attributes of `llvm.mlir.constant` and `llvm.mlir.global` as text."""
+
+    def __init__(self, types: TypeTexts):
+        self._types = types
+
+    def __call__(self, value: Attribute, type_: Attribute) -> str:
+        """The text of `value` as a constant of `type_`, without the type."""
+        if isa(value, IntegerAttr):
+            return self._number(value.value.data, type_)
+        if isinstance(value, FloatAttr):
+            return float_text(value.value.data, type_)
+        if isinstance(value, StringAttr):
+            return _string_text(value.data.encode())
+        if isinstance(value, DenseIntOrFPElementsAttr) and (isinstance(type_, LLVMArrayType) or isa(type_, VectorType)):
+            return self._elements(value, type_)
+        if isinstance(value, ArrayAttr) and not value.data:
+            return "zeroinitializer"
+        raise LoweringError(f"{value} cannot be written as a constant of type {type_}")
+
+    def _number(self, value: float, type_: Attribute) -> str:
+        if isa(type_, IntegerType):
+            return integer_text(int(value), type_)
+        return float_text(value, type_)
+
+    def _elements(self, value: DenseIntOrFPElementsAttr, type_: LLVMArrayType | VectorType[Attribute]) -> str:
+        if not any(byte for byte in _raw_bytes(value)):
+            return "zeroinitializer"
+        element = type_.element_type if isinstance(type_, VectorType) else type_.type
+        count = type_.get_shape()[0] if isinstance(type_, VectorType) else type_.size.data
+        numbers = [number for number in value.iter_values() if isinstance(number, int | float)]
+        if (len(numbers) == 1 and count > 1) or (len(numbers) > 1 and value.is_splat()):
+            if isinstance(type_, VectorType):
+                return f"splat ({self._types(element)} {self._number(numbers[0], element)})"
+            numbers = numbers[:1] * count
+        prefix = self._types(element)
+        text = ", ".join(f"{prefix} {self._number(number, element)}" for number in numbers)
+        return f"<{text}>" if isinstance(type_, VectorType) else f"[{text}]"
+
+
+def _raw_bytes(value: DenseIntOrFPElementsAttr) -> bytes:
+    data = value.data
+    assert isinstance(data, BytesAttr), "elements are stored as bytes"
+    return data.data
+
+
+def _string_text(data: bytes) -> str:
+    shown = "".join(chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in data)
+    return f'c"{shown}"'

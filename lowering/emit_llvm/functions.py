@@ -1,0 +1,219 @@
+"""A function as LLVM IR text: names for values and blocks, phis for block arguments, a writer for each op."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar
+
+from xdsl.dialects import llvm
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from xrelay.dialects.llvm_extras import LoopAnnotationAttr, PoisonOp, ZeroOp
+from xrelay.errors import LoweringError
+from xrelay.lowering.emit_llvm.constants import ConstantTexts
+from xrelay.lowering.emit_llvm.metadata import Metadata
+from xrelay.lowering.emit_llvm.types import TypeTexts
+from xrelay.passes.infra.conversion import describe_place
+
+OpT = TypeVar("OpT", bound=Operation)
+Writer: TypeAlias = "Callable[[Any, FunctionText], None]"
+
+WRITERS: dict[type[Operation], Writer] = {}
+"""Op class → what writes it. Another package adds its own with `writes`."""
+
+
+def writes(*op_types: type[Operation]) -> Callable[[Writer], Writer]:
+    """Register the decorated function as the writer of these classes of ops (and of classes derived from them).
+
+    @writes(MyFenceOp)
+    def write_fence(op: MyFenceOp, text: FunctionText) -> None:
+        text.line("fence seq_cst")
+    """
+
+    def register(writer: Writer) -> Writer:
+        for op_type in op_types:
+            WRITERS[op_type] = writer
+        return writer
+
+    return register
+
+
+class ModuleText:
+    """What the functions of a module share: type texts, metadata, declarations of intrinsics."""
+
+    def __init__(self):
+        self.types = TypeTexts()
+        self.constants = ConstantTexts(self.types)
+        self.metadata = Metadata()
+        self.declarations: dict[str, str] = {}
+
+    def declare(self, name: str, result: str, arguments: Iterable[str]) -> None:
+        """Declare an intrinsic, once."""
+        if name not in self.declarations:
+            self.declarations[name] = f"declare {result} @{name}({', '.join(arguments)})\n"
+
+
+_PLAIN_NAME = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*")
+
+
+def symbol(name: str) -> str:
+    """A global's name as `@name`, quoted where it has to be."""
+    if _PLAIN_NAME.fullmatch(name):
+        return f"@{name}"
+    shown = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in name.encode())
+    return f'@"{shown}"'
+
+
+class FunctionText:
+    """The body of one function on its way to text. Writers call `line`, `result`, `typed`, `name` and `type_of`."""
+
+    module: ModuleText
+
+    def __init__(self, module: ModuleText, op: llvm.FuncOp):
+        self.module = module
+        self.lines: list[str] = []
+        self._names: dict[SSAValue, str] = {}
+        self._taken: dict[str, int] = {}
+        self._blocks: dict[Block, str] = {}
+        self._incoming: dict[Block, list[tuple[str, tuple[SSAValue, ...]]]] = {}
+        self._name_all(op)
+
+    def type_of(self, type_: Attribute) -> str:
+        """The text of a type."""
+        return self.module.types(type_)
+
+    def name(self, value: SSAValue) -> str:
+        """An operand without its type: a local name, or the text of a constant."""
+        return self._names[value]
+
+    def typed(self, value: SSAValue) -> str:
+        """An operand with its type, as `float %x`."""
+        return f"{self.type_of(value.type)} {self.name(value)}"
+
+    def label(self, block: Block) -> str:
+        """A block as the target of a branch, as `label %body`."""
+        return f"label %{self._blocks[block]}"
+
+    def line(self, text: str) -> None:
+        """Write an instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def result(self, op: Operation, text: str) -> None:
+        """Write an instruction whose result is that of `op`."""
+        self.lines.append(f"  {self._names[op.results[0]]} = {text}")
+
+    def call(self, op: Operation, name: str, operands: Iterable[SSAValue], flags: str = "") -> None:
+        """Write a call of the intrinsic `name`, declared if it is not yet, with the result of `op` if it has one."""
+        values = list(operands)
+        result = self.type_of(op.results[0].type) if op.results else "void"
+        self.module.declare(name, result, (self.type_of(value.type) for value in values))
+        text = f"call {flags}{result} @{name}({', '.join(map(self.typed, values))})"
+        if op.results:
+            self.result(op, text)
+        else:
+            self.line(text)
+
+    def loop_metadata(self, op: Operation) -> str:
+        """`, !llvm.loop !3` for a branch with a loop annotation, else nothing."""
+        annotation = op.get_attr_or_prop("loop_annotation")
+        if annotation is None:
+            return ""
+        if not isinstance(annotation, LoopAnnotationAttr):
+            raise LoweringError(f"loop_annotation is {annotation}", location=describe_place(op))
+        return f", !llvm.loop {self.module.metadata.loop(annotation)}"
+
+    def body(self, op: llvm.FuncOp) -> str:
+        """The text of all blocks."""
+        for number, block in enumerate(op.body.blocks):
+            self.lines.append(f"{self._blocks[block]}:")
+            if number:
+                self._write_phis(block)
+            for inner in block.ops:
+                self._write(inner)
+        return "\n".join(self.lines)
+
+    def _write(self, op: Operation) -> None:
+        writer = _writer_of(type(op))
+        if writer is None:
+            raise LoweringError(
+                f"{op.name} cannot be written as LLVM IR",
+                location=describe_place(op),
+                help="convert it to the llvm dialect first, or register a writer for it",
+            )
+        writer(op, self)
+
+    def _write_phis(self, block: Block) -> None:
+        incoming = self._incoming.get(block, [])
+        for index, arg in enumerate(block.args):
+            sources = ", ".join(f"[ {self.name(values[index])}, %{origin} ]" for origin, values in incoming)
+            self.lines.append(f"  {self._names[arg]} = phi {self.type_of(arg.type)} {sources}")
+
+    def _name_all(self, op: llvm.FuncOp) -> None:
+        """Give every block and value its name before anything is written, since phis look ahead."""
+        for number, block in enumerate(op.body.blocks):
+            self._blocks[block] = self._fresh(block.name_hint or ("entry" if number == 0 else f"bb{number}"))
+        for block in op.body.blocks:
+            for arg in block.args:
+                self._names[arg] = "%" + self._fresh(arg.name_hint or f"arg{arg.index}")
+            for inner in block.ops:
+                self._name_results(inner)
+            if (last := block.last_op) is not None:
+                self._note_branches(block, last)
+
+    def _name_results(self, op: Operation) -> None:
+        for value in op.results:
+            constant = self._constant(op)
+            self._names[value] = constant if constant is not None else "%" + self._fresh(value.name_hint or "v")
+
+    def _constant(self, op: Operation) -> str | None:
+        """The text of an op that is no instruction but an operand."""
+        match op:
+            case llvm.ConstantOp():
+                return self.module.constants(op.value, op.result.type)
+            case PoisonOp():
+                return "poison"
+            case llvm.UndefOp():
+                return "undef"
+            case llvm.AddressOfOp():
+                return symbol(op.global_name.string_value())
+            case ZeroOp() | llvm.ZeroOp():
+                return "null" if isinstance(op.res.type, llvm.LLVMPointerType) else "zeroinitializer"
+            case _:
+                return None
+
+    def _note_branches(self, block: Block, last: Operation) -> None:
+        """Remember what `last` passes to the arguments of its successors."""
+        origin = self._blocks[block]
+        if isinstance(last, llvm.BrOp):
+            edges = [(last.successor, tuple(last.arguments))]
+        elif isinstance(last, llvm.CondBrOp):
+            edges = [(last.then_block, tuple(last.then_arguments)), (last.else_block, tuple(last.else_arguments))]
+            if last.then_block is last.else_block and edges[0][1] != edges[1][1]:
+                raise LoweringError(
+                    "llvm.cond_br passes different values to the same block twice", location=describe_place(last)
+                )
+        else:
+            edges = []
+        for target, values in edges:
+            self._incoming.setdefault(target, []).append((origin, values))
+
+    def _fresh(self, hint: str) -> str:
+        """A name not given yet: `hint`, else `hint_1`, `hint_2` and so on."""
+        if hint not in self._taken:
+            self._taken[hint] = 0
+            return hint
+        while True:
+            self._taken[hint] += 1
+            name = f"{hint}_{self._taken[hint]}"
+            if name not in self._taken:
+                self._taken[name] = 0
+                return name
+
+
+def _writer_of(op_type: type[Operation]) -> Writer | None:
+    """The writer for a class of ops, or for the closest class it derives from."""
+    for known in op_type.__mro__:
+        if known in WRITERS:
+            return WRITERS[known]
+    return None

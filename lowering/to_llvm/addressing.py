@@ -1,0 +1,149 @@
+"""The address of a memref's element, as `getelementptr inbounds` of a linear index, and what is known of its alignment.
+
+Pointer arithmetic through integers would keep LLVM from vectorising anything; a `getelementptr` on a `noalias` argument
+does not. Constant indices are folded here, so that the IR of a kernel stays as short as the loop nest it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.dialects import arith, llvm, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnrealizedConversionCastOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, byte_size, memory_type, scalar_alignment, static_strides
+from xrelay.passes.infra.conversion import ConversionRewriter
+
+NO_WRAP = llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP, llvm.OverflowFlag.NO_UNSIGNED_WRAP))
+
+
+@dataclass(frozen=True)
+class Address:
+    """A pointer, and the bytes to which it is aligned for certain."""
+
+    pointer: SSAValue
+    alignment: int
+
+
+def constant_index(value: SSAValue) -> int | None:
+    """The number that an index value always is, or None."""
+    owner = value.owner
+    if isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 1:
+        owner = owner.inputs[0].owner
+    number = owner.value if isinstance(owner, arith.ConstantOp | llvm.ConstantOp) else None
+    return number.value.data if isa(number, IntegerAttr) else None
+
+
+def memref_type(value: SSAValue) -> MemRefType[Attribute]:
+    """The type of a memref value."""
+    assert isa(value.type, MemRefType), "the op's definition says that this is a memref"
+    return value.type
+
+
+def element_address(
+    base: SSAValue, indices: Sequence[SSAValue], rewriter: ConversionRewriter, *, in_bounds: bool = True
+) -> Address | str:
+    """The address of `base[indices]`, or why it cannot be computed.
+
+    Without `in_bounds` the address may lie outside the buffer (a masked access whose first lanes are off), and nothing
+    is claimed of the arithmetic.
+    """
+    type_ = memref_type(base)
+    strides = static_strides(type_)
+    if strides is None:
+        return f"the strides of {type_} are not all known when compiling"
+    return offset_address(base, list(zip(indices, strides, strict=True)), 0, rewriter, in_bounds=in_bounds)
+
+
+def offset_address(
+    base: SSAValue,
+    terms: Sequence[tuple[SSAValue, int]],
+    offset: int,
+    rewriter: ConversionRewriter,
+    *,
+    in_bounds: bool = True,
+) -> Address:
+    """The address `offset + Σ index * stride` elements after the start of `base`."""
+    type_ = memref_type(base)
+    flags = NO_WRAP if in_bounds else llvm.OverflowAttr(None)
+    linear: SSAValue | None = None
+    alignment, size = known_alignment(base), byte_size(type_.element_type)
+    for index, stride in terms:
+        number = constant_index(index)
+        if number is not None:
+            offset += number * stride
+            continue
+        alignment = gcd(alignment, stride * size)
+        scaled = rewriter.operand(index)
+        if stride != 1:
+            factor = rewriter.insert(constant(stride, IndexType()))
+            scaled = rewriter.insert(llvm.MulOp(scaled, factor.result, overflow=flags)).res
+        linear = scaled if linear is None else rewriter.insert(llvm.AddOp(linear, scaled, overflow=flags)).res
+    alignment = gcd(alignment, offset * size)
+    pointer = rewriter.operand(base)
+    if linear is not None and offset != 0:
+        shift = rewriter.insert(constant(offset, IndexType()))
+        linear = rewriter.insert(llvm.AddOp(linear, shift.result, overflow=flags)).res
+    if linear is None and offset == 0:
+        return Address(pointer, alignment)
+    step: int | SSAValue = offset if linear is None else linear
+    if isinstance(step, int) and abs(step) >= 2**31:
+        step = rewriter.insert(constant(step, IndexType())).result
+    element = memory_type(type_.element_type)
+    gep = llvm.GEPOp.from_mixed_indices(pointer, [step], element, inbounds=in_bounds)
+    return Address(rewriter.insert(gep).result, alignment)
+
+
+def known_alignment(value: SSAValue) -> int:
+    """Bytes to which a memref's pointer is certainly aligned.
+
+    Buffers placed by the compiler say so themselves, function arguments by `llvm.align`; else it is one element.
+    """
+    least = scalar_alignment(memref_type(value).element_type)
+    if isinstance(value, BlockArgument):
+        return max(least, _argument_alignment(value))
+    owner = value.owner
+    assert isinstance(owner, Operation), "a value that is no block argument is made by an op"
+    if isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 1:
+        return max(least, _pointer_alignment(owner.inputs[0]))
+    if isinstance(owner, memref.AllocaOp | memref.AllocOp):
+        return max(least, buffer_alignment(owner))
+    if isinstance(owner, memref.ViewOp):
+        shift = constant_index(owner.byte_shift)
+        return max(least, gcd(known_alignment(owner.source), shift)) if shift is not None else least
+    return least
+
+
+def buffer_alignment(op: memref.AllocaOp | memref.AllocOp | memref.GlobalOp) -> int:
+    """Bytes to which a buffer is placed: what the op asks for, and at least `BUFFER_ALIGNMENT`."""
+    return max(BUFFER_ALIGNMENT, op.alignment.value.data) if op.alignment is not None else BUFFER_ALIGNMENT
+
+
+def _pointer_alignment(pointer: SSAValue) -> int:
+    """The alignment of a pointer that stands for a memref converted before."""
+    owner = pointer.owner
+    if isinstance(pointer, BlockArgument):
+        return _argument_alignment(pointer)
+    if isinstance(owner, llvm.AllocaOp) and owner.alignment is not None:
+        return owner.alignment.value.data
+    return 1
+
+
+def _argument_alignment(value: BlockArgument) -> int:
+    """What `llvm.align` on a function's argument says, else 1."""
+    block = value.block
+    function = block.parent_op()
+    if not isinstance(function, FuncOp | llvm.FuncOp) or function.arg_attrs is None or not _is_entry(block, function):
+        return 1
+    align = function.arg_attrs.data[value.index].data.get("llvm.align")
+    return align.value.data if isa(align, IntegerAttr) else 1
+
+
+def _is_entry(block: Block, function: FuncOp | llvm.FuncOp) -> bool:
+    return function.body.first_block is block

@@ -1,0 +1,47 @@
+"""Constants of the llvm dialect, splat over vectors where asked."""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from xrelay.errors import LoweringError
+
+
+def number_attribute(value: float, type_: Attribute) -> Attribute:
+    """`value` as an attribute of scalar or vector `type_`; an index becomes an i64."""
+    if isa(type_, VectorType):
+        element = i64 if isinstance(type_.element_type, IndexType) else type_.element_type
+        vector = VectorType(element, type_.shape, type_.scalable_dims)
+        if isa(vector, VectorType[IntegerType] | VectorType[IndexType]):
+            return DenseIntOrFPElementsAttr.from_list(vector, [int(value)])
+        if isa(vector, VectorType[AnyFloat]):
+            return DenseIntOrFPElementsAttr.from_list(vector, [float(value)])
+    if isinstance(type_, IndexType):
+        return IntegerAttr(int(value), 64)
+    if isa(type_, IntegerType):
+        return IntegerAttr(int(value), type_)
+    if isa(type_, AnyFloat):
+        return FloatAttr(float(value), type_)
+    raise LoweringError(f"there are no constants of type {type_}")
+
+
+def constant(value: float, type_: Attribute) -> llvm.ConstantOp:
+    """`llvm.mlir.constant(value) : type_`, every lane of a vector the same; an index becomes an i64."""
+    attribute = number_attribute(value, type_)
+    result = attribute.get_type() if isinstance(attribute, DenseIntOrFPElementsAttr | FloatAttr) else None
+    if isa(attribute, IntegerAttr):
+        result = attribute.type
+    assert result is not None, "number_attribute makes these three kinds"
+    return llvm.ConstantOp(attribute, result)

@@ -1,0 +1,205 @@
+"""convert-arith-to-llvm: arithmetic, element by element, on scalars and vectors.
+
+Almost every op has its instruction. Four families do not: rounding divisions (`floordivsi`, `ceildivsi`, `ceildivui`)
+become a division and a correction, integer minimum and maximum become intrinsics, casts between index and integers
+become an extension, a truncation or nothing, and constants change form. Fast-math and overflow flags are carried over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FixedBitwidthType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.arith_extras import IndexCastUIOp, element_type
+from xrelay.dialects.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
+from xrelay.lowering.to_llvm.types import llvm_types
+from xrelay.passes.infra.conversion import (
+    AnyPattern,
+    ConversionPattern,
+    ConversionRewriter,
+    apply_conversion,
+    legal_outside,
+)
+
+
+class ConvertConstant(ConversionPattern[arith.ConstantOp]):
+    """`arith.constant 4 : index` → `llvm.mlir.constant(4 : i64) : i64`."""
+
+    def rewrite(self, op: arith.ConstantOp, rewriter: ConversionRewriter) -> str | None:
+        """Restate the value in its type at the llvm level."""
+        type_, value = rewriter.types.convert(op.result.type), op.value
+        if isa(value, IntegerAttr) and isinstance(value.type, IndexType):
+            value = IntegerAttr(value.value.data, i64)
+        elif isinstance(value, DenseIntOrFPElementsAttr) and isa(type_, VectorType[IntegerType]):
+            value = DenseIntOrFPElementsAttr(type_, value.data)  # an index is stored as an i64 already
+        rewriter.replace(op, rewriter.insert(llvm.ConstantOp(value, type_)))
+        return None
+
+
+class ConvertIndexCast(ConversionPattern[arith.IndexCastOp | IndexCastUIOp]):
+    """`arith.index_cast %i : index to i32` → `llvm.trunc %i : i64 to i32`; wider: `sext` (`zext`); i64: nothing."""
+
+    def rewrite(self, op: arith.IndexCastOp | IndexCastUIOp, rewriter: ConversionRewriter) -> str | None:
+        """Extend or truncate between i64 and the integer type."""
+        operand, target = rewriter.operand(op.input), rewriter.types.convert(op.result.type)
+        source_bits, target_bits = _bits(operand.type), _bits(target)
+        if source_bits == target_bits:
+            rewriter.replace(op, [operand])
+            return None
+        if target_bits < source_bits:
+            new = llvm.TruncOp(operand, target)
+        else:
+            new = (llvm.ZExtOp if isinstance(op, IndexCastUIOp) else llvm.SExtOp)(operand, target)
+        rewriter.replace(op, rewriter.insert(new))
+        return None
+
+
+class ConvertRoundingDivision(ConversionPattern[arith.FloorDivSIOp | arith.CeilDivSIOp | arith.CeilDivUIOp]):
+    """Rounding divisions as a truncating one and a correction.
+
+    `floordivsi %a, %b` → `%q - ((%a rem %b != 0) && (sign of remainder != sign of %b))`, where `%q = %a sdiv %b`;
+    `ceildivsi` adds where the signs agree; `ceildivui` adds where there is a remainder.
+    """
+
+    def rewrite(
+        self, op: arith.FloorDivSIOp | arith.CeilDivSIOp | arith.CeilDivUIOp, rewriter: ConversionRewriter
+    ) -> str | None:
+        """Divide, look at the remainder, correct by one."""
+        lhs, rhs = rewriter.operands(op.operands)
+        unsigned = isinstance(op, arith.CeilDivUIOp)
+        insert = rewriter.insert
+        quotient = insert((llvm.UDivOp if unsigned else llvm.SDivOp)(lhs, rhs))
+        remainder = insert((llvm.URemOp if unsigned else llvm.SRemOp)(lhs, rhs))
+        zero = insert(constant(0, lhs.type))
+        correct = insert(_icmp("ne", remainder.res, zero.result)).res
+        if not unsigned:
+            signs = insert(llvm.XOrOp(remainder.res, rhs))
+            comparison = "slt" if isinstance(op, arith.FloorDivSIOp) else "sge"
+            correct = insert(llvm.AndOp(correct, insert(_icmp(comparison, signs.res, zero.result)).res)).res
+        one = insert(llvm.ZExtOp(correct, lhs.type))
+        combine = llvm.SubOp if isinstance(op, arith.FloorDivSIOp) else llvm.AddOp
+        rewriter.replace(op, insert(combine(quotient.res, one.res)))
+        return None
+
+
+def _icmp(predicate: str, lhs: SSAValue, rhs: SSAValue) -> llvm.ICmpOp:
+    return llvm.ICmpOp(lhs, rhs, IntegerAttr(llvm.ICmpPredicateFlag(predicate).to_int(), i64))
+
+
+def _bits(type_: Attribute) -> int:
+    element = element_type(type_)
+    assert isinstance(element, FixedBitwidthType), "index has been converted to i64"
+    return element.bitwidth
+
+
+def _binary(source: type[Operation], target: Callable[[SSAValue, SSAValue], Operation]) -> AnyPattern:
+    return OneToOne(source, lambda _, operands, __: target(operands[0], operands[1]))
+
+
+def _overflowing(source: type[Operation], target: type[llvm.ArithmeticBinOpOverflow]) -> AnyPattern:
+    def build(op: Operation, operands: Sequence[SSAValue], _: Attribute) -> Operation:
+        flags = op.properties.get("overflowFlags")
+        names = flags.data if isinstance(flags, arith.IntegerOverflowAttr) else ()
+        overflow = llvm.OverflowAttr(tuple(llvm.OverflowFlag(name.value) for name in names))
+        return target(operands[0], operands[1], overflow=overflow)
+
+    return OneToOne(source, build)
+
+
+def _floating(source: type[Operation], target: type[llvm.AbstractFloatArithOp]) -> AnyPattern:
+    return OneToOne(source, lambda op, operands, _: target(*operands, fast_math=fast_math(op)))
+
+
+def _cast(source: type[Operation], target: Callable[[SSAValue, Attribute], Operation]) -> AnyPattern:
+    return OneToOne(source, lambda _, operands, type_: target(operands[0], type_))
+
+
+def _compare_integers(op: arith.CmpiOp, operands: Sequence[SSAValue], _: Attribute) -> Operation:
+    return llvm.ICmpOp(operands[0], operands[1], IntegerAttr(op.predicate.value.data, i64))
+
+
+def _compare_floats(op: arith.CmpfOp, operands: Sequence[SSAValue], _: Attribute) -> Operation:
+    predicate = llvm.FCmpPredicateFlag.from_int(op.predicate.value.data)
+    return FCmpOp(operands[0], operands[1], predicate.value, fast_math=fast_math(op))
+
+
+def _integer_choice(op: Operation, operands: Sequence[SSAValue], type_: Attribute) -> Operation:
+    """`arith.minsi` → `llvm.smin`, and so on."""
+    kind, sign = op.name[len("arith.") :][:3], op.name[-2]
+    return call_intrinsic(f"{sign}{kind}", operands, type_, overloads=[type_])
+
+
+PATTERNS: tuple[AnyPattern, ...] = (
+    ConvertConstant(),
+    _overflowing(arith.AddiOp, llvm.AddOp),
+    _overflowing(arith.SubiOp, llvm.SubOp),
+    _overflowing(arith.MuliOp, llvm.MulOp),
+    _overflowing(arith.ShLIOp, llvm.ShlOp),
+    _binary(arith.DivUIOp, llvm.UDivOp),
+    _binary(arith.DivSIOp, llvm.SDivOp),
+    _binary(arith.RemUIOp, llvm.URemOp),
+    _binary(arith.RemSIOp, llvm.SRemOp),
+    _binary(arith.AndIOp, llvm.AndOp),
+    _binary(arith.OrIOp, llvm.OrOp),
+    _binary(arith.XOrIOp, llvm.XOrOp),
+    _binary(arith.ShRUIOp, llvm.LShrOp),
+    _binary(arith.ShRSIOp, llvm.AShrOp),
+    ConvertRoundingDivision(),
+    *(OneToOne(op, _integer_choice) for op in (arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp)),
+    _floating(arith.AddfOp, llvm.FAddOp),
+    _floating(arith.SubfOp, llvm.FSubOp),
+    _floating(arith.MulfOp, llvm.FMulOp),
+    _floating(arith.DivfOp, llvm.FDivOp),
+    OneToOne(arith.NegfOp, lambda op, operands, _: llvm.FNegOp(operands[0], fast_math(op))),
+    OneToOne(arith.MaximumfOp, intrinsic("maximum")),
+    OneToOne(arith.MinimumfOp, intrinsic("minimum")),
+    OneToOne(arith.MaxnumfOp, lambda op, operands, _: llvm.VectorFMaxOp(*operands, fast_math=fast_math(op))),
+    OneToOne(arith.MinnumfOp, lambda op, operands, _: llvm.VectorFMinOp(*operands, fast_math=fast_math(op))),
+    OneToOne(arith.CmpiOp, _compare_integers),
+    OneToOne(arith.CmpfOp, _compare_floats),
+    OneToOne(arith.SelectOp, lambda _, operands, __: SelectOp(*operands)),
+    ConvertIndexCast(),
+    _cast(arith.BitcastOp, llvm.BitcastOp),
+    _cast(arith.ExtFOp, llvm.FPExtOp),
+    _cast(arith.TruncFOp, llvm.FPTruncOp),
+    _cast(arith.ExtSIOp, llvm.SExtOp),
+    _cast(arith.ExtUIOp, llvm.ZExtOp),
+    _cast(arith.TruncIOp, llvm.TruncOp),
+    _cast(arith.SIToFPOp, llvm.SIToFPOp),
+    _cast(arith.UIToFPOp, UIToFPOp),
+    _cast(arith.FPToSIOp, FPToSIOp),
+    _cast(arith.FPToUIOp, FPToUIOp),
+)
+"""The patterns of this pass."""
+
+
+@dataclass(frozen=True)
+class ConvertArithToLLVMPass(ModulePass):
+    """Convert arith to the llvm dialect, scalars and vectors alike.
+
+    Refuses the extended multiplications and additions, which no lowering of ours makes: "failed to convert".
+    """
+
+    name = "convert-arith-to-llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert every arith op in the module."""
+        apply_conversion(op, PATTERNS, is_legal=legal_outside("arith"), types=llvm_types())

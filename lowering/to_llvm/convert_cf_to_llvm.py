@@ -1,0 +1,78 @@
+"""convert-cf-to-llvm: branches, with the loop annotations they carry.
+
+`cf.assert` stays: what a failed one does belongs to the calling convention (`convert-func-to-llvm`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import cf, llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.llvm_extras import LOOP_ANNOTATION
+from xrelay.lowering.to_llvm.types import llvm_types
+from xrelay.passes.infra.conversion import (
+    AnyPattern,
+    ConversionPattern,
+    ConversionRewriter,
+    apply_conversion,
+    legal_outside,
+)
+
+
+class ConvertBranch(ConversionPattern[cf.BranchOp]):
+    """`cf.br ^b(%i : index) {llvm.loop_annotation = #a}` → `llvm.br ^b(%i : i64) {loop_annotation = #a}`."""
+
+    def rewrite(self, op: cf.BranchOp, rewriter: ConversionRewriter) -> str | None:
+        """Convert the operands and the arguments of the block branched to."""
+        rewriter.convert_block_arguments(op.successor)
+        _keep_annotation(op, rewriter.insert(llvm.BrOp(op.successor, *rewriter.operands(op.arguments))))
+        rewriter.erase(op)
+        return None
+
+
+class ConvertConditionalBranch(ConversionPattern[cf.ConditionalBranchOp]):
+    """`cf.cond_br %c, ^a(…), ^b(…)` → `llvm.cond_br %c, ^a(…), ^b(…)`."""
+
+    def rewrite(self, op: cf.ConditionalBranchOp, rewriter: ConversionRewriter) -> str | None:
+        """Convert the operands and the arguments of both blocks branched to."""
+        for block in (op.then_block, op.else_block):
+            rewriter.convert_block_arguments(block)
+        new = llvm.CondBrOp(
+            op.cond,
+            op.then_block,
+            rewriter.operands(op.then_arguments),
+            op.else_block,
+            rewriter.operands(op.else_arguments),
+        )
+        _keep_annotation(op, rewriter.insert(new))
+        rewriter.erase(op)
+        return None
+
+
+def _keep_annotation(old: Operation, new: Operation) -> None:
+    annotation = old.attributes.get(LOOP_ANNOTATION)
+    if annotation is not None:
+        new.attributes["loop_annotation"] = annotation
+
+
+PATTERNS: tuple[AnyPattern, ...] = (ConvertBranch(), ConvertConditionalBranch())
+"""The patterns of this pass."""
+
+
+@dataclass(frozen=True)
+class ConvertCfToLLVMPass(ModulePass):
+    """Convert branches to the llvm dialect; refuses `cf.switch`, which `convert-scf-to-branches` never makes."""
+
+    name = "convert-cf-to-llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert every branch in the module."""
+        outside = legal_outside("cf")
+        apply_conversion(
+            op, PATTERNS, is_legal=lambda inner: isinstance(inner, cf.AssertOp) or outside(inner), types=llvm_types()
+        )

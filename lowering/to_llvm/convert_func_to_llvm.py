@@ -1,0 +1,220 @@
+"""convert-func-to-llvm: the calling convention of kernels.
+
+`func.func @k(%x: memref<…>)` becomes `llvm.func @k(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32`. The result is a status, 0
+for success. A caller hands its `%ctx` on and returns a callee's status at once if it is not 0.
+
+A failed `cf.assert` stores its number in `ctx->status`, unless another thread's failure is there already, and returns
+it. Numbers begin at 1 and index the module's attribute `xrelay.status_messages`.
+
+`@main` gets an entry, `i32 @xrelay_entry(ptr ctx, ptr args)`, which reads its pointers from the array `args`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import cf, func, llvm
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from xrelay.dialects.func_extras import ConstantOp
+from xrelay.dialects.llvm_extras import CmpXchgOp
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.types import PTR, llvm_types
+from xrelay.passes.infra.conversion import (
+    AnyPattern,
+    ConversionPattern,
+    ConversionRewriter,
+    apply_conversion,
+    legal_outside,
+)
+
+ENTRY = "xrelay_entry"
+"""The symbol that the runtime calls."""
+STATUS_MESSAGES = "xrelay.status_messages"
+"""The module attribute whose element k is the message of status k + 1."""
+
+
+def status_messages(module: ModuleOp) -> tuple[str, ...]:
+    """What a converted module's statuses 1, 2, … mean."""
+    messages = module.attributes.get(STATUS_MESSAGES)
+    if not isinstance(messages, ArrayAttr):
+        return ()
+    return tuple(message.data for message in messages if isinstance(message, StringAttr))
+
+
+class ConvertFunction(ConversionPattern[func.FuncOp]):
+    """`func.func @k(%x: memref<4xf32>) {…}` → `llvm.func @k(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32 {…}`.
+
+    Calls, assertions and returns in the body are converted with it, last to first, because each splits its block.
+    """
+
+    def __init__(self, messages: dict[str, int]):
+        self.messages = messages
+
+    def rewrite(self, op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
+        """Convert signature and body."""
+        if op.function_type.outputs.data:
+            return f"@{op.sym_name.data} returns values; results go to memory that the caller passes"
+        inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
+        new = llvm.FuncOp(
+            op.sym_name,
+            llvm.LLVMFunctionType([PTR, *inputs], i32),
+            llvm.LinkageAttr("external"),
+            body=op.detach_region(op.body),
+            other_props=_kept_properties(op),
+            extra_attrs={name: value for name, value in op.attributes.items() if name.startswith("llvm.")},
+        )
+        rewriter.insert(new)
+        if new.body.blocks:
+            _convert_body(new.body, rewriter, self.messages)
+        rewriter.erase(op)
+        return None
+
+
+class ConvertFunctionConstant(ConversionPattern[ConstantOp]):
+    """`func.constant @f : (…) -> ()` → `llvm.mlir.addressof @f : !llvm.ptr`."""
+
+    def rewrite(self, op: ConstantOp, rewriter: ConversionRewriter) -> str | None:
+        """Take the function's address."""
+        rewriter.replace(op, rewriter.insert(llvm.AddressOfOp(op.value, PTR)))
+        return None
+
+
+def _kept_properties(op: func.FuncOp) -> dict[str, Attribute | None]:
+    """What an `llvm.func` keeps of a `func.func`: its arguments' attributes; private functions stay out of line."""
+    properties: dict[str, Attribute | None] = {}
+    if op.arg_attrs is not None:
+        properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), *op.arg_attrs])
+    if op.sym_visibility is not None and op.sym_visibility.data == "private":
+        properties["no_inline"] = UnitAttr()
+    return properties
+
+
+def _convert_body(body: Region, rewriter: ConversionRewriter, messages: dict[str, int]) -> None:
+    entry = body.first_block
+    assert entry is not None, "a function with a body has an entry block"
+    rewriter.convert_block_arguments(entry)
+    context = entry.insert_arg(PTR, 0)
+    context.name_hint = "ctx"
+    exits = _Exits(context, body)
+    convention = [op for op in body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
+    for op in convention:
+        if isinstance(op, cf.AssertOp):
+            messages.setdefault(op.msg.data, len(messages) + 1)
+    for op in reversed(convention):
+        rewriter.begin(op)
+        if isinstance(op, func.CallOp):
+            _convert_call(op, exits, rewriter)
+        elif isinstance(op, cf.AssertOp):
+            _convert_assert(op, messages[op.msg.data], exits, rewriter)
+        else:
+            rewriter.insert(llvm.ReturnOp(rewriter.insert(constant(0, i32)).result))
+            rewriter.erase(op)
+
+
+class _Exits:
+    """The blocks at the end of a function through which it leaves with a status; made when first needed."""
+
+    def __init__(self, context: SSAValue, body: Region):
+        self.context, self.body = context, body
+        self._propagate: Block | None = None
+        self._fail: Block | None = None
+
+    def propagate(self) -> Block:
+        """`^bb(%status): return %status`."""
+        if self._propagate is None:
+            self._propagate = self._append()
+            self._propagate.add_op(llvm.ReturnOp(self._propagate.args[0]))
+        return self._propagate
+
+    def fail(self) -> Block:
+        """`^bb(%status)`: store the status in the context, unless one is there, and return it."""
+        if self._fail is None:
+            self._fail = self._append()
+            status, zero = self._fail.args[0], constant(0, i32)
+            store = CmpXchgOp(self.context, zero.result, status)
+            self._fail.add_ops([zero, store, llvm.ReturnOp(status)])
+        return self._fail
+
+    def _append(self) -> Block:
+        block = Block(arg_types=[i32])
+        block.args[0].name_hint = "status"
+        self.body.add_block(block)
+        return block
+
+
+def _convert_call(op: func.CallOp, exits: _Exits, rewriter: ConversionRewriter) -> None:
+    """`func.call @k(%x)` → `%s = llvm.call @k(%ctx, %x)`, and a branch to the exit unless `%s` is 0."""
+    call = llvm.CallOp(op.callee, exits.context, *rewriter.operands(op.arguments), return_type=i32)
+    status = rewriter.insert(call).results[0]
+    zero = rewriter.insert(constant(0, i32)).result
+    fine = rewriter.insert(llvm.ICmpOp(status, zero, IntegerAttr(llvm.ICmpPredicateFlag.EQ.to_int(), i64))).res
+    _branch(op, fine, exits.propagate(), status, rewriter)
+
+
+def _convert_assert(op: cf.AssertOp, number: int, exits: _Exits, rewriter: ConversionRewriter) -> None:
+    """`cf.assert %c, "…"` → `llvm.cond_br %c, ^rest, ^fail(number)`."""
+    status = rewriter.insert(constant(number, i32)).result
+    _branch(op, op.arg, exits.fail(), status, rewriter)
+
+
+def _branch(op: Operation, fine: SSAValue, target: Block, status: SSAValue, rewriter: ConversionRewriter) -> None:
+    """Go on after `op` if `fine`, else to `target` with `status`; `op` goes."""
+    block = op.parent_block()
+    assert block is not None, "the op stands in a block"
+    rest = block.split_before(op)
+    rewriter.erase(op)
+    rewriter.insertion_point = InsertPoint.at_end(block)
+    rewriter.insert(llvm.CondBrOp(fine, rest, [], target, [status]))
+
+
+def _add_entry(module: ModuleOp) -> None:
+    """`i32 @xrelay_entry(ptr ctx, ptr args)` around `@main`, if the module has a `@main` with a body."""
+    main = next((op for op in module.ops if isinstance(op, llvm.FuncOp) and op.sym_name.data == "main"), None)
+    if main is None or not main.body.blocks:
+        return
+    block = Block(arg_types=[PTR, PTR])
+    context, arguments = block.args
+    context.name_hint, arguments.name_hint = "ctx", "args"
+    operands: list[SSAValue] = [context]
+    for index, type_ in enumerate(main.function_type.inputs.data[1:]):
+        place = llvm.GEPOp(arguments, [index], PTR, inbounds=True)
+        value = llvm.LoadOp(place.result, type_, alignment=8)
+        block.add_ops([place, value])
+        operands.append(value.dereferenced_value)
+    call = llvm.CallOp("main", *operands, return_type=i32)
+    block.add_ops([call, llvm.ReturnOp(call.results[0])])
+    module.body.block.add_op(
+        llvm.FuncOp(ENTRY, llvm.LLVMFunctionType([PTR, PTR], i32), llvm.LinkageAttr("external"), body=Region(block))
+    )
+
+
+def _patterns(messages: dict[str, int]) -> Sequence[AnyPattern]:
+    return (ConvertFunction(messages), ConvertFunctionConstant())
+
+
+def _is_legal(op: Operation) -> bool:
+    return not isinstance(op, cf.AssertOp) and legal_outside("func")(op)
+
+
+@dataclass(frozen=True)
+class ConvertFuncToLLVMPass(ModulePass):
+    """Convert functions, calls, returns and assertions to the llvm dialect, in the convention of this module.
+
+    Comes last: the bodies are in the llvm dialect already. Refuses functions that return values.
+    """
+
+    name = "convert-func-to-llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert every function, then add the entry."""
+        messages: dict[str, int] = {}
+        apply_conversion(op, _patterns(messages), is_legal=_is_legal, types=llvm_types())
+        if messages:
+            op.attributes[STATUS_MESSAGES] = ArrayAttr([StringAttr(message) for message in messages])
+        _add_entry(op)

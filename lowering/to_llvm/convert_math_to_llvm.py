@@ -1,0 +1,106 @@
+"""convert-math-to-llvm: what `math-expand` leaves of math becomes intrinsics.
+
+Square root, absolute value, rounding, copysign and fma are instructions of every CPU we generate code for. The others
+(sin, pow, …) stay calls of the C library behind their intrinsics: correct, scalar, slow; LLVM splits a vector into
+such calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import llvm, math
+from xdsl.dialects.builtin import ModuleOp, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
+from xrelay.lowering.to_llvm.types import llvm_types
+from xrelay.passes.infra.conversion import (
+    AnyPattern,
+    ConversionPattern,
+    ConversionRewriter,
+    apply_conversion,
+    legal_outside,
+)
+
+
+def _fma(op: Operation, operands: Sequence[SSAValue], _: Attribute) -> Operation:
+    return llvm.FMAOp(operands[0], operands[1], operands[2], fast_math=fast_math(op))
+
+
+class ConvertRsqrt(ConversionPattern[math.RsqrtOp]):
+    """`math.rsqrt %x` → `1 / sqrt(%x)`, correctly rounded twice."""
+
+    def rewrite(self, op: math.RsqrtOp, rewriter: ConversionRewriter) -> str | None:
+        """Divide one by the square root."""
+        flags = fast_math(op)
+        root = rewriter.insert(llvm.FSqrtOp(rewriter.operand(op.operand), flags))
+        one = rewriter.insert(constant(1.0, op.result.type))
+        rewriter.replace(op, rewriter.insert(llvm.FDivOp(one, root, flags)))
+        return None
+
+
+class ConvertIntegerWithFlag(ConversionPattern[math.AbsIOp | math.CountLeadingZerosOp | math.CountTrailingZerosOp]):
+    """`math.absi %x` → `llvm.abs(%x, false)`; likewise ctlz and cttz: a zero, or the least integer, is no poison."""
+
+    def rewrite(
+        self, op: math.AbsIOp | math.CountLeadingZerosOp | math.CountTrailingZerosOp, rewriter: ConversionRewriter
+    ) -> str | None:
+        """Call the intrinsic with its poison flag off."""
+        operand = rewriter.operand(op.operand)
+        name = {"absi": "abs"}.get(op.name.removeprefix("math."), op.name.removeprefix("math."))
+        no = rewriter.insert(constant(0, i1))
+        call = call_intrinsic(name, [operand, no.result], operand.type, overloads=[operand.type])
+        rewriter.replace(op, rewriter.insert(call))
+        return None
+
+
+PATTERNS: tuple[AnyPattern, ...] = (
+    OneToOne(math.FmaOp, _fma),
+    OneToOne(math.SqrtOp, lambda op, operands, _: llvm.FSqrtOp(operands[0], fast_math(op))),
+    OneToOne(math.AbsFOp, lambda op, operands, type_: llvm.FAbsOp(operands[0], type_, fast_math(op))),
+    OneToOne(math.CeilOp, lambda op, operands, _: llvm.FCeilOp(operands[0], fast_math(op))),
+    OneToOne(math.FloorOp, lambda op, operands, _: llvm.FFloorOp(operands[0], fast_math(op))),
+    OneToOne(math.CopySignOp, lambda op, operands, _: llvm.FCopySignOp(*operands, fast_math=fast_math(op))),
+    OneToOne(math.ExpOp, lambda op, operands, _: llvm.FExpOp(operands[0], fast_math(op))),
+    OneToOne(math.Exp2Op, lambda op, operands, _: llvm.FExp2Op(operands[0], fast_math(op))),
+    OneToOne(math.LogOp, lambda op, operands, _: llvm.FLogOp(operands[0], fast_math(op))),
+    OneToOne(math.Log2Op, lambda op, operands, _: llvm.FLog2Op(operands[0], fast_math(op))),
+    OneToOne(math.SinOp, lambda op, operands, _: llvm.FSinOp(operands[0], fast_math(op))),
+    OneToOne(math.CosOp, lambda op, operands, _: llvm.FCosOp(operands[0], fast_math(op))),
+    OneToOne(math.PowFOp, lambda op, operands, _: llvm.FPowOp(*operands, fast_math=fast_math(op))),
+    OneToOne(math.RoundEvenOp, intrinsic("roundeven")),
+    OneToOne(math.RoundOp, intrinsic("round")),
+    OneToOne(math.TruncOp, intrinsic("trunc")),
+    OneToOne(math.Log10Op, intrinsic("log10")),
+    OneToOne(math.TanOp, intrinsic("tan")),
+    OneToOne(math.AtanOp, intrinsic("atan")),
+    OneToOne(math.AsinOp, intrinsic("asin")),
+    OneToOne(math.AcosOp, intrinsic("acos")),
+    OneToOne(math.SinhOp, intrinsic("sinh")),
+    OneToOne(math.CoshOp, intrinsic("cosh")),
+    OneToOne(math.TanhOp, intrinsic("tanh")),
+    OneToOne(math.Atan2Op, intrinsic("atan2")),
+    OneToOne(math.CtPopOp, intrinsic("ctpop")),
+    ConvertRsqrt(),
+    ConvertIntegerWithFlag(),
+)
+"""The patterns of this pass."""
+
+
+@dataclass(frozen=True)
+class ConvertMathToLLVMPass(ModulePass):
+    """Convert math to intrinsics of the llvm dialect.
+
+    Refuses ops that are neither an intrinsic nor expanded by `math-expand` (erf on f64, cbrt, …): "failed to convert".
+    """
+
+    name = "convert-math-to-llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert every math op in the module."""
+        apply_conversion(op, PATTERNS, is_legal=legal_outside("math"), types=llvm_types())

@@ -1,0 +1,336 @@
+"""convert-memref-to-llvm: memrefs become bare pointers, accesses become loads and stores through `getelementptr`.
+
+A memref descriptor (five words and more that upstream's lowering carries about) would only hide constants from LLVM:
+shapes here are static, so the pointer is all there is. Stack buffers are one `llvm.alloca` in the entry block, aligned
+to 64 bytes, whatever block they were written in; loops over their elements that LLVM unrolls leave them to SROA.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import cf, llvm, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+    i1,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
+
+from xrelay.errors import LoweringError
+from xrelay.lowering.to_llvm.addressing import (
+    Address,
+    buffer_alignment,
+    constant_index,
+    element_address,
+    memref_type,
+    offset_address,
+)
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
+from xrelay.lowering.to_llvm.types import (
+    PTR,
+    byte_size,
+    element_count,
+    is_contiguous,
+    llvm_types,
+    memory_type,
+    static_strides,
+    storage_type,
+)
+from xrelay.passes.infra.conversion import (
+    AnyPattern,
+    ConversionPattern,
+    ConversionRewriter,
+    apply_conversion,
+    describe_place,
+    legal_outside,
+)
+
+
+def load(address: Address, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
+    """Load a value of `type_`; booleans lie in memory as bytes."""
+    stored = memory_type(type_)
+    value = rewriter.insert(llvm.LoadOp(address.pointer, stored, alignment=address.alignment)).dereferenced_value
+    if stored == rewriter.types.convert(type_):
+        return value
+    return rewriter.insert(llvm.TruncOp(value, type_)).res
+
+
+def store(value: SSAValue, address: Address, rewriter: ConversionRewriter, *, nontemporal: bool = False) -> None:
+    """Store `value`, which has its old type; booleans go to memory as bytes."""
+    stored = memory_type(value.type)
+    converted = rewriter.operand(value)
+    if stored != converted.type:
+        converted = rewriter.insert(llvm.ZExtOp(converted, stored)).res
+    rewriter.insert(llvm.StoreOp(converted, address.pointer, address.alignment, nontemporal=nontemporal))
+
+
+class ConvertLoad(ConversionPattern[memref.LoadOp]):
+    """`memref.load %m[%i, %j] : memref<4x8xf32>` → `llvm.load` of `getelementptr inbounds %m[%i * 8 + %j]`."""
+
+    def rewrite(self, op: memref.LoadOp, rewriter: ConversionRewriter) -> str | None:
+        """Compute the address and load."""
+        address = element_address(op.memref, op.indices, rewriter)
+        if isinstance(address, str):
+            return address
+        rewriter.replace(op, [load(address, op.res.type, rewriter)])
+        return None
+
+
+class ConvertStore(ConversionPattern[memref.StoreOp]):
+    """`memref.store %v, %m[%i, %j] : memref<4x8xf32>` → `llvm.store %v` to `getelementptr inbounds %m[%i * 8 + %j]`."""
+
+    def rewrite(self, op: memref.StoreOp, rewriter: ConversionRewriter) -> str | None:
+        """Compute the address and store."""
+        address = element_address(op.memref, op.indices, rewriter)
+        if isinstance(address, str):
+            return address
+        nontemporal = op.nontemporal.value.data != 0
+        store(op.value, address, rewriter, nontemporal=nontemporal)
+        rewriter.erase(op)
+        return None
+
+
+class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
+    """`memref.alloca() : memref<28xvector<16xf32>>` → `llvm.alloca 1 x array<28 x vector<16xf32>>`, 64-byte aligned."""
+
+    def rewrite(self, op: memref.AllocaOp, rewriter: ConversionRewriter) -> str | None:
+        """Put the buffer at the start of the function."""
+        type_ = memref_type(op.memref)
+        count = element_count(type_)
+        if count is None:
+            return f"a stack buffer of type {type_} has no static size"
+        entry = _entry_block(op)
+        rewriter.insertion_point = InsertPoint.at_start(entry)
+        one = rewriter.insert(constant(1, i64))
+        alloca = rewriter.insert(llvm.AllocaOp(one, storage_type(type_, count), alignment=buffer_alignment(op)))
+        rewriter.replace(op, alloca)
+        return None
+
+
+class ConvertAlloc(ConversionPattern[memref.AllocOp]):
+    """`memref.alloc() : memref<64xf32>` → `aligned_alloc(64, 256)`, and an assertion that memory was there."""
+
+    def rewrite(self, op: memref.AllocOp, rewriter: ConversionRewriter) -> str | None:
+        """Call the C library."""
+        type_ = memref_type(op.memref)
+        count = element_count(type_)
+        if count is None:
+            return f"a buffer of type {type_} has no static size"
+        alignment = buffer_alignment(op)
+        size = -(-max(1, count * byte_size(type_.element_type)) // alignment) * alignment
+        _declare(op, "aligned_alloc", llvm.LLVMFunctionType([i64, i64], PTR))
+        arguments = [rewriter.insert(constant(number, i64)).result for number in (alignment, size)]
+        pointer = rewriter.insert(llvm.CallOp("aligned_alloc", *arguments, return_type=PTR)).results[0]
+        number = rewriter.insert(llvm.PtrToIntOp(pointer)).output
+        null = rewriter.insert(constant(0, i64)).result
+        there = rewriter.insert(llvm.ICmpOp(number, null, IntegerAttr(llvm.ICmpPredicateFlag.NE.to_int(), i64)))
+        rewriter.insert(cf.AssertOp(there.res, f"out of memory: {size} bytes"))
+        rewriter.replace(op, [pointer])
+        return None
+
+
+class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
+    """`memref.dealloc %m` → `free(%m)`."""
+
+    def rewrite(self, op: memref.DeallocOp, rewriter: ConversionRewriter) -> str | None:
+        """Call the C library."""
+        _declare(op, "free", llvm.LLVMFunctionType([PTR]))
+        rewriter.insert(llvm.CallOp("free", rewriter.operand(op.memref)))
+        rewriter.erase(op)
+        return None
+
+
+class ConvertView(ConversionPattern[memref.ViewOp]):
+    """`memref.view %arena[%shift][]` → `getelementptr inbounds i8, %arena, %shift`."""
+
+    def rewrite(self, op: memref.ViewOp, rewriter: ConversionRewriter) -> str | None:
+        """Add the byte shift to the pointer."""
+        rewriter.replace(op, [offset_address(op.source, [(op.byte_shift, 1)], 0, rewriter).pointer])
+        return None
+
+
+class ConvertSubview(ConversionPattern[memref.SubviewOp]):
+    """`memref.subview %m[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to …` → `getelementptr inbounds %m[%i * 8]`."""
+
+    def rewrite(self, op: memref.SubviewOp, rewriter: ConversionRewriter) -> str | None:
+        """Add the offset of the view's first element to the pointer."""
+        strides = static_strides(memref_type(op.source))
+        if strides is None:
+            return f"the strides of {op.source.type} are not all known when compiling"
+        dynamic = iter(op.offsets)
+        offset, terms = 0, list[tuple[SSAValue, int]]()
+        for number, stride in zip(op.static_offsets.iter_values(), strides, strict=True):
+            if number == DYNAMIC_INDEX:
+                terms.append((next(dynamic), stride))
+            else:
+                offset += number * stride
+        rewriter.replace(op, [offset_address(op.source, terms, offset, rewriter).pointer])
+        return None
+
+
+class ConvertReinterpretCast(ConversionPattern[memref.ReinterpretCastOp]):
+    """`memref.reinterpret_cast %m to offset: [%o], …` → the pointer, moved by the new offset less the old one."""
+
+    def rewrite(self, op: memref.ReinterpretCastOp, rewriter: ConversionRewriter) -> str | None:
+        """Move the pointer from the old offset to the new one."""
+        old = memref_type(op.source).get_offset()
+        if old is None:
+            return f"the offset of {op.source.type} is not known when compiling"
+        (number,) = op.static_offsets.iter_values()
+        if number == DYNAMIC_INDEX:
+            address = offset_address(op.source, [(op.offsets[0], 1)], -old, rewriter)
+        else:
+            address = offset_address(op.source, [], number - old, rewriter)
+        rewriter.replace(op, [address.pointer])
+        return None
+
+
+SameMemory = memref.CastOp | memref.CollapseShapeOp | memref.ExpandShapeOp | memref.MemorySpaceCastOp
+
+
+class ConvertSameMemory(ConversionPattern[SameMemory]):
+    """`memref.cast`, `collapse_shape`, `expand_shape`, `memory_space_cast`: another view of the same pointer."""
+
+    def rewrite(self, op: SameMemory, rewriter: ConversionRewriter) -> str | None:
+        """Use the pointer itself."""
+        rewriter.replace(op, [rewriter.operand(op.operands[0])])
+        return None
+
+
+class ConvertDim(ConversionPattern[memref.DimOp]):
+    """`memref.dim %m, %c1 : memref<4x8xf32>` → `llvm.mlir.constant(8)`."""
+
+    def rewrite(self, op: memref.DimOp, rewriter: ConversionRewriter) -> str | None:
+        """Read the size off the type."""
+        dimension = constant_index(op.index)
+        if dimension is None or not isa(op.source.type, MemRefType):
+            return "which dimension is asked for is not known when compiling"
+        extent = op.source.type.get_shape()[dimension]
+        if extent == DYNAMIC_INDEX:
+            return f"dimension {dimension} of {op.source.type} is not known when compiling"
+        rewriter.replace(op, rewriter.insert(constant(extent, i64)))
+        return None
+
+
+class ConvertCopy(ConversionPattern[memref.CopyOp]):
+    """`memref.copy %a, %b` of contiguous buffers → `llvm.memmove(%b, %a, bytes)`."""
+
+    def rewrite(self, op: memref.CopyOp, rewriter: ConversionRewriter) -> str | None:
+        """Move the bytes."""
+        source, destination = memref_type(op.source), memref_type(op.destination)
+        count = element_count(source)
+        if count is None or not is_contiguous(source) or not is_contiguous(destination):
+            return f"copying {source} to {destination} takes a loop: make it one before this pass"
+        size = rewriter.insert(constant(count * byte_size(source.element_type), i64)).result
+        volatile = rewriter.insert(constant(0, i1)).result
+        operands = [rewriter.operand(op.destination), rewriter.operand(op.source), size, volatile]
+        rewriter.insert(call_intrinsic("memmove", operands, None, overloads=[PTR, PTR, i64]))
+        rewriter.erase(op)
+        return None
+
+
+class ConvertGlobal(ConversionPattern[memref.GlobalOp]):
+    """`memref.global "private" constant @g : memref<4xf32> = dense<…>` → `llvm.mlir.global private constant @g`."""
+
+    def rewrite(self, op: memref.GlobalOp, rewriter: ConversionRewriter) -> str | None:
+        """Restate the constant as an array."""
+        type_ = op.type
+        count = element_count(type_)
+        if not isinstance(op.initial_value, DenseIntOrFPElementsAttr) or count is None or not is_contiguous(type_):
+            return "only contiguous globals with a dense value can be converted"
+        values = op.initial_value
+        element = values.get_element_type()
+        if memory_type(element) != element:
+            return f"a global of {element} cannot be converted"
+        rewriter.insert(
+            llvm.GlobalOp(
+                storage_type(type_, count),
+                op.sym_name,
+                "private" if op.sym_visibility.data == "private" else "external",
+                constant=op.constant is not None,
+                value=DenseIntOrFPElementsAttr(TensorType(element, [count]), values.data),
+                alignment=buffer_alignment(op),
+            )
+        )
+        rewriter.erase(op)
+        return None
+
+
+class ConvertGetGlobal(ConversionPattern[memref.GetGlobalOp]):
+    """`memref.get_global @g` → `llvm.mlir.addressof @g`."""
+
+    def rewrite(self, op: memref.GetGlobalOp, rewriter: ConversionRewriter) -> str | None:
+        """Take the address."""
+        rewriter.replace(op, rewriter.insert(llvm.AddressOfOp(op.name_, PTR)))
+        return None
+
+
+def _entry_block(op: Operation) -> Block:
+    """The first block of the function around `op`."""
+    around: Operation | None = op.parent_op()
+    while around is not None and not isinstance(around, FuncOp | llvm.FuncOp):
+        around = around.parent_op()
+    entry = around.body.first_block if around is not None else None
+    if entry is None:
+        raise LoweringError("a stack buffer stands outside of any function", location=describe_place(op))
+    return entry
+
+
+def _declare(op: Operation, name: str, type_: llvm.LLVMFunctionType) -> None:
+    """Declare a function of the C library at the end of the module, once."""
+    module: Operation | None = op
+    while module is not None and not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    assert isinstance(module, ModuleOp), "passes run on modules"
+    block = module.body.block
+    last = block.last_op
+    while isinstance(last, llvm.FuncOp) and not last.body.blocks:
+        if last.sym_name.data == name:
+            return
+        last = last.prev_op
+    block.add_op(llvm.FuncOp(name, type_, llvm.LinkageAttr("external")))
+
+
+PATTERNS: tuple[AnyPattern, ...] = (
+    ConvertLoad(),
+    ConvertStore(),
+    ConvertAlloca(),
+    ConvertAlloc(),
+    ConvertDealloc(),
+    ConvertView(),
+    ConvertSubview(),
+    ConvertReinterpretCast(),
+    ConvertSameMemory(),
+    ConvertDim(),
+    ConvertCopy(),
+    ConvertGlobal(),
+    ConvertGetGlobal(),
+)
+"""The patterns of this pass."""
+
+
+@dataclass(frozen=True)
+class ConvertMemrefToLLVMPass(ModulePass):
+    """Convert memref ops to loads, stores and addresses of the llvm dialect.
+
+    Refuses what needs a run-time size: strides that depend on a `?`, buffers of dynamic size, copies between strided
+    buffers.
+    """
+
+    name = "convert-memref-to-llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert every memref op in the module."""
+        apply_conversion(op, PATTERNS, is_legal=legal_outside("memref"), types=llvm_types())

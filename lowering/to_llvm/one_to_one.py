@@ -1,0 +1,75 @@
+"""Patterns that replace an op by one op with the same operands: most of arith and math."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects import llvm
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import FixedBitwidthType, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter
+
+Builder = Callable[[Any, Sequence[SSAValue], Attribute], Operation]
+"""Makes the new op from the old one, its converted operands and its converted result type."""
+
+
+class OneToOne(ConversionPattern[Operation]):
+    """`%r = <source> %operands` → `%r = <what build makes> %operands`, types converted."""
+
+    def __init__(self, source: type[Operation], build: Builder):
+        self.source, self.build = source, build
+
+    def handles(self, op_type: type[Operation]) -> bool:
+        """Whether `op_type` is the source class or one derived from it."""
+        return issubclass(op_type, self.source)
+
+    def rewrite(self, op: Operation, rewriter: ConversionRewriter) -> str | None:
+        """Build the new op in the place of `op`."""
+        new = self.build(op, rewriter.operands(op.operands), rewriter.types.convert(op.results[0].type))
+        rewriter.replace(op, rewriter.insert(new))
+        return None
+
+
+def fast_math(op: Operation) -> llvm.FastMathAttr:
+    """The fast-math flags of an arith, math or vector op, for an llvm op."""
+    flags = op.properties.get("fastmath")
+    return llvm.FastMathAttr(flags.data if isinstance(flags, FastMathFlagsAttr) else None)
+
+
+def type_suffix(type_: Attribute) -> str:
+    """How a type appears in the name of an overloaded intrinsic, as in `llvm.fma.v16f32`."""
+    if isinstance(type_, llvm.LLVMPointerType):
+        return "p0"
+    if isinstance(type_, VectorType):
+        shape = type_.get_shape()
+        return f"v{shape[0]}{type_suffix(type_.element_type)}"
+    assert isinstance(type_, FixedBitwidthType), f"{type_} does not overload an intrinsic"
+    return str(type_)
+
+
+def call_intrinsic(
+    name: str,
+    operands: Sequence[SSAValue],
+    result: Attribute | None,
+    *,
+    overloads: Sequence[Attribute],
+    fast: llvm.FastMathAttr | None = None,
+) -> llvm.CallIntrinsicOp:
+    """`llvm.call_intrinsic "llvm.<name>.<overloads>"(operands)`."""
+    suffix = "".join(f".{type_suffix(type_)}" for type_ in overloads)
+    op = llvm.CallIntrinsicOp(f"llvm.{name}{suffix}", operands, [] if result is None else [result])
+    if fast is not None:
+        op.properties["fastmathFlags"] = fast
+    return op
+
+
+def intrinsic(name: str) -> Builder:
+    """A builder of the intrinsic `name`, overloaded by its result type."""
+
+    def build(op: Operation, operands: Sequence[SSAValue], result: Attribute) -> Operation:
+        return call_intrinsic(name, operands, result, overloads=[result], fast=fast_math(op))
+
+    return build

@@ -1,0 +1,117 @@
+"""How values of the scf level look at the llvm level.
+
+- `index` is `i64`, also inside vectors.
+- A memref is the bare pointer to its element (0, …, 0); the offset of a strided layout is in the pointer already, its
+  strides are known from the type. Where a stride depends on a `?` size there is no such representation.
+- A function as a value is a pointer.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FixedBitwidthType,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i1,
+    i8,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from xrelay.errors import LoweringError
+from xrelay.passes.infra.conversion import TypeConverter
+
+PTR = LLVMPointerType()
+BUFFER_ALIGNMENT = 64
+"""Bytes to which buffers that the compiler places are aligned: a cache line, and the widest vector."""
+
+
+def to_llvm_type(type_: Attribute) -> Attribute | None:
+    """The rule of the conversion; None for a type that stays."""
+    if isinstance(type_, IndexType):
+        return i64
+    if isa(type_, VectorType) and isinstance(type_.element_type, IndexType):
+        return VectorType(i64, type_.shape, type_.scalable_dims)
+    if isinstance(type_, MemRefType | FunctionType):
+        return PTR
+    return None
+
+
+def llvm_types() -> TypeConverter:
+    """A fresh converter to the types of the llvm dialect."""
+    return TypeConverter(to_llvm_type)
+
+
+def memory_type(type_: Attribute) -> Attribute:
+    """How a value of an element type lies in memory: `i1` is a byte of 0 or 1, in vectors too, `index` is `i64`."""
+    if isa(type_, VectorType):
+        return VectorType(memory_type(type_.element_type), type_.shape, type_.scalable_dims)
+    if type_ == i1:
+        return i8
+    return i64 if isinstance(type_, IndexType) else type_
+
+
+def byte_size(type_: Attribute) -> int:
+    """Bytes one value of `type_` takes in memory; raises `LoweringError` for a type without a size."""
+    stored = memory_type(type_)
+    if isa(stored, VectorType):
+        count = 1
+        for extent in stored.get_shape():
+            count *= extent
+        return count * byte_size(stored.element_type)
+    if isinstance(stored, FixedBitwidthType):
+        return max(1, (stored.bitwidth + 7) // 8)
+    raise LoweringError(f"values of type {type_} have no size in memory")
+
+
+def scalar_alignment(type_: Attribute) -> int:
+    """Bytes to which every pointer to a value of `type_` is aligned: the size of its scalar element."""
+    return byte_size(type_.element_type if isa(type_, VectorType) else type_)
+
+
+def static_strides(type_: MemRefType[Attribute]) -> tuple[int, ...] | None:
+    """The strides of a memref in elements, or None where they are not all known."""
+    strides = type_.get_strides()
+    if strides is None or any(stride is None or stride == DYNAMIC_INDEX for stride in strides):
+        return None
+    return tuple(stride for stride in strides if stride is not None)
+
+
+def element_count(type_: MemRefType[Attribute]) -> int | None:
+    """The number of elements of a memref, or None where it is not known."""
+    count = 1
+    for extent in type_.get_shape():
+        if extent == DYNAMIC_INDEX:
+            return None
+        count *= extent
+    return count
+
+
+def is_contiguous(type_: MemRefType[Attribute]) -> bool:
+    """Whether the elements of a memref lie side by side in row-major order."""
+    strides, shape = static_strides(type_), type_.get_shape()
+    if strides is None:
+        return False
+    expected = 1
+    for stride, extent in zip(reversed(strides), reversed(shape), strict=True):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
+def storage_type(type_: MemRefType[Attribute], count: int) -> LLVMArrayType:
+    """The array that holds `count` elements of a memref of type `type_`."""
+    return LLVMArrayType(count, memory_type(type_.element_type))
+
+
+def is_integer_like(type_: Attribute) -> bool:
+    """Whether `type_` is an integer or index, or a vector of them."""
+    element = type_.element_type if isa(type_, VectorType) else type_
+    return isinstance(element, IntegerType | IndexType)
