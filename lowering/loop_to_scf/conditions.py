@@ -48,8 +48,8 @@ def compare(emitter: Emitter, predicate: int, lhs: ValueMap, rhs: ValueMap, lane
         return Condition(value=value)
     mask = positive_lanes(emitter, positive, lanes) if positive is not None else None
     if mask is None:
-        vectors = (index_vector(emitter, side, lanes) for side in (lhs, rhs))
-        mask = Mask(emitter.add(CmpiOp(*vectors, predicate)).result)
+        left, right = index_vector(emitter, lhs, lanes), index_vector(emitter, rhs, lanes)
+        mask = Mask(emitter.add(CmpiOp(left, right, predicate)).result)
     return Condition(mask=mask)
 
 

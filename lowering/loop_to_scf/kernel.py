@@ -329,8 +329,9 @@ class KernelWriter:
                 emit.add(scf.YieldOp(*values))
         emit.location = op.location
         types = [value.type for value in yielded[0]]
-        regions = [Region(block) for block, _ in branches]
-        return list(emit.add(scf.IfOp(condition, types, regions[0], *regions[1:2])).results)
+        then = Region(branches[0][0])
+        otherwise = Region(branches[1][0]) if len(branches) > 1 else Region()
+        return list(emit.add(scf.IfOp(condition, types, then, otherwise)).results)
 
 
 def _holds_unrolled(loop: ForOp) -> bool:

@@ -121,7 +121,7 @@ def positive_lanes(emitter: Emitter, difference: ValueMap, lanes: LaneContext) -
         bounds = emitter.range_of(first)
         mask = emitter.add(vector.CreateMaskOp([emitter.affine(first)], type)).mask_vector
         return Mask(mask, is_prefix=True, is_never_empty=bounds is not None and bounds[0] > 0)
-    behind = ValueMap.make([1 - first.exprs[0]], first.operands)
+    behind = ValueMap.make([first.exprs[0] * -1 + 1], first.operands)
     off = emitter.add(vector.CreateMaskOp([emitter.affine(behind)], type)).mask_vector
     return Mask(invert(emitter, off))
 
