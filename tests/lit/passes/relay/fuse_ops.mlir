@@ -1,0 +1,139 @@
+// RUN: xrelay-opt %s -p relay-fuse-ops | filecheck %s
+// RUN: xrelay-opt %s -p relay-fuse-ops,relay-fuse-ops | filecheck %s
+// RUN: xrelay-opt %s -p "relay-fuse-ops{fuse-opt-level=0}" | filecheck %s --check-prefix=LEVEL0
+// RUN: xrelay-opt %s -p "relay-fuse-ops{max-depth=2}" | filecheck %s --check-prefix=DEPTH
+// RUN: xrelay-opt %s -p "relay-fuse-ops{link-params=true}" | filecheck %s --check-prefix=LINK
+
+// A heavy op takes the elementwise ops behind it; parameters come in order of first use, each once.
+// CHECK-LABEL: func.func @conv_bias_relu
+// CHECK-NEXT:    %{{.*}} = relay.fused @fused_nn_conv2d_add_nn_relu(%p0 = %x : {{[^,]*}}, %p1 = %w : {{[^,]*}}, %p2 = %b : {{[^,]*}}) -> tensor<1x8x4x4xf32> attributes {anchor = "nn.conv2d", pattern = "kOutEWiseFusable"} {
+// CHECK-NEXT:      %{{.*}} = relay.nn.conv2d(%p0, %p1)
+// CHECK-NEXT:      %{{.*}} = relay.add(%{{.*}}, %p2)
+// CHECK-NEXT:      %[[Y:.*]] = relay.nn.relu
+// CHECK-NEXT:      relay.yield %[[Y]]
+// LEVEL0-LABEL: func.func @conv_bias_relu
+// LEVEL0:         relay.fused @fused_nn_conv2d(
+// LEVEL0:         relay.fused @fused_add(
+// LEVEL0:         relay.fused @fused_nn_relu(
+// DEPTH-LABEL: func.func @conv_bias_relu
+// DEPTH:         relay.fused @fused_nn_conv2d_add(
+// DEPTH:         relay.fused @fused_nn_relu(
+func.func @conv_bias_relu(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %b: tensor<1x8x1x1xf32>) -> tensor<1x8x4x4xf32> {
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %s = relay.add(%c, %b) : (tensor<1x8x4x4xf32>, tensor<1x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %r = relay.nn.relu(%s) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  func.return %r : tensor<1x8x4x4xf32>
+}
+
+// The sum goes to its first operand's convolution, whatever the order of the text; names are numbered.
+// CHECK-LABEL: func.func @residual
+// CHECK-NEXT:    %[[B:.*]] = relay.fused @fused_nn_conv2d(
+// CHECK:         %{{.*}} = relay.fused @fused_nn_conv2d_add_nn_relu_1(%p0 = %x : {{.*}}, %p1 = %w : {{.*}}, %p2 = %[[B]] :
+func.func @residual(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32> {
+  %b = relay.nn.conv2d(%x, %w) : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %a = relay.nn.conv2d(%x, %w) : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %s = relay.add(%a, %b) : (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  %r = relay.nn.relu(%s) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  func.return %r : tensor<1x8x4x4xf32>
+}
+
+// Nothing fuses into the input of a heavy op; a scalar is written into each group that uses it.
+// CHECK-LABEL: func.func @scalars
+// CHECK-NEXT:    relay.fused @fused_add(%p0 = %x : tensor<1x8x4x4xf32>)
+// CHECK-NEXT:      %{{.*}} = relay.constant dense<1.000000e+00>
+// CHECK:         relay.fused @fused_nn_conv2d_add(%p0 = %{{.*}}, %p1 = %w : tensor<8x8x1x1xf32>)
+// CHECK:           %{{.*}} = relay.constant dense<1.000000e+00>
+func.func @scalars(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32> {
+  %one = relay.constant dense<1.0> : tensor<f32>
+  %p = relay.add(%x, %one) : (tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8x4x4xf32>
+  %c = relay.nn.conv2d(%p, %w) : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %q = relay.add(%c, %one) : (tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8x4x4xf32>
+  func.return %q : tensor<1x8x4x4xf32>
+}
+
+// A larger constant is a parameter, unless link-params keeps it.
+// CHECK-LABEL: func.func @constants
+// CHECK-NEXT:    %k = relay.constant
+// CHECK-NEXT:    relay.fused @fused_add_1(%p0 = %x : tensor<4xf32>, %p1 = %k : tensor<4xf32>)
+// LINK-LABEL: func.func @constants
+// LINK-NEXT:    relay.fused @fused_add_1(%p0 = %x : tensor<4xf32>)
+// LINK-NEXT:      %k = relay.constant
+func.func @constants(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %k = relay.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %s = relay.add(%x, %k) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %s : tensor<4xf32>
+}
+
+// A reshape behind a convolution is a group of its own, and says that it moves nothing.
+// CHECK-LABEL: func.func @reshape
+// CHECK:         relay.fused @fused_nn_conv2d_1(
+// CHECK:         relay.fused @fused_nn_batch_flatten({{.*}}attributes {pattern = "kInjective", relay.reshape_only}
+func.func @reshape(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x128xf32> {
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %f = relay.nn.batch_flatten(%c) : (tensor<1x8x4x4xf32>) -> tensor<1x128xf32>
+  func.return %f : tensor<1x128xf32>
+}
+
+// A returned tuple stays outside; the tuple of a concatenation goes in with it.
+// CHECK-LABEL: func.func @tuples
+// CHECK-NEXT:    %[[C:.*]] = relay.fused @fused_concatenate(%p0 = %x : tensor<4xf32>, %p1 = %y : tensor<8xf32>)
+// CHECK-NEXT:      relay.tuple(%p0, %p1)
+// CHECK-NEXT:      relay.concatenate
+// CHECK:         %{{.*}} = relay.tuple(%[[C]], %x)
+func.func @tuples(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tuple<tensor<12xf32>, tensor<4xf32>> {
+  %t = relay.tuple(%x, %y) : (tensor<4xf32>, tensor<8xf32>) -> tuple<tensor<4xf32>, tensor<8xf32>>
+  %c = relay.concatenate(%t) : (tuple<tensor<4xf32>, tensor<8xf32>>) -> tensor<12xf32>
+  %r = relay.tuple(%c, %x) : (tensor<12xf32>, tensor<4xf32>) -> tuple<tensor<12xf32>, tensor<4xf32>>
+  func.return %r : tuple<tensor<12xf32>, tensor<4xf32>>
+}
+
+// Fields of a tuple that another group made are taken outside, and go in as tensors.
+// CHECK-LABEL: func.func @fields
+// CHECK:         %[[T:.*]] = relay.fused @fused_split(
+// CHECK:         %[[I:.*]] = relay.tuple_get_item(%[[T]]) {index = 0}
+// CHECK:         relay.fused @fused_nn_relu(%p0 = %[[I]] : tensor<2xf32>)
+func.func @fields(%x: tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>> {
+  %t = relay.split(%x) {indices_or_sections = 2} : (tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
+  %a = relay.tuple_get_item(%t) {index = 0} : (tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>
+  %b = relay.tuple_get_item(%t) {index = 1} : (tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>
+  %c = relay.nn.relu(%a) : (tensor<2xf32>) -> tensor<2xf32>
+  %r = relay.tuple(%c, %b) : (tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
+  func.return %r : tuple<tensor<2xf32>, tensor<2xf32>>
+}
+
+// stop_fusion keeps its sides apart and disappears.
+// CHECK-LABEL: func.func @wall
+// CHECK:         %[[E:.*]] = relay.fused @fused_exp(
+// CHECK:         relay.fused @fused_sigmoid(%p0 = %[[E]]
+// CHECK-NOT:     stop_fusion
+func.func @wall(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %w = relay.annotation.stop_fusion(%e) : (tensor<4xf32>) -> tensor<4xf32>
+  %s = relay.sigmoid(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %s : tensor<4xf32>
+}
+
+// Branches are fused by themselves; nothing fuses into a branch from outside.
+// CHECK-LABEL: func.func @branches
+// CHECK:         %[[E:.*]] = relay.fused @fused_exp_1(
+// CHECK:         relay.if
+// CHECK:           relay.fused @fused_negative_sigmoid(%p0 = %[[E]]
+func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    %n = relay.negative(%e) : (tensor<4xf32>) -> tensor<4xf32>
+    %s = relay.sigmoid(%n) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %s : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %r : tensor<4xf32>
+}
+
+// Kernels are left alone.
+// CHECK-LABEL: func.func private @kernel
+// CHECK-NEXT:    relay.exp
+func.func private @kernel(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %e : tensor<4xf32>
+}
