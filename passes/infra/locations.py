@@ -1,39 +1,5 @@
-"""Source locations as text: what stands before `error:` in a message."""
+"""Source locations as text, for passes; the functions live below, where interpreters reach them too."""
 
-from __future__ import annotations
+from xrelay.dialects.locations import format_location, location_of
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
-from xdsl.ir import Attribute, Operation
-
-
-def format_location(location: Attribute) -> str | None:
-    """`file:line:col` where the location leads to one, else the name of a source node, else None.
-
-    Of a fused location the first part that says anything is taken; of a call site the callee.
-    """
-    name: str | None = None
-    pending: list[Attribute] = [location]
-    while pending:
-        match pending.pop():
-            case FileLineColLoc() as place:
-                return f"{place.filename.data}:{place.line.data}:{place.column.data}"
-            case NameLoc() as named:
-                name = name if name is not None else named.desc.data
-                pending.append(named.location)
-            case CallSiteLoc() as site:
-                pending += (site.caller, site.callee)
-            case FusedLoc() as fused if isinstance(fused.locations, ArrayAttr):
-                pending += reversed(fused.locations.data)
-            case _:
-                pass
-    return name
-
-
-def location_of(op: Operation) -> str | None:
-    """Where `op` comes from: its own location, or that of the closest op around it that has one."""
-    current: Operation | None = op
-    while current is not None:
-        if (place := format_location(current.location)) is not None:
-            return place
-        current = current.parent_op()
-    return None
+__all__ = ["format_location", "location_of"]

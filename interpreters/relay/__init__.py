@@ -1,0 +1,25 @@
+"""The relay interpreter: what each operator means, in numpy, and the evaluator of whole graphs.
+
+It is the oracle of tests and the evaluator of constant folding. Another package gives its op a meaning so:
+
+    @evaluates(MyOp)
+    def evaluate_my_op(op: MyOp, data: Array) -> Array: ...
+"""
+
+from __future__ import annotations
+
+from xrelay.interpreters.relay import (
+    convolution,
+    elementwise,
+    normalization,
+    pooling,
+    reduction,
+    transform,
+)
+from xrelay.interpreters.relay.registry import Value, can_evaluate, evaluate_op, evaluates
+from xrelay.interpreters.relay.run import run_relay
+
+FAMILIES = (convolution, elementwise, normalization, pooling, reduction, transform)
+"""The modules whose import registers the operators' meanings."""
+
+__all__ = ["FAMILIES", "Value", "can_evaluate", "evaluate_op", "evaluates", "run_relay"]

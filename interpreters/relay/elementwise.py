@@ -1,0 +1,152 @@
+"""Elementwise operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.annotation import StopFusionOp
+from xrelay.dialects.relay.dtypes import numpy_dtype
+from xrelay.dialects.relay.nn_activation import DropoutOp, ReluOp
+from xrelay.dialects.relay.scope import LetOp
+from xrelay.dialects.relay.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
+from xrelay.dialects.relay.tensor_elementwise import (
+    AddOp,
+    CastOp,
+    DivideOp,
+    ExpOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    PowerOp,
+    SigmoidOp,
+    SubtractOp,
+)
+from xrelay.dialects.relay.tensor_unary import (
+    AbsOp,
+    ClipOp,
+    ErfOp,
+    LogOp,
+    NegativeOp,
+    RsqrtOp,
+    SqrtOp,
+    TanhOp,
+)
+from xrelay.dialects.relay.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.registry import Value, evaluates
+
+_erf = np.frompyfunc(math.erf, 1, 1)
+
+
+def _sigmoid(data: Array) -> Array:
+    one = data.dtype.type(1)
+    return one / (one + np.exp(-data))
+
+
+def _error_function(data: Array) -> Array:
+    return np.asarray(_erf(data.astype(np.float64)), np.float64).astype(data.dtype)
+
+
+def _rsqrt(data: Array) -> Array:
+    return data.dtype.type(1) / np.sqrt(data)
+
+
+def _relu(data: Array) -> Array:
+    return np.maximum(data, data.dtype.type(0))
+
+
+_UNARY: dict[type[Operation], Callable[[Array], Array]] = {
+    AbsOp: np.abs,
+    ErfOp: _error_function,
+    ExpOp: np.exp,
+    LogOp: np.log,
+    NegativeOp: np.negative,
+    ReluOp: _relu,
+    RsqrtOp: _rsqrt,
+    SigmoidOp: _sigmoid,
+    SqrtOp: np.sqrt,
+    TanhOp: np.tanh,
+}
+
+
+@evaluates(*_UNARY)
+def evaluate_unary(op: Operation, data: Array) -> Array:
+    """A function of each element."""
+    return np.asarray(_UNARY[type(op)](data), data.dtype)
+
+
+@evaluates(ClipOp)
+def evaluate_clip(op: ClipOp, data: Array) -> Array:
+    """Each element brought between the bounds."""
+    low, high = op.a_min.value.data, op.a_max.value.data
+    return np.minimum(np.maximum(data, data.dtype.type(low)), data.dtype.type(high))
+
+
+@evaluates(CastOp)
+def evaluate_cast(op: CastOp, data: Array) -> Array:
+    """Each element converted; numpy truncates towards zero as well."""
+    return data.astype(numpy_dtype(op.dtype))
+
+
+@evaluates(LetOp, StopFusionOp)
+def evaluate_identity(op: Operation, value: Value) -> Value:
+    """The operand."""
+    return value
+
+
+@evaluates(DropoutOp)
+def evaluate_dropout(op: DropoutOp, data: Array) -> tuple[Array, Array]:
+    """The data, and a mask of ones: nothing is dropped at inference time."""
+    return data, np.ones_like(data)
+
+
+def _divide(lhs: Array, rhs: Array) -> Array:
+    if not np.issubdtype(lhs.dtype, np.integer):
+        return lhs / rhs
+    if np.any(rhs == 0):
+        raise InterpreterError("integer division by zero")
+    quotient = np.abs(lhs) // np.abs(rhs)
+    return np.where((lhs < 0) != (rhs < 0), -quotient, quotient)
+
+
+def _power(lhs: Array, rhs: Array) -> Array:
+    if np.issubdtype(rhs.dtype, np.integer) and np.any(rhs < 0):
+        raise InterpreterError("an integer to a negative power")
+    return np.power(lhs, rhs)
+
+
+_BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {
+    AddOp: np.add,
+    DivideOp: _divide,
+    MaximumOp: np.maximum,
+    MinimumOp: np.minimum,
+    MultiplyOp: np.multiply,
+    PowerOp: _power,
+    SubtractOp: np.subtract,
+}
+
+
+@evaluates(*_BINARY)
+def evaluate_binary(op: Operation, lhs: Array, rhs: Array) -> Array:
+    """A function of two elements, with broadcasting."""
+    return np.asarray(_BINARY[type(op)](lhs, rhs), lhs.dtype)
+
+
+_COMPARE: dict[type[Operation], Callable[[Array, Array], Array]] = {
+    EqualOp: np.equal,
+    GreaterEqualOp: np.greater_equal,
+    GreaterOp: np.greater,
+    LessEqualOp: np.less_equal,
+    LessOp: np.less,
+    NotEqualOp: np.not_equal,
+}
+
+
+@evaluates(*_COMPARE)
+def evaluate_compare(op: Operation, lhs: Array, rhs: Array) -> Array:
+    """A truth value of two elements, with broadcasting."""
+    return np.asarray(_COMPARE[type(op)](lhs, rhs), np.bool_)

@@ -1,0 +1,43 @@
+"""Arrays between layouts: `NCHW16c` to `NCHW` and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.relay.weights import Array
+
+
+def to_plain(array: Array, layout: Layout, axes: str) -> Array:
+    """`array`, which comes in `layout`, with the whole axes `axes` in that order."""
+    order: list[int] = []
+    shape: list[int] = []
+    for letter in axes:
+        outer, inner = layout.index(letter), layout.inner_index(letter)
+        order.append(outer)
+        extent = array.shape[outer]
+        if inner is not None:
+            order.append(inner)
+            extent *= array.shape[inner]
+        shape.append(extent)
+    if order == list(range(array.ndim)) and len(order) == len(axes):
+        return array
+    return array.transpose(order).reshape(shape)
+
+
+def from_plain(array: Array, axes: str, layout: Layout) -> Array:
+    """`array`, whose axes are `axes`, in `layout`; blocks that are not full are filled with zeros."""
+    factors = [layout.factor(letter) for letter in axes]
+    missing = [-extent % factor if factor else 0 for extent, factor in zip(array.shape, factors, strict=True)]
+    if any(missing):
+        array = np.pad(array, [(0, count) for count in missing])
+    shape: list[int] = []
+    places: dict[tuple[str, bool], int] = {}
+    for letter, extent, factor in zip(axes, array.shape, factors, strict=True):
+        places[letter, True] = len(shape)
+        shape.append(extent // factor if factor else extent)
+        if factor:
+            places[letter, False] = len(shape)
+            shape.append(factor)
+    order = [places[axis.letter, axis.is_primal] for axis in layout.axes]
+    return array.reshape(shape).transpose(order)

@@ -1,0 +1,183 @@
+"""The evaluator of whole graphs: demand-driven and iterative.
+
+A value is computed when someone needs it, once in each environment; environments mirror the nesting of blocks. What
+remains to be done stands on an explicit stack, so neither the depth of a graph nor that of recursive functions is
+Python's. Calls are by value; of a `relay.if` only the chosen branch is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.function import FnOp, InvokeOp
+from xrelay.dialects.relay.fused import FusedOp
+from xrelay.dialects.relay.scope import IfOp, yielded
+from xrelay.dialects.relay.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
+
+MAX_DEPTH = 100_000
+"""How many calls may be open at once; a recursion that goes deeper is taken for endless."""
+
+
+@dataclass(eq=False)
+class Environment:
+    """The values of one run of a block, and the environment around it."""
+
+    block: Block
+    outer: Environment | None
+    depth: int
+    values: dict[SSAValue, RuntimeValue]
+    started: set[Operation] = field(default_factory=set[Operation])
+
+    def home(self, value: SSAValue) -> Environment:
+        """The environment to which `value` belongs."""
+        owner = value.owner
+        block = owner.parent if isinstance(owner, Operation) else owner
+        environment: Environment | None = self
+        while environment is not None and environment.block is not block:
+            environment = environment.outer
+        if environment is None:
+            raise InterpreterError(f"a value of type {value.type} is used outside the region that defines it")
+        return environment
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """A function as a value: the op and where it was evaluated."""
+
+    op: FnOp
+    environment: Environment
+
+
+RuntimeValue: TypeAlias = Array | tuple[Value, ...] | Closure
+"""What a value may be while the machine runs."""
+
+
+@dataclass(eq=False)
+class Task:
+    """One op to evaluate in one environment; `inner` is the environment of its region or callee, once entered."""
+
+    op: Operation
+    environment: Environment
+    started: bool = False
+    inner: Environment | None = None
+    targets: Sequence[SSAValue] = ()
+
+
+class Machine:
+    """Evaluates values of a module's functions."""
+
+    def __init__(self, functions: dict[str, FuncOp]):
+        self.functions = functions
+        self._stack: list[Task] = []
+
+    def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
+        """The results of `func`."""
+        environment = _enter(func.body, None, arguments, 0)
+        targets = _returned(func)
+        self._demand(targets, environment)
+        while self._stack:
+            task = self._stack[-1]
+            if self._step(task):
+                self._stack.pop()
+        return [environment.values[target] for target in targets]
+
+    def _demand(self, values: Sequence[SSAValue], environment: Environment) -> bool:
+        """Put what computes `values` on the stack; whether all are there already."""
+        ready = True
+        for value in values:
+            home = environment.home(value)
+            if value in home.values:
+                continue
+            if not isinstance(value, OpResult):
+                raise InterpreterError(f"a block argument of type {value.type} has no value")
+            ready = False
+            self._stack.append(Task(value.op, home))
+        return ready
+
+    def _step(self, task: Task) -> bool:
+        """Bring a task forward; whether it is done."""
+        op, environment = task.op, task.environment
+        if task.inner is not None:
+            return self._finish(task, task.inner)
+        if op.results[0] in environment.values:
+            return True
+        if not task.started:
+            if op in environment.started:
+                raise InterpreterError(
+                    f"{op.name} needs its own value: the graph has a cycle", location=location_of(op)
+                )
+            environment.started.add(op)
+            task.started = True
+            if not self._demand(op.operands, environment):
+                return False
+        if isinstance(op, FnOp):
+            environment.values[op.result] = Closure(op, environment)
+            return True
+        if isinstance(op, (IfOp, InvokeOp, FusedOp, CallOp)):
+            task.inner, task.targets = self._open(op, environment)
+            if task.inner.depth > MAX_DEPTH:
+                raise InterpreterError(
+                    f"more than {MAX_DEPTH} calls are open: endless recursion?", location=location_of(op)
+                )
+            self._demand(task.targets, task.inner)
+            return False
+        environment.values[op.results[0]] = evaluate_op(op, cast("list[Value]", self._values(op.operands, environment)))
+        return True
+
+    def _finish(self, task: Task, inner: Environment) -> bool:
+        """Take the values that a region or callee gives."""
+        for result, target in zip(task.op.results, task.targets, strict=True):
+            task.environment.values[result] = inner.home(target).values[target]
+        return True
+
+    def _values(self, values: Sequence[SSAValue], environment: Environment) -> list[RuntimeValue]:
+        return [environment.home(value).values[value] for value in values]
+
+    def _open(
+        self, op: IfOp | InvokeOp | FusedOp | CallOp, environment: Environment
+    ) -> tuple[Environment, Sequence[SSAValue]]:
+        """The environment in which a region or callee runs, and what it is to give."""
+        depth = environment.depth + 1
+        operands = self._values(op.operands, environment)
+        if isinstance(op, IfOp):
+            region = op.true_region if _truth(op, operands[0]) else op.false_region
+            return _enter(region, environment, (), depth), [yielded(region)]
+        if isinstance(op, FusedOp):
+            return _enter(op.body, None, operands, depth), [yielded(op.body)]
+        if isinstance(op, InvokeOp):
+            closure = operands[0]
+            if not isinstance(closure, Closure):
+                raise InterpreterError(f"{op.name} of {describe(closure)}", location=location_of(op))
+            itself = [closure] if closure.op.is_recursive else []
+            arguments = [*itself, *operands[1:]]
+            return _enter(closure.op.body, closure.environment, arguments, depth), [yielded(closure.op.body)]
+        func = self.functions.get(op.callee.string_value())
+        if func is None or not func.body.blocks:
+            raise InterpreterError(f"no function {op.callee} with a body is here", location=location_of(op))
+        return _enter(func.body, None, operands, depth), _returned(func)
+
+
+def _enter(region: Region, outer: Environment | None, arguments: Sequence[RuntimeValue], depth: int) -> Environment:
+    block = region.block
+    return Environment(block, outer, depth, dict(zip(block.args, arguments, strict=True)))
+
+
+def _returned(func: FuncOp) -> Sequence[SSAValue]:
+    last = func.body.block.last_op
+    if not isinstance(last, ReturnOp):
+        raise InterpreterError(f"@{func.sym_name.data} does not end in func.return", location=location_of(func))
+    return last.arguments
+
+
+def _truth(op: IfOp, condition: RuntimeValue) -> bool:
+    if isinstance(condition, (tuple, Closure)) or condition.size != 1:
+        raise InterpreterError(f"the condition is {describe(condition)}, not one truth value", location=location_of(op))
+    return bool(condition.item())

@@ -1,0 +1,36 @@
+"""Batch normalisation and softmax."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.nn_activation import SoftmaxOp
+from xrelay.dialects.relay.nn_norm import BatchNormOp
+from xrelay.dialects.relay.weights import Array
+from xrelay.interpreters.relay.registry import evaluates
+
+
+@evaluates(BatchNormOp)
+def evaluate_batch_norm(
+    op: BatchNormOp, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array
+) -> tuple[Array, Array, Array]:
+    """Normalise in double precision; the statistics pass through."""
+    axis = op.axis.value.data % data.ndim
+    along = [-1 if position == axis else 1 for position in range(data.ndim)]
+    scale = 1.0 / np.sqrt(variance.astype(np.float64) + op.epsilon.value.data)
+    if op.scale.value.data:
+        scale = scale * gamma.astype(np.float64)
+    shift = -mean.astype(np.float64) * scale
+    if op.center.value.data:
+        shift = shift + beta.astype(np.float64)
+    normal = data.astype(np.float64) * scale.reshape(along) + shift.reshape(along)
+    return normal.astype(data.dtype), mean, variance
+
+
+@evaluates(SoftmaxOp)
+def evaluate_softmax(op: SoftmaxOp, data: Array) -> Array:
+    """Exponentials relative to the greatest element, in double precision, over their sum."""
+    axis = op.axis.value.data
+    wide = data.astype(np.float64)
+    exponential = np.exp(wide - np.max(wide, axis=axis, keepdims=True))
+    return (exponential / np.sum(exponential, axis=axis, keepdims=True)).astype(data.dtype)

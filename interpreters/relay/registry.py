@@ -1,0 +1,101 @@
+"""The numpy meaning of Relay's operators, registered by op class; other packages register theirs the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar, cast
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Operation
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.dims import certainly_differ
+from xrelay.dialects.relay.dtypes import numpy_dtype
+from xrelay.dialects.relay.types import shape_of
+from xrelay.dialects.relay.weights import Array
+from xrelay.errors import InterpreterError
+
+Value: TypeAlias = "Array | tuple[Value, ...]"
+"""What an operator takes and gives: an array, or a tuple of values."""
+
+OpT = TypeVar("OpT", bound=Operation)
+EvaluatorT = TypeVar("EvaluatorT", bound=Callable[..., Value])
+
+_EVALUATORS: dict[type[Operation], Callable[..., Value]] = {}
+
+
+def evaluates(*ops: type[Operation]) -> Callable[[EvaluatorT], EvaluatorT]:
+    """Decorator: the function computes ops of these classes; it takes the op and the operands' values."""
+
+    def register(function: EvaluatorT) -> EvaluatorT:
+        for op in ops:
+            _EVALUATORS[op] = function
+        return function
+
+    return register
+
+
+def can_evaluate(op: Operation) -> bool:
+    """Whether `op` has a numpy meaning of its own (ops with regions and calls have not)."""
+    return type(op) in _EVALUATORS
+
+
+def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
+    """The value of `op` for the values of its operands: an array, or a tuple of them.
+
+    Raises `InterpreterError`, with the op's location, where the op has no numpy meaning, where the operands lie outside
+    its domain, or where the value does not have the type the op claims.
+    """
+    function = _EVALUATORS.get(type(op))
+    if function is None:
+        raise InterpreterError(
+            f"{op.name} has no numpy meaning", location=location_of(op), help="register one with @evaluates"
+        )
+    try:
+        # A quotient by zero is infinite and a root of -1 not a number, as in compiled code: nothing to warn of.
+        with np.errstate(all="ignore"):
+            value = function(op, *operands)
+    except InterpreterError as error:
+        if error.location is not None:
+            raise
+        raise InterpreterError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
+    except ValueError as error:
+        raise InterpreterError(f"{op.name}: {error}", location=location_of(op)) from error
+    if not matches(value, op.results[0].type):
+        raise InterpreterError(
+            f"{op.name} gives {describe(value)}, its type says {op.results[0].type}", location=location_of(op)
+        )
+    return value
+
+
+def matches(value: Value, type: Attribute) -> bool:
+    """Whether `value` has `type`, as far as the type is known."""
+    if isinstance(type, TensorType):
+        if isinstance(value, tuple):
+            return False
+        shape = shape_of(type)
+        same_rank = value.ndim == len(shape)
+        return (
+            same_rank
+            and value.dtype == numpy_dtype(type.element_type)
+            and not any(certainly_differ(found, dim) for found, dim in zip(value.shape, shape, strict=True))
+        )
+    if isinstance(type, TupleType):
+        fields = cast("Sequence[Value]", value)
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(type.types)
+            and all(matches(field, field_type) for field, field_type in zip(fields, type.types, strict=True))
+        )
+    return True
+
+
+def describe(value: object) -> str:
+    """A value's kind, for messages: `float32[1, 3]`."""
+    if isinstance(value, np.ndarray):
+        array = cast(Array, value)
+        return f"{array.dtype}{list(array.shape)}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(describe(field) for field in cast("tuple[object, ...]", value)) + ")"
+    return "a function"

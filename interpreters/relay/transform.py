@@ -1,0 +1,81 @@
+"""Operators that move elements: shapes, layouts, padding, joining and cutting, tuples."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+import numpy as np
+
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.dims import Shape
+from xrelay.dialects.relay.tensor_join import ConcatenateOp, SplitOp
+from xrelay.dialects.relay.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeLikeOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
+from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.weights import Array
+from xrelay.interpreters.relay.layouts import from_plain, to_plain
+from xrelay.interpreters.relay.registry import Value, evaluates
+
+
+@evaluates(ConstantOp)
+def evaluate_constant(op: ConstantOp) -> Array:
+    """The array."""
+    return op.array
+
+
+@evaluates(ReshapeOp, BatchFlattenOp, SqueezeOp, ExpandDimsOp)
+def evaluate_reshape(op: ReshapeLikeOp, data: Array) -> Array:
+    """The same elements in the shape that the op's rule gives for this very array."""
+    return data.reshape(_extents(op.result_shape(data.shape)))
+
+
+def _extents(shape: Shape) -> list[int]:
+    return [cast(int, dim) for dim in shape]
+
+
+@evaluates(TransposeOp)
+def evaluate_transpose(op: TransposeOp, data: Array) -> Array:
+    """Axes in another order."""
+    return data.transpose(op.permutation(data.ndim))
+
+
+@evaluates(LayoutTransformOp)
+def evaluate_layout_transform(op: LayoutTransformOp, data: Array) -> Array:
+    """To whole axes, and from there to the target layout."""
+    source, target = op.layouts
+    return from_plain(to_plain(data, source, source.primal), source.primal, target)
+
+
+@evaluates(PadOp)
+def evaluate_pad(op: PadOp, data: Array, value: Array) -> Array:
+    """Elements added around the data."""
+    mode = op.pad_mode.data
+    if mode == "constant":
+        return np.pad(data, op.pad_pairs, constant_values=value.item())
+    return np.pad(data, op.pad_pairs, mode=cast(Literal["edge", "reflect"], mode))
+
+
+@evaluates(ConcatenateOp)
+def evaluate_concatenate(op: ConcatenateOp, data: tuple[Array, ...]) -> Array:
+    """The fields one after the other."""
+    return np.concatenate(data, axis=op.axis.value.data)
+
+
+@evaluates(SplitOp)
+def evaluate_split(op: SplitOp, data: Array) -> tuple[Array, ...]:
+    """The parts between the places."""
+    axis = op.axis.value.data
+    bounds = _extents(op.bounds(data.shape[axis]))
+    return tuple(np.split(data, bounds[1:-1], axis=axis))
+
+
+@evaluates(TupleOp)
+def evaluate_tuple(op: TupleOp, *fields: Value) -> tuple[Value, ...]:
+    """The fields."""
+    return fields
+
+
+@evaluates(TupleGetItemOp)
+def evaluate_tuple_get_item(op: TupleGetItemOp, data: tuple[Value, ...]) -> Value:
+    """One field."""
+    return data[op.index.value.data]
