@@ -7,7 +7,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.affine_bounds import stride
-from xrelay.dialects.loop.ranges import in_loop_indices
+from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.passes.loop.primitives.nest import blocks_under, find_loop, reduces_over, refusal, static_extent
 
@@ -92,4 +92,6 @@ def _access_problem(op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue]) 
 
 def _stride(index: ValueMap, value: SSAValue) -> int | None:
     bound = in_loop_indices(index)
+    # What the ranges of loops decide disappears: (jo * 64 + ji) mod 64 is ji.
+    bound = bound.simplified({v: known for v in bound.operands if (known := interval_of(v)) is not None})
     return stride(bound.exprs[0], bound.operands.index(value)) if value in bound.operands else 0
