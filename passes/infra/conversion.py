@@ -186,11 +186,10 @@ class ConversionRewriter:
 
     def erase(self, op: Operation) -> None:
         """Erase `op`, whose results have no uses any more."""
-        point = self.insertion_point
-        if point.insert_before is op:
-            self.insertion_point = InsertPoint(point.block, op.next_op)
         block = op.parent_block()
         assert block is not None, "only ops inside the converted one are erased"
+        if self.insertion_point.insert_before is op:
+            self.insertion_point = InsertPoint(block, op.next_op)
         block.erase_op(op)
 
     def convert_block_arguments(self, block: Block) -> None:

@@ -1,0 +1,330 @@
+"""convert-scf-parallel-to-calls: the bodies of parallel loops become functions that the thread pool runs.
+
+What a body reads from outside travels in a struct on the stack; a small task function unpacks it and calls the body.
+Two functions rather than one, because buffers that are `llvm.noalias` arguments of the kernel stay so as arguments of
+the body: pointers loaded from a struct would tell LLVM nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    ModuleOp,
+    UnrealizedConversionCastOp,
+    i64,
+)
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from xrelay.dialects.func_extras import ConstantOp
+from xrelay.dialects.llvm_extras import ZeroOp
+from xrelay.errors import LoweringError
+from xrelay.lowering.to_llvm.addressing import constant_index
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
+from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, describe_place
+
+PARALLEL_FOR = "xrelay_parallel_for"
+"""The function of the runtime that splits `n` iterations among threads."""
+INDEX = IndexType()
+TASK_TYPE = FunctionType.from_lists([PTR, INDEX, INDEX], [])
+PARALLEL_FOR_TYPE = FunctionType.from_lists([TASK_TYPE, PTR, INDEX], [])
+
+
+class OutlineParallel(ConversionPattern[scf.ParallelOp]):
+    """A parallel loop nest becomes a call of the thread pool with the body's function.
+
+        func.func @k(%x: memref<64xf32>) {
+          scf.parallel (%i) = (0) to (64) step (1) { body(%i, %x) }
+    becomes
+        func.func private @k_parallel_0(%x: memref<64xf32>, %begin: index, %end: index) {
+          scf.for %t = %begin to %end step 1 { body(%t, %x) }
+        }
+        func.func private @k_parallel_0_task(%env: !llvm.ptr, %begin: index, %end: index) {
+          unpack %env; func.call @k_parallel_0(…, %begin, %end)
+        }
+        func.func @k(%x: memref<64xf32>) {
+          pack %x into %env
+          %task = func.constant @k_parallel_0_task
+          func.call @xrelay_parallel_for(%task, %env, 64)
+
+    Several dimensions become one, of the product of their trip counts. A parallel loop inside becomes serial: the
+    threads are busy with the outer one.
+    """
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.symbols = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
+
+    def rewrite(self, op: scf.ParallelOp, rewriter: ConversionRewriter) -> str | None:
+        """Outline the body, and call the pool."""
+        if op.res:
+            return "reductions across the iterations of a parallel loop are not supported: reduce inside or after it"
+        function = _function_around(op)
+        name = self._fresh(function.sym_name.data)
+        _serialise_nested(op, rewriter)
+        captures, constants = _captured(op)
+        count = _trip_count(op, rewriter)
+        environment = _pack(captures, function, rewriter)
+
+        rewriter.insertion_point = InsertPoint.before(function)
+        rewriter.insert(_body_function(name, op, captures, constants))
+        rewriter.insert(_task_function(name, captures))
+        rewriter.insertion_point = InsertPoint.before(op)
+        task = rewriter.insert(ConstantOp(f"{name}_task", TASK_TYPE))
+        rewriter.insert(CallOp(PARALLEL_FOR, [task.result, environment, count], []))
+        rewriter.erase(op)
+        self._declare(rewriter)
+        return None
+
+    def _fresh(self, function: str) -> str:
+        """A name for the body of a loop of `function` that no function has."""
+        number = 0
+        while f"{function}_parallel_{number}" in self.symbols:
+            number += 1
+        self.symbols.add(f"{function}_parallel_{number}")
+        return f"{function}_parallel_{number}"
+
+    def _declare(self, rewriter: ConversionRewriter) -> None:
+        """Declare the pool's function, once."""
+        if PARALLEL_FOR not in self.symbols:
+            self.symbols.add(PARALLEL_FOR)
+            rewriter.insertion_point = InsertPoint.at_end(self.module.body.block)
+            rewriter.insert(FuncOp.external(PARALLEL_FOR, PARALLEL_FOR_TYPE.inputs.data, []))
+
+
+def _function_around(op: Operation) -> FuncOp:
+    around: Operation | None = op.parent_op()
+    while around is not None and not isinstance(around, FuncOp):
+        around = around.parent_op()
+    if around is None:
+        raise LoweringError("a parallel loop stands outside of any function", location=describe_place(op))
+    return around
+
+
+def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp]]:
+    """What the loop reads from outside, in order of first use: values to hand over, and constants to repeat."""
+    inside: set[SSAValue] = set()
+    for block in op.walk_blocks():
+        inside.update(block.args)
+        for inner in block.ops:
+            inside.update(inner.results)
+    values: dict[SSAValue, None] = {}
+    constants: dict[arith.ConstantOp, None] = {}
+    readers = [op, *op.body.walk()]
+    for operand in (operand for reader in readers for operand in reader.operands):
+        if operand in inside:
+            continue
+        if isinstance(operand.owner, arith.ConstantOp):
+            constants[operand.owner] = None
+        else:
+            values[operand] = None
+    return list(values), list(constants)
+
+
+def _trip_count(op: scf.ParallelOp, rewriter: ConversionRewriter) -> SSAValue:
+    """The product of the trip counts of all dimensions, computed before the loop."""
+    return _product(list(_trip_counts(op, rewriter)), rewriter)
+
+
+def _trip_counts(op: scf.ParallelOp, rewriter: ConversionRewriter) -> Iterator[SSAValue]:
+    """`max(0, ceil((upper - lower) / step))` of each dimension."""
+    for lower, upper, step in zip(op.lowerBound, op.upperBound, op.step, strict=True):
+        bounds = [constant_index(value) for value in (lower, upper, step)]
+        if all(bound is not None for bound in bounds):
+            first, last, by = (bound for bound in bounds if bound is not None)
+            yield rewriter.insert(arith.ConstantOp.from_int_and_width(max(0, -(-(last - first) // by)), INDEX)).result
+        else:
+            span = rewriter.insert(arith.SubiOp(upper, lower))
+            trips = rewriter.insert(arith.CeilDivSIOp(span, step))
+            zero = rewriter.insert(arith.ConstantOp.from_int_and_width(0, INDEX))
+            yield rewriter.insert(arith.MaxSIOp(trips, zero)).result
+
+
+def _product(factors: Sequence[SSAValue], rewriter: ConversionRewriter) -> SSAValue:
+    numbers = [constant_index(factor) for factor in factors]
+    if all(number is not None for number in numbers):
+        product = 1
+        for number in numbers:
+            product *= number if number is not None else 1
+        return rewriter.insert(arith.ConstantOp.from_int_and_width(product, INDEX)).result
+    result = factors[0]
+    for factor in factors[1:]:
+        result = rewriter.insert(arith.MuliOp(result, factor)).result
+    return result
+
+
+def _pack(captures: Sequence[SSAValue], function: FuncOp, rewriter: ConversionRewriter) -> SSAValue:
+    """Store the captured values into a struct on the function's stack, and give its address."""
+    if not captures:
+        return rewriter.insert(ZeroOp(PTR)).res
+    types = llvm_types()
+    here, entry = rewriter.insertion_point, function.body.first_block
+    assert entry is not None, "the function has a body"
+    struct = _struct_type(captures)
+    rewriter.insertion_point = InsertPoint.at_start(entry)
+    one = rewriter.insert(constant(1, i64))
+    environment = rewriter.insert(llvm.AllocaOp(one, struct, alignment=BUFFER_ALIGNMENT)).res
+    environment.name_hint = "env"
+    rewriter.insertion_point = here
+    for index, value in enumerate(captures):
+        place = rewriter.insert(llvm.GEPOp(environment, [0, index], struct, inbounds=True)).result
+        target = types.convert(value.type)
+        if target != value.type:
+            value = rewriter.insert(UnrealizedConversionCastOp.cast_one(value, target)[0]).results[0]
+        rewriter.insert(llvm.StoreOp(value, place))
+    return environment
+
+
+def _struct_type(captures: Sequence[SSAValue]) -> llvm.LLVMStructType:
+    types = llvm_types()
+    return llvm.LLVMStructType.from_type_list([types.convert(value.type) for value in captures])
+
+
+def _task_function(name: str, captures: Sequence[SSAValue]) -> FuncOp:
+    """The function that the pool calls: unpacks the struct and calls the body."""
+    block = Block(arg_types=[PTR, INDEX, INDEX])
+    environment, begin, end = block.args
+    environment.name_hint, begin.name_hint, end.name_hint = "env", "begin", "end"
+    struct, operands = _struct_type(captures), list[SSAValue]()
+    for index, value in enumerate(captures):
+        place = llvm.GEPOp(environment, [0, index], struct, inbounds=True)
+        load = llvm.LoadOp(place, struct.types.data[index])
+        block.add_ops([place, load])
+        operand = load.dereferenced_value
+        if operand.type != value.type:
+            cast, operand = UnrealizedConversionCastOp.cast_one(operand, value.type)
+            block.add_op(cast)
+        operand.name_hint = value.name_hint
+        operands.append(operand)
+    block.add_ops([CallOp(name, [*operands, begin, end], []), ReturnOp()])
+    return FuncOp(f"{name}_task", TASK_TYPE, Region(block), "private")
+
+
+def _body_function(
+    name: str, op: scf.ParallelOp, captures: Sequence[SSAValue], constants: Sequence[arith.ConstantOp]
+) -> FuncOp:
+    """The function of the loop's body, which it takes over from `op`: a serial loop over `[begin, end)`."""
+    types: list[Attribute] = [*(value.type for value in captures), INDEX, INDEX]
+    block = Block(arg_types=types)
+    begin, end = block.args[-2:]
+    begin.name_hint, end.name_hint = "begin", "end"
+    values: dict[SSAValue, SSAValue] = dict(zip(captures, block.args, strict=False))
+    for outside, inside in values.items():
+        inside.name_hint = outside.name_hint
+    for number in constants:
+        clone = number.clone()
+        clone.result.name_hint = number.result.name_hint
+        block.add_op(clone)
+        values[number.result] = clone.result
+    for inner in [op, *op.body.walk()]:
+        inner.operands = [values.get(operand, operand) for operand in inner.operands]
+
+    one = arith.ConstantOp.from_int_and_width(1, INDEX)
+    body = op.body.detach_block(0)
+    builder = ConversionRewriter(llvm_types())
+    builder.insertion_point = InsertPoint.at_start(body)
+    iteration = body.insert_arg(INDEX, len(body.args))
+    iteration.name_hint = "t"
+    block.add_op(one)
+    _bind_induction_variables(op, body, iteration, builder)
+    assert body.last_op is not None, "the body ends in scf.reduce"
+    body.erase_op(body.last_op)
+    body.add_op(scf.YieldOp())
+    block.add_ops([scf.ForOp(begin, end, one, [], Region(body)), ReturnOp()])
+    return FuncOp(
+        name,
+        (types, []),
+        Region(block),
+        "private",
+        arg_attrs=ArrayAttr([*map(_argument_attributes, captures), DictionaryAttr({}), DictionaryAttr({})]),
+    )
+
+
+def _bind_induction_variables(
+    op: scf.ParallelOp, body: Block, iteration: SSAValue, rewriter: ConversionRewriter
+) -> None:
+    """Compute the induction variables of all dimensions from the number of the iteration, last dimension fastest."""
+    counts = list(_trip_counts(op, rewriter)) if len(op.step) > 1 else [iteration]
+    rest = iteration
+    for dimension in reversed(range(len(op.step))):
+        position = rest
+        if dimension > 0:
+            position = rewriter.insert(arith.RemUIOp(rest, counts[dimension])).result
+            rest = rewriter.insert(arith.DivUIOp(rest, counts[dimension])).result
+        lower, step = op.lowerBound[dimension], op.step[dimension]
+        if constant_index(step) != 1:
+            position = rewriter.insert(arith.MuliOp(position, step)).result
+        if constant_index(lower) != 0:
+            position = rewriter.insert(arith.AddiOp(position, lower)).result
+        body.args[dimension].replace_all_uses_with(position)
+    for arg in reversed(body.args[:-1]):
+        body.erase_arg(arg)
+
+
+def _argument_attributes(value: SSAValue) -> DictionaryAttr:
+    """What the body's argument inherits from the function's: `llvm.noalias` and the like."""
+    function = value.block.parent_op() if isinstance(value, BlockArgument) else None
+    if (
+        isinstance(value, BlockArgument)
+        and isinstance(function, FuncOp)
+        and function.arg_attrs is not None
+        and function.body.first_block is value.block
+    ):
+        return function.arg_attrs.data[value.index]
+    return DictionaryAttr({})
+
+
+def _serialise_nested(op: scf.ParallelOp, rewriter: ConversionRewriter) -> None:
+    """Turn the parallel loops inside `op` into serial ones, innermost first."""
+    for inner in reversed([found for found in op.body.walk() if isinstance(found, scf.ParallelOp)]):
+        if inner.res:
+            raise LoweringError("a parallel loop with reductions is nested in another", location=describe_place(inner))
+        block = inner.body.detach_block(0)
+        assert block.last_op is not None, "the body ends in scf.reduce"
+        block.erase_op(block.last_op)
+        block.add_op(scf.YieldOp())
+        for dimension in reversed(range(len(inner.step))):
+            loop = block
+            if dimension > 0:
+                variable = block.args[dimension]
+                loop = Block(arg_types=[INDEX])
+                loop.args[0].name_hint = variable.name_hint
+                variable.replace_all_uses_with(loop.args[0])
+                block.erase_arg(variable)
+                for moved in list(block.ops):
+                    moved.detach()
+                    loop.add_op(moved)
+            bounds = inner.lowerBound[dimension], inner.upperBound[dimension], inner.step[dimension]
+            serial = scf.ForOp(*bounds, [], Region(loop))
+            if dimension > 0:
+                block.add_ops([serial, scf.YieldOp()])
+            else:
+                rewriter.insertion_point = InsertPoint.before(inner)
+                rewriter.insert(serial)
+        rewriter.erase(inner)
+    rewriter.insertion_point = InsertPoint.before(op)
+
+
+@dataclass(frozen=True)
+class ConvertScfParallelToCallsPass(ModulePass):
+    """Outline the bodies of `scf.parallel` and call `xrelay_parallel_for` with them.
+
+    Parallel loops nested in others become serial. Refuses loops with reductions.
+    """
+
+    name = "convert-scf-parallel-to-calls"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Outline every parallel loop of the module."""
+        apply_conversion(op, [OutlineParallel(op)], is_legal=lambda inner: not isinstance(inner, scf.ParallelOp))
