@@ -1,0 +1,109 @@
+"""How far two sets of outputs are apart, and whether that is within tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import InputError
+
+Array = NDArray[Any]
+
+DEFAULT_RTOL = 1e-3
+DEFAULT_ATOL = 1e-4
+"""The absolute tolerance where none is given, as a share of the largest absolute value of the output."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answer of `same`; true where every element of every output is within tolerance.
+
+    `max_abs` and `max_rel` are the largest differences (relative to the value of `b`) anywhere. `output` and `index`
+    say where the outputs are furthest apart measured by the tolerance, `values` what `a` and `b` have there and `atol`
+    the absolute tolerance of that output; `output` is empty where there is nothing to compare.
+    """
+
+    equal: bool
+    levels: tuple[str, str]
+    max_abs: float
+    max_rel: float
+    output: str
+    index: tuple[int, ...]
+    values: tuple[float, float]
+    rtol: float
+    atol: float
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+    def __str__(self) -> str:
+        verdict = "same" if self.equal else "different"
+        place = f"{self.output}[{', '.join(map(str, self.index))}]"
+        return (
+            f"{verdict}: {self.levels[0]} against {self.levels[1]}, furthest apart at {place}: "
+            f"{self.values[0]:.9g} and {self.values[1]:.9g} "
+            f"(max abs {self.max_abs:.3g}, max rel {self.max_rel:.3g}; rtol {self.rtol:g}, atol {self.atol:.3g})"
+        )
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """One pair of outputs: the largest differences, and the element that uses up most of its tolerance."""
+
+    max_abs: float
+    max_rel: float
+    share: float
+    """The difference there as a share of what is allowed: above 1 is too much."""
+    index: tuple[int, ...]
+    atol: float
+
+
+def compare_outputs(
+    names: Sequence[str],
+    first: Sequence[Array],
+    second: Sequence[Array],
+    *,
+    levels: tuple[str, str],
+    rtol: float = DEFAULT_RTOL,
+    atol: float | None = None,
+) -> Comparison:
+    """Compare outputs pairwise: `|a - b| <= atol + rtol * |b|` for floats, equality for the rest.
+
+    Without `atol` it is 1e-4 of the largest finite absolute value of each output of `second`. NaN equals NaN and
+    infinity itself. Raises `InputError` where shapes or dtypes differ.
+    """
+    max_abs = max_rel = 0.0
+    worst, place = None, ("", (0.0, 0.0))
+    for name, a, b in zip(names, first, second, strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            raise InputError(f"output {name!r} is {a.dtype}{list(a.shape)} and {b.dtype}{list(b.shape)}")
+        if a.size == 0:
+            continue
+        found = _difference(a, b, rtol, atol)
+        max_abs, max_rel = max(max_abs, found.max_abs), max(max_rel, found.max_rel)
+        if worst is None or found.share > worst.share:
+            worst, place = found, (name, (float(a[found.index]), float(b[found.index])))
+    if worst is None:
+        return Comparison(True, levels, 0.0, 0.0, "", (), (0.0, 0.0), rtol, 0.0)
+    return Comparison(worst.share <= 1, levels, max_abs, max_rel, place[0], worst.index, place[1], rtol, worst.atol)
+
+
+def _difference(a: Array, b: Array, rtol: float, atol: float | None) -> _Difference:
+    equal = (a == b) | ((a != a) & (b != b))
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    scale = np.where(np.isfinite(wide_b), np.abs(wide_b), 0.0)
+    absolute = DEFAULT_ATOL * float(scale.max()) if atol is None else atol
+    with np.errstate(all="ignore"):
+        apart = np.where(equal, 0.0, np.abs(wide_a - wide_b))
+        # Neighbouring large integers may share a float64; NaN and infinity are no distance apart that allows anything.
+        apart = np.where(~equal & ((apart == 0) | ~np.isfinite(apart)), np.inf, apart)
+        relative = np.where(equal, 0.0, apart / np.abs(wide_b))
+        allowed = 0.0 if a.dtype.kind in "biu" else absolute + rtol * scale
+        share = np.where(equal, 0.0, apart / allowed)
+    flat = int(np.argmax(share))
+    index = tuple(int(i) for i in np.unravel_index(flat, a.shape))
+    return _Difference(float(apart.max()), float(relative.max()), float(share.flat[flat]), index, absolute)

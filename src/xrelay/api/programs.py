@@ -1,0 +1,232 @@
+"""A program at any level as something that takes arrays and gives arrays, with the names and types of both.
+
+Which level a module is at is read off its ops: relay, topi and loop have interpreters; a compiled model runs natively.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    TupleType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.api.model import CompiledModel, load
+from xrelay.api.sources import Shapes, Source, load_source
+from xrelay.dialects.relay.dims import Shape
+from xrelay.dialects.relay.dtypes import numpy_dtype
+from xrelay.dialects.relay.types import is_complete, shape_of, tensor_type
+from xrelay.errors import InputError, TypeInferenceError
+from xrelay.passes.infra.verify import walk_ops
+
+Array = NDArray[Any]
+
+_LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The name, dtype (numpy's name) and shape of an input or output; extents may be open at the relay level."""
+
+    name: str
+    dtype: str
+    shape: Shape
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(str(extent) for extent in self.shape)}]"
+
+
+class Program(ABC):
+    """Inputs, outputs, and what the program computes."""
+
+    level: str
+    inputs: Sequence[Signature]
+    outputs: Sequence[Signature]
+
+    @abstractmethod
+    def run(self, inputs: Sequence[Array]) -> Sequence[Array]:
+        """The outputs for `inputs`, which have the dtypes and shapes of the program's."""
+
+
+class NativeProgram(Program):
+    """A compiled model."""
+
+    level = "native"
+
+    def __init__(self, model: CompiledModel):
+        self._model = model
+        self.inputs = [Signature(spec.name, spec.dtype, spec.shape) for spec in model.inputs]
+        self.outputs = [Signature(spec.name, spec.dtype, spec.shape) for spec in model.outputs]
+
+    def run(self, inputs: Sequence[Array]) -> Sequence[Array]:
+        """Run it."""
+        return self._model.run(list(inputs))
+
+
+class ModuleProgram(Program):
+    """A function of a module at a level that has an interpreter."""
+
+    def __init__(self, module: ModuleOp, function: str):
+        self._name = function
+        self.level = level_of(module)
+        if self.level == "relay":
+            module = _with_known_types(module, function)
+        self._module = module
+        found = _function(module, function)
+        if self.level == "loop":
+            self.inputs, self.outputs = _buffers(found)
+        else:
+            self.inputs, self.outputs = _tensors(found)
+
+    def run(self, inputs: Sequence[Array]) -> Sequence[Array]:
+        """Ask the interpreter of the level."""
+        match self.level:
+            case "loop":
+                from xrelay.interpreters.loop import run_loop_module
+
+                return run_loop_module(self._module, self._name, inputs)
+            case "topi":
+                from xrelay.interpreters.topi import run_topi_module
+
+                return run_topi_module(self._module, self._name, inputs)
+            case _:
+                from xrelay.interpreters.relay import run_relay
+
+                return run_relay(self._module, inputs, self._name)
+
+
+def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, function: str = "main") -> Program:
+    """`source` as a program; a path of a compiled model (`.xrelay`) is loaded.
+
+    Raises what `load` and `load_source` raise, and `InputError` for a module below loop or without the function.
+    """
+    if isinstance(source, CompiledModel):
+        return NativeProgram(source)
+    if isinstance(source, str | PathLike) and Path(source).suffix == ".xrelay":
+        return NativeProgram(load(Path(source)))
+    if isinstance(source, ModuleOp):
+        return ModuleProgram(source, function)
+    is_onnx = not isinstance(source, str | PathLike) or Path(source).suffix == ".onnx"
+    return ModuleProgram(load_source(source, shapes=shapes if is_onnx else None), function)
+
+
+def level_of(module: ModuleOp) -> str:
+    """`relay`, `topi` or `loop`: the lowest whose ops occur. `InputError` for what has no interpreter."""
+    found = {op.name.partition(".")[0] for op in walk_ops(module)}
+    for level in ("loop", "topi", "relay"):
+        if level in found:
+            return level
+    lower = sorted(found & _LOWER_DIALECTS)
+    if lower or any("loop.num_outputs" in op.attributes for op in module.ops):
+        raise InputError(
+            f"a module below the loop level ({', '.join(lower)}) has no interpreter",
+            help="compare the module before convert-loop-to-scf, or the compiled model",
+        )
+    return "relay"
+
+
+def _function(module: ModuleOp, name: str) -> FuncOp:
+    functions = [op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks]
+    found = next((op for op in functions if op.sym_name.data == name), None)
+    if found is None:
+        names = ", ".join(f"@{op.sym_name.data}" for op in functions)
+        raise InputError(f"the module has no function @{name} with a body", help=f"it has {names}" if names else None)
+    return found
+
+
+def _with_known_types(module: ModuleOp, name: str) -> ModuleOp:
+    """The module, or a copy with inferred types where the function's are not known."""
+    types = _function(module, name).function_type
+    if all(is_complete(type) for type in (*types.inputs, *types.outputs)):
+        return module
+    from xrelay.passes.relay.infer_type import RelayInferTypePass
+
+    module = module.clone()
+    RelayInferTypePass().apply(Context(), module)
+    return module
+
+
+def _tensors(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
+    types = function.function_type
+    names = _names(function.arg_attrs, [arg.name_hint for arg in function.body.block.args], "input")
+    inputs = [_signature(name, type) for name, type in zip(names, types.inputs, strict=True)]
+    results = _flattened(types.outputs.data)
+    names = _names(function.res_attrs, [None] * len(results), "output")
+    return inputs, [_signature(name, type) for name, type in zip(names, results, strict=True)]
+
+
+def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
+    """The types with tuples replaced by their fields, however deep."""
+    flat: list[Attribute] = []
+    pending = list(reversed(types))
+    while pending:
+        type = pending.pop()
+        if isinstance(type, TupleType):
+            pending.extend(reversed(type.types.data))
+        else:
+            flat.append(type)
+    return flat
+
+
+def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
+    """Inputs and outputs of a function that writes its results; the arena, where there is one, comes after them."""
+    count = function.attributes.get("loop.num_outputs")
+    if not isinstance(count, IntegerAttr):
+        raise InputError(f"@{function.sym_name.data} does not say in loop.num_outputs how many outputs it has")
+    args = list(function.body.block.args)
+    scratch = _scratch_count(function)
+    split = len(args) - scratch - count.value.data
+    names = _names(function.arg_attrs, [arg.name_hint for arg in args], "buffer")
+    signatures = [_buffer(name, arg) for name, arg in zip(names, args[: len(args) - scratch], strict=False)]
+    return signatures[:split], signatures[split:]
+
+
+def _scratch_count(function: FuncOp) -> int:
+    """How many trailing arguments are neither inputs nor outputs."""
+    attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
+    return sum("loop.arena" in entry.data for entry in attributes)
+
+
+def _buffer(name: str, value: SSAValue) -> Signature:
+    type = value.type
+    if not isa(type, MemRefType):
+        raise InputError(f"argument {name!r} is {type}; the loop level has memrefs alone")
+    return _signature(name, tensor_type(type.get_shape(), type.element_type))
+
+
+def _signature(name: str, type: Attribute) -> Signature:
+    if not isa(type, TensorType):
+        raise InputError(f"{name!r} is {type}; only tensors can be compared", help="run relay-infer-type first")
+    try:
+        dtype = numpy_dtype(type.element_type)
+    except TypeInferenceError as error:
+        raise InputError(f"{name!r} is {type}: {error.message}") from error
+    return Signature(name, dtype.name, shape_of(type))
+
+
+def _names(attributes: ArrayAttr[DictionaryAttr] | None, hints: Sequence[str | None], kind: str) -> list[str]:
+    """`relay.name` of each argument or result, else its hint, else its kind and number."""
+    entries = attributes.data if attributes is not None else ()
+    names: list[str] = []
+    for number, hint in enumerate(hints):
+        known = entries[number].data.get("relay.name") if number < len(entries) else None
+        fallback = hint if hint is not None else f"{kind}{number}"
+        names.append(known.data if isinstance(known, StringAttr) else fallback)
+    return names

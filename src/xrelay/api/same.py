@@ -1,0 +1,125 @@
+"""`same`: whether two programs, at whatever levels, compute the same on random inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.api.comparison import DEFAULT_RTOL, Comparison, compare_outputs
+from xrelay.api.model import CompiledModel
+from xrelay.api.programs import Program, Signature, program_of
+from xrelay.api.sources import Shapes, Source
+from xrelay.dialects.relay.dims import ANY, Dim
+from xrelay.errors import InputError
+from xrelay.runtime.inputs import InputBinder, is_mapping
+from xrelay.runtime.metadata import TensorSpec, dtype_from_name
+
+Array = NDArray[Any]
+
+
+def same(
+    a: Source | CompiledModel,
+    b: Source | CompiledModel,
+    *,
+    inputs: Mapping[str, object] | Sequence[object] | None = None,
+    shapes: Shapes | None = None,
+    rtol: float = DEFAULT_RTOL,
+    atol: float | None = None,
+    seed: int = 0,
+    function: str = "main",
+) -> Comparison:
+    """Whether `a` and `b` compute the same: `|a - b| <= atol + rtol * |b|` for floats, equality for the rest.
+
+    Each is a module at the relay, topi or loop level, a compiled model, or a path of a model. They run on `inputs` (by
+    name or in order), or on seeded random ones; `shapes` fixes extents that both leave open. Without `atol` it is
+    1e-4 of the largest finite absolute value of each output of `b`. NaN equals NaN, infinity itself.
+
+    Raises `InputError` where the programs differ in number, dtype or shape of inputs or outputs, and for a module that
+    has no interpreter.
+    """
+    first = program_of(a, shapes=shapes, function=function)
+    second = program_of(b, shapes=shapes, function=function)
+    _check_agreement("inputs", first.inputs, second.inputs)
+    _check_agreement("outputs", first.outputs, second.outputs)
+    arrays = _arrays(_specs(first, second, shapes or {}), inputs, seed)
+    # Each gets arrays of its own: a wrong program may write to its inputs.
+    results = [[np.asarray(out) for out in program.run([x.copy() for x in arrays])] for program in (first, second)]
+    names = [signature.name for signature in first.outputs]
+    return compare_outputs(names, *results, levels=(first.level, second.level), rtol=rtol, atol=atol)
+
+
+def _check_agreement(kind: str, first: Sequence[Signature], second: Sequence[Signature]) -> None:
+    if len(first) != len(second):
+        raise InputError(f"the programs have {len(first)} and {len(second)} {kind}", help="compare like with like")
+    for number, (left, right) in enumerate(zip(first, second, strict=True)):
+        fits = len(left.shape) == len(right.shape) and all(map(_may_agree, left.shape, right.shape))
+        if left.dtype != right.dtype or not fits:
+            raise InputError(
+                f"{kind[:-1]} {number} ({left.name!r}) is {left} in one program and {right} in the other",
+                help="compare like with like",
+            )
+
+
+def _may_agree(left: Dim, right: Dim) -> bool:
+    return left == right or not (isinstance(left, int) and isinstance(right, int))
+
+
+def _specs(first: Program, second: Program, shapes: Shapes) -> list[TensorSpec]:
+    """The inputs with every extent known: from either program, or from `shapes`."""
+    names = [signature.name for signature in first.inputs]
+    for name in shapes:
+        if name not in names:
+            raise InputError(f"shapes names {name!r}, which is no input", help=f"the inputs are {', '.join(names)}")
+    specs: list[TensorSpec] = []
+    named: dict[Dim, int] = {}
+    for left, right in zip(first.inputs, second.inputs, strict=True):
+        given = shapes.get(left.name)
+        if given is not None and len(given) != len(left.shape):
+            raise InputError(f"shapes gives {len(given)} extents for input {left.name!r}, which is {left}")
+        extents: list[int] = []
+        for axis, (one, other) in enumerate(zip(left.shape, right.shape, strict=True)):
+            asked = given[axis] if given is not None else None
+            extents.append(_extent(left, (one, other), asked, named))
+        specs.append(TensorSpec(left.name, left.dtype, tuple(extents)))
+    return specs
+
+
+def _extent(place: Signature, dims: tuple[Dim, Dim], asked: int | None, named: dict[Dim, int]) -> int:
+    """One extent; `named` holds those of named dimensions met before, which must keep their value."""
+    known = [dim for dim in dims if isinstance(dim, int)]
+    known += [named[dim] for dim in dims if dim in named]
+    extent = known[0] if known else asked
+    if extent is None:
+        raise InputError(
+            f"input {place.name!r} is {place}: its extents are open", help=f"pass shapes={{{place.name!r}: […]}}"
+        )
+    if any(value != extent for value in known) or (asked is not None and asked != extent):
+        raise InputError(
+            f"input {place.name!r} is {place}: {asked if asked is not None else known} contradicts {extent}"
+        )
+    named.update((dim, extent) for dim in dims if not isinstance(dim, int) and dim != ANY)
+    return extent
+
+
+def _arrays(
+    specs: Sequence[TensorSpec], inputs: Mapping[str, object] | Sequence[object] | None, seed: int
+) -> list[Array]:
+    if inputs is None:
+        rng = np.random.default_rng(seed)
+        return [random_array(spec, rng) for spec in specs]
+    binder = InputBinder(specs)
+    return binder.from_mapping(inputs) if is_mapping(inputs) else binder.from_sequence(list(inputs))
+
+
+def random_array(spec: TensorSpec, rng: np.random.Generator) -> Array:
+    """Standard normal floats; integers of magnitude 1 to 8, so that none divides by zero; either boolean."""
+    dtype = dtype_from_name(spec.dtype)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, spec.shape).astype(dtype)
+    if dtype.kind in "iu":
+        signs = rng.choice([-1, 1], spec.shape) if dtype.kind == "i" else 1
+        return (rng.integers(1, 9, spec.shape) * signs).astype(dtype)
+    return rng.standard_normal(spec.shape).astype(dtype)
