@@ -55,9 +55,10 @@ class RunCommand(Command):
 
 def _check(args: Namespace, inputs: dict[str, NDArray[Any]], outputs: list[NDArray[Any]], names: list[str]) -> int:
     """Compare with the interpreter; gives the exit code."""
-    from xrelay.api.sources import interpret, load_source
+    from xrelay.api.programs import program_of
 
-    expected = interpret(load_source(args.model, shapes=dict(args.shapes)), inputs)
+    program = program_of(args.model, shapes=dict(args.shapes))
+    expected = program.run([inputs[spec.name] for spec in program.inputs])
     status = 0
     for name, found, wanted in zip(names, outputs, expected, strict=True):
         scale = float(np.abs(wanted).max()) if wanted.size else 0.0

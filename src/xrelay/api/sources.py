@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import InputError
@@ -53,11 +52,6 @@ def write_text(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write the file: {error.strerror}", location=str(path)) from error
-
-
-def interpret(module: ModuleOp, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-    """What the interpreter of the relay dialect says `module` computes."""
-    raise InputError("no interpreter")
 
 
 def _load_text(path: Path) -> ModuleOp:

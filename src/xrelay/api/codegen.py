@@ -1,0 +1,98 @@
+"""From the llvm dialect to object code: one LLVM module for each kernel, so that they compile side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Operation
+
+from xrelay.lowering.emit_llvm import emit_llvm_ir
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.runtime.abi import ENTRY_SYMBOL
+from xrelay.target.target import Target
+
+
+def llvm_texts(module: ModuleOp, target: Target) -> list[str]:
+    """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
+
+    A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main` and
+    the entry are a piece of their own.
+    """
+    defined: dict[str, Operation] = {}
+    declared: dict[str, Operation] = {}
+    for op in module.ops:
+        if isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr):
+            (declared if _is_declaration(op) else defined)[name.data] = op
+    references = {name: _references(op) for name, op in defined.items()}
+    pieces: list[str] = []
+    for names in _components(references):
+        outside = sorted({used for name in names for used in references[name]}.difference(names))
+        declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside]
+        pieces.append(_piece([defined[name] for name in names], declarations, target))
+    return pieces
+
+
+def _components(references: dict[str, set[str]]) -> list[list[str]]:
+    """Symbols that hang together, in the order of the module; what the entry and `@main` call does not bind."""
+    entry = [name for name in references if name in ("main", ENTRY_SYMBOL)]
+    neighbours: dict[str, set[str]] = {name: set() for name in references}
+    for name in references.keys() - entry:
+        for other in references[name] & references.keys():
+            neighbours[name].add(other)
+            neighbours[other].add(name)
+    components = [entry]
+    seen = set(entry)
+    for start in references:
+        pending = [start]
+        component: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name not in seen:
+                seen.add(name)
+                component.add(name)
+                pending += neighbours[name]
+        if component:
+            components.append([name for name in references if name in component])
+    return [component for component in components if component]
+
+
+def _piece(functions: Iterable[Operation], declarations: Iterable[Operation | None], target: Target) -> str:
+    """The text of some ops of a module, which move into one of their own."""
+    ops = [op for op in declarations if op is not None]
+    for op in functions:
+        op.detach()
+        if isinstance(op, llvm.FuncOp) and op.sym_visibility is None:
+            op.linkage = llvm.LinkageAttr("external")
+        ops.append(op)
+    return emit_llvm_ir(
+        ModuleOp(ops),
+        target_cpu=target.mcpu,
+        target_features=",".join(target.features) or None,
+        prefer_vector_width=target.vector_bits,
+    )
+
+
+def _is_declaration(op: Operation) -> bool:
+    """Whether a symbol is only announced."""
+    return isinstance(op, llvm.FuncOp) and not op.body.blocks
+
+
+def _declaration(op: Operation | None) -> Operation | None:
+    """A function announced for another piece; None for what is not a function of the module."""
+    if not isinstance(op, llvm.FuncOp):
+        return None
+    return llvm.FuncOp(op.sym_name, op.function_type, llvm.LinkageAttr("external"))
+
+
+def _references(op: Operation) -> set[str]:
+    """The symbols that an op mentions anywhere inside."""
+    found: set[str] = set()
+    pending: list[Attribute] = []
+    for inner in walk_ops(op):
+        pending += (*inner.properties.values(), *inner.attributes.values())
+    for attribute in pending:
+        if isinstance(attribute, SymbolRefAttr):
+            found.add(attribute.root_reference.data)
+    return found

@@ -1,0 +1,140 @@
+"""`compile`: from a model to native code, through every stage of `xrelay.lowering.pipelines`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from time import perf_counter
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.api.interface import weight_arrays
+from xrelay.api.model import CompiledModel
+from xrelay.api.model_key import model_key
+from xrelay.api.sources import Shapes, Source, load_source, write_text
+from xrelay.api.stages import Progress, StageRunner
+from xrelay.errors import ArtifactError
+from xrelay.lowering.pipelines import MAX_OPT_LEVEL, compile_stages
+from xrelay.runtime import llvm
+from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.cache import ModelCache, ObjectCache
+from xrelay.runtime.metadata import ModelMetadata
+from xrelay.runtime.native import assembly, compile_many
+from xrelay.target.target import Target
+
+
+def compile(
+    source: Source,
+    *,
+    target: str | Target | None = None,
+    opt_level: int = MAX_OPT_LEVEL,
+    threads: int | None = None,
+    shapes: Shapes | None = None,
+    dump_stages: str | PathLike[str] | None = None,
+    cache: bool = True,
+    progress: Progress | None = None,
+) -> CompiledModel:
+    """Compile a model for the CPU.
+
+    `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory, or a module whose `@main` is at the relay level;
+    a module is not changed. `target` is a `Target` or text such as `cpu -mcpu=znver4`, this machine by default.
+    `opt_level` is 0 to 3, `threads` how many a call may use, `shapes` fixes open input shapes by name. `dump_stages` is
+    a folder for the program after each stage. With `cache`, a model compiled before with the same options comes from
+    disk. `progress` is told `(done, total, step)`.
+
+    Raises classes of `xrelay.errors`: `ParseError` and `VerificationError` for a text, `ModelImportError` for an ONNX
+    model, `InputError` for options, `LoweringError` for what has no native form.
+    """
+    chosen = Target.parse(target) if isinstance(target, str) else target if target is not None else Target.host()
+    if threads is not None:
+        chosen = replace(chosen, threads=threads)
+    models = ModelCache.default() if cache and dump_stages is None else None
+    key = model_key(source, chosen, opt_level, shapes) if models is not None else None
+    if models is not None and key is not None and (found := _cached(models, key, threads)) is not None:
+        return found
+    dump = Path(dump_stages) if dump_stages is not None else None
+    module = load_source(source, shapes=shapes)
+    artifact = build_artifact(
+        module, chosen, opt_level=opt_level, dump=dump, cache=cache, progress=progress, name=_name(source)
+    )
+    if models is not None and key is not None:
+        models.put(key, artifact.save)
+    return CompiledModel(artifact, num_threads=threads)
+
+
+def build_artifact(
+    module: ModuleOp,
+    target: Target,
+    *,
+    opt_level: int = MAX_OPT_LEVEL,
+    dump: Path | None = None,
+    cache: bool = True,
+    progress: Progress | None = None,
+    name: str = "model",
+) -> Artifact:
+    """Object code, tables and weights of a relay module, which is consumed."""
+    stages = compile_stages(opt_level=opt_level, vector_lanes=target.lanes(), schedule_target=str(target))
+    runner = StageRunner(stages, dump=dump, progress=progress)
+    runner.run(module)
+    runner.tell(len(stages), "native code")
+    start = perf_counter()
+    objects = _native(module, target, opt_level, dump, len(stages) + 1, cache=cache)
+    runner.timing.record("native code", perf_counter() - start)
+    if dump is not None:
+        write_text(dump / "timing.txt", runner.timing.report())
+    runner.tell(len(stages) + 1, "done")
+    specs, arrays = weight_arrays(runner.weights)
+    metadata = ModelMetadata(
+        inputs=runner.signature.inputs,
+        outputs=runner.signature.outputs,
+        weights=tuple(specs),
+        arena_size=runner.arena_size,
+        kernels=runner.signature.kernels,
+        cpu=target.mcpu,
+        features=code_features(target),
+        name=name,
+    )
+    return Artifact(tuple(objects), metadata, tuple(arrays))
+
+
+def code_features(target: Target) -> str:
+    """The features to generate code with: the target's own, or all that this machine reports where it is the target."""
+    if target.features or target.mcpu != llvm.binding().get_host_cpu_name():
+        return ",".join(target.features)
+    return ",".join(f"+{name}" for name in sorted(llvm.host_features()))
+
+
+def _native(
+    module: ModuleOp, target: Target, opt_level: int, dump: Path | None, number: int, *, cache: bool
+) -> list[bytes]:
+    """Object code of a module in the llvm dialect."""
+    from xrelay.api.codegen import llvm_texts
+
+    features = code_features(target)
+    texts = llvm_texts(module, target)
+    if dump is not None:
+        write_text(dump / f"{number:02d}_native.ll", "\n".join(texts))
+        listings = [assembly(text, cpu=target.mcpu, features=features, opt_level=opt_level) for text in texts]
+        write_text(dump / f"{number + 1:02d}_native.s", "\n".join(listings))
+    objects = ObjectCache.default() if cache else None
+    return compile_many(texts, cpu=target.mcpu, features=features, opt_level=opt_level, cache=objects)
+
+
+def _cached(models: ModelCache, key: str, threads: int | None) -> CompiledModel | None:
+    """The model that was compiled before, if its file is still good."""
+    path = models.get(key)
+    if path is None:
+        return None
+    try:
+        return CompiledModel(Artifact.load(path), num_threads=threads)
+    except ArtifactError:
+        models.drop(key)
+        return None
+
+
+def _name(source: Source) -> str:
+    """What to call the model in messages."""
+    if isinstance(source, str | PathLike):
+        return Path(source).stem
+    return "model" if isinstance(source, ModuleOp) else source.graph.name or "model"

@@ -1,0 +1,93 @@
+"""Running the compiler's stages one after another, with dumps and progress."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+from xdsl.transforms import get_all_passes
+
+from xrelay.api.interface import Signature, arena_size, main_function, signature_of
+from xrelay.api.sources import write_text
+from xrelay.lowering.loop_to_scf.weights import collect_weights
+from xrelay.lowering.pipelines import Phase, Stage
+from xrelay.lowering.registry import pass_thunks
+from xrelay.passes.infra.instruments import Instrument, Timing, Verify, print_module
+from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.source import full_context
+
+Progress = Callable[[int, int, str], None]
+"""Told `(done, total, step)` as compiling goes on."""
+
+
+class StageRunner:
+    """Takes a relay module to the llvm dialect in place, and notes on the way what the compiled model must know.
+
+    With `XRELAY_DEBUG` set, the module is verified after every pass.
+    """
+
+    def __init__(self, stages: Sequence[Stage], *, dump: Path | None = None, progress: Progress | None = None):
+        self._stages = stages
+        self._dump = dump
+        self._progress = progress
+        self._context = full_context()
+        self._passes = {**get_all_passes(), **pass_thunks()}
+        self._signature: Signature | None = None
+        self.weights: Sequence[Attribute] = ()
+        self.arena_size = 0
+        self.timing = Timing()
+
+    @property
+    def context(self) -> Context:
+        """The context that passes get."""
+        return self._context
+
+    @property
+    def signature(self) -> Signature:
+        """Inputs, outputs and kernels; known once the stages ran."""
+        if self._signature is None:
+            raise RuntimeError("the stages have not run")
+        return self._signature
+
+    def run(self, module: ModuleOp) -> None:
+        """All stages; raises what their passes raise, and `InputError` for a module without `@main`."""
+        main_function(module)
+        self._write(0, "imported", module, with_weights=True)
+        instruments: list[Instrument] = [self.timing]
+        if os.environ.get("XRELAY_DEBUG"):
+            instruments.insert(0, Verify())
+        for number, stage in enumerate(self._stages, start=1):
+            self.tell(number - 1, stage.name)
+            passes = parse_passes(",".join(stage.passes), self._passes)
+            run_pipeline(module, passes, context=self._context, instruments=instruments)
+            self._note(stage.phase, module)
+            self._write(number, stage.name, module)
+
+    def tell(self, done: int, step: str) -> None:
+        """Report progress; compiling to native code is one step more than there are stages."""
+        if self._progress is not None:
+            self._progress(done, len(self._stages) + 1, step)
+
+    def _note(self, phase: Phase, module: ModuleOp) -> None:
+        """Keep what a later stage will have lowered away."""
+        if phase is Phase.FUSED:
+            self._signature = signature_of(module)
+        elif phase is Phase.SCHEDULED:
+            self.weights = collect_weights(module)
+            self.arena_size = arena_size(module)
+
+    def _write(self, number: int, name: str, module: ModuleOp, *, with_weights: bool = False) -> None:
+        """Dump the module if asked to; the first one with its weights, so that it can be compiled again."""
+        if self._dump is None:
+            return
+        if with_weights:
+            from xrelay.dialects.relay.weights import save_side_file, weights_of
+
+            self._dump.mkdir(parents=True, exist_ok=True)
+            if all(weight.is_resolved for weight in weights_of(module)):
+                save_side_file(module, self._dump / "weights.safetensors")
+        write_text(self._dump / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
