@@ -41,6 +41,7 @@ ALL_PASSES: dict[str, str] = {
     "loop-lower-blocks": "xrelay.passes.loop.lower_blocks:LoopLowerBlocksPass",
     "loop-plan-memory": "xrelay.passes.loop.plan_memory:LoopPlanMemoryPass",
     # scf and below
+    "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert:ConvertLoopToScfPass",
     "convert-scf-parallel-to-calls": (
         "xrelay.lowering.to_llvm.convert_scf_parallel_to_calls:ConvertScfParallelToCallsPass"
     ),
@@ -52,7 +53,6 @@ ALL_PASSES: dict[str, str] = {
     "convert-math-to-llvm": "xrelay.lowering.to_llvm.convert_math_to_llvm:ConvertMathToLLVMPass",
     "convert-cf-to-llvm": "xrelay.lowering.to_llvm.convert_cf_to_llvm:ConvertCfToLLVMPass",
     "convert-func-to-llvm": "xrelay.lowering.to_llvm.convert_func_to_llvm:ConvertFuncToLLVMPass",
-    "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert:ConvertLoopToScfPass",
 }
 """Pass name → "module:Class"."""
 
