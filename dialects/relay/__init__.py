@@ -23,11 +23,12 @@ from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dims_attr import DimsAttr
 from xrelay.dialects.relay.function import FnOp, InvokeOp
 from xrelay.dialects.relay.fused import FusedOp
-from xrelay.dialects.relay.registry import relay_ops
+from xrelay.dialects.relay.registry import DIALECT_OPS
 from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import IncompleteType
 from xrelay.dialects.relay.weights import WeightAttr
+from xrelay.plugins import load_plugins
 
 FAMILIES = (
     annotation,
@@ -49,6 +50,8 @@ FAMILIES = (
 LANGUAGE = (ConstantOp, TupleOp, TupleGetItemOp, LetOp, IfOp, FnOp, InvokeOp, FusedOp, YieldOp)
 """What belongs to the language and is no operator."""
 
-RELAY = Dialect("relay", [*relay_ops().values(), *LANGUAGE], [IncompleteType, DimsAttr, WeightAttr])
+load_plugins("relay-ops")
+DIALECT_OPS.extend(LANGUAGE)
+RELAY = Dialect("relay", DIALECT_OPS, [IncompleteType, DimsAttr, WeightAttr])
 
 __all__ = ["FAMILIES", "LANGUAGE", "RELAY"]

@@ -5,12 +5,18 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TypeVar
 
+from xdsl.ir import Operation
+
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.errors import XRelayError
 
 RelayOpT = TypeVar("RelayOpT", bound=type[RelayOp])
 
 _OPS: dict[str, type[RelayOp]] = {}
+
+DIALECT_OPS: list[type[Operation]] = []
+"""The ops of the dialect. A list that grows, so that an op registered late (its module was imported first, and imported
+this package) still belongs."""
 
 
 class UnknownOpError(XRelayError):
@@ -22,6 +28,8 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
     name = op.relay_name()
     if _OPS.setdefault(name, op) is not op:
         raise UnknownOpError(f"two classes register relay op {name!r}: {_OPS[name].__qualname__}, {op.__qualname__}")
+    if op not in DIALECT_OPS:
+        DIALECT_OPS.append(op)
     return op
 
 

@@ -18,8 +18,11 @@ from xrelay.interpreters.relay import (
 )
 from xrelay.interpreters.relay.registry import Value, can_evaluate, evaluate_op, evaluates
 from xrelay.interpreters.relay.run import run_relay
+from xrelay.plugins import load_plugins
 
 FAMILIES = (convolution, elementwise, normalization, pooling, reduction, transform)
 """The modules whose import registers the operators' meanings."""
+
+load_plugins("interpreter")
 
 __all__ = ["FAMILIES", "Value", "can_evaluate", "evaluate_op", "evaluates", "run_relay"]

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.plugins import load_plugins
 from xrelay.target.strategy import DEFAULT_PRIORITY, StrategyRegistry, always
 
 Build: TypeAlias = Callable[[TopiEmitter], Sequence[SSAValue]]
@@ -20,9 +21,10 @@ FAMILIES = ("elementwise", "conv", "dense", "normalization", "pool", "reduction"
 
 
 def load() -> None:
-    """Import every family once, so that its implementations are registered."""
+    """Import every family once, and other packages' strategies, so that the implementations are registered."""
     for family in FAMILIES:
         import_module(f"xrelay.lowering.relay_to_topi.{family}")
+    load_plugins("strategies")
 
 
 def implements(

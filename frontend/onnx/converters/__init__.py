@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from xrelay.plugins import load_plugins
+
 FAMILIES = (
     "activation",
     "constants",
@@ -20,6 +22,7 @@ FAMILIES = (
 
 
 def load() -> None:
-    """Import every family (once: Python keeps imported modules)."""
+    """Import every family (once: Python keeps imported modules), and other packages' converters."""
     for family in FAMILIES:
         import_module(f"{__name__}.{family}")
+    load_plugins("onnx")

@@ -12,6 +12,7 @@ import xrelay
 from xrelay.api.sources import Shapes, Source
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.instruments import print_module
+from xrelay.plugins import plugin_stamp
 from xrelay.runtime.cache import content_key
 from xrelay.target.target import Target
 
@@ -22,7 +23,7 @@ def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | N
     if content is None:
         return None
     options = f"{target} {target.threads} O{opt_level} {sorted((n, tuple(s)) for n, s in (shapes or {}).items())}"
-    return content_key([xrelay.__version__, compiler_stamp(), options, content])
+    return content_key([xrelay.__version__, compiler_stamp(), plugin_stamp(), options, content])
 
 
 @cache
