@@ -82,8 +82,18 @@ def evaluate_unary(op: Operation, data: Array) -> Array:
 @evaluates(ClipOp)
 def evaluate_clip(op: ClipOp, data: Array) -> Array:
     """Each element brought between the bounds."""
-    low, high = op.a_min.value.data, op.a_max.value.data
-    return np.minimum(np.maximum(data, data.dtype.type(low)), data.dtype.type(high))
+    low, high = (_bound(value.value.data, data.dtype) for value in (op.a_min, op.a_max))
+    return np.minimum(np.maximum(data, low), high)
+
+
+def _bound(value: float, dtype: np.dtype) -> np.generic:
+    """A bound in the data's dtype; one that no integer of the dtype reaches becomes the last that there is."""
+    if dtype.kind not in "iu":
+        return dtype.type(value)
+    limits = np.iinfo(dtype)
+    if value <= limits.min or value >= limits.max:
+        return dtype.type(limits.min if value <= limits.min else limits.max)
+    return dtype.type(int(value))
 
 
 @evaluates(CastOp)

@@ -48,11 +48,42 @@ def _window(node: NodeView) -> Window:
 
 
 def _attributes(node: NodeView, window: Window) -> dict[str, tuple[int, ...] | bool]:
-    ceil_mode = node.attribute_int("ceil_mode", 0, check=lambda value: value in (0, 1))
+    ceil_mode = bool(node.attribute_int("ceil_mode", 0, check=lambda value: value in (0, 1)))
+    padding = window.padding
+    if ceil_mode:
+        ceil_mode, padding = _without_empty_windows(node, window)
     return {
         "pool_size": window.kernel,
         "strides": window.strides,
         "dilation": window.dilations,
-        "padding": window.padding,
-        "ceil_mode": bool(ceil_mode),
+        "padding": padding,
+        "ceil_mode": ceil_mode,
     }
+
+
+def _without_empty_windows(node: NodeView, window: Window) -> tuple[bool, tuple[int, ...]]:
+    """Whether to round up, and the padding: unlike Relay, ONNX drops a last window that starts in the end padding.
+
+    Where only some axes have such a window, their end padding shrinks until the windows fit exactly.
+    """
+    padding, rounds_up, drops = list(window.padding), False, False
+    for axis, extent in enumerate(node.shape(0)[2:]):
+        stride = window.strides[axis]
+        reach = (window.kernel[axis] - 1) * window.dilations[axis] + 1
+        begin, end = window.padding[axis], window.padding[axis + 2]
+        if not isinstance(extent, int):
+            if end + stride > reach:
+                raise node.error("ceil_mode needs a known extent here", help="fix the input shape with shapes={…}")
+            rounds_up = True
+            continue
+        steps = -(-(extent + begin + end - reach) // stride)
+        if steps * stride < extent + begin:
+            rounds_up |= steps * stride != extent + begin + end - reach
+        else:
+            drops = True
+            padding[axis + 2] = (steps - 1) * stride + reach - extent - begin
+    if not rounds_up:
+        return False, window.padding
+    if drops and min(padding) < 0:
+        raise node.error("ceil_mode with strides larger than the window drops a row; this is not supported")
+    return True, tuple(padding)
