@@ -188,6 +188,8 @@ class AvgPool2DOp(Pool2DOp):
 
     name = "relay.nn.avg_pool2d"
 
+    # Named again so that it comes first, as in Relay.
+    pool_size = required_ints_property()
     count_include_pad = bool_property(False)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self, TypeAlias, cast
 
 from numpy import dtype as numpy_dtype_class
+from numpy import generic
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FloatAttr,
@@ -28,6 +29,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import IRDLOperation, OptionalDef
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay import text_form
@@ -149,11 +151,19 @@ class RelayOp(IRDLOperation):
         """
         properties = cls.properties_from(attributes)
         values = [SSAValue.get(operand) for operand in operands]
+        op = cls.create(operands=values, result_types=[IncompleteType()], properties=properties)
         types = [value.type for value in values]
-        complete = all(is_complete(type) for type in types)
-        # The shape rule looks at properties and the types it is given, so an op without operands can answer.
-        result = cls.create(properties=properties).infer_type(types) if complete else IncompleteType()
-        return cls.create(operands=values, result_types=[result], properties=properties)
+        if cls.INFERS_FROM_INCOMPLETE or all(is_complete(type) for type in types):
+            try:
+                result_type = op.infer_type(types)
+            except ConstraintError:
+                # xDSL's implicit builder has put the op into a block already.
+                if op.parent is not None:
+                    op.detach()
+                op.erase()
+                raise
+            Rewriter.replace_value_with_new_type(op.results[0], result_type)
+        return op
 
     @classmethod
     def properties_from(cls, attributes: Mapping[str, AttributeValue]) -> dict[str, Attribute]:
@@ -218,6 +228,9 @@ class RelayOp(IRDLOperation):
         }
 
 
+TRUE, FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
+
+
 def to_attribute(name: str, value: AttributeValue, default: Attribute | None) -> Attribute:
     """The attribute for a Python value, guided by the property's default; dtypes by the property's name."""
     if isinstance(value, Attribute):
@@ -226,8 +239,10 @@ def to_attribute(name: str, value: AttributeValue, default: Attribute | None) ->
         raise ValueError(f"attribute {name!r} has no value")
     if name.endswith("dtype") and not isinstance(value, (bool, int, float)):
         return element_type(cast(str, value))
-    if isinstance(value, bool):
-        return IntegerAttr(int(value), i1)
+    if isinstance(value, generic):
+        return to_attribute(name, cast(AttributeValue, value.item()), default)
+    if isinstance(value, bool) or (isinstance(value, int) and default is not None and default in (TRUE, FALSE)):
+        return TRUE if value else FALSE
     if isinstance(default, FloatAttr) and isinstance(value, (int, float)):
         return FloatAttr(float(value), f64)
     if isinstance(default, DenseArrayBase) and isinstance(value, int):

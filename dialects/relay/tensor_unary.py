@@ -8,6 +8,7 @@ from typing import ClassVar
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
+from xrelay.dialects.relay.op_base import AttributeValue
 from xrelay.dialects.relay.properties import float_property
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.tensor_elementwise import UnaryElementwiseOp
@@ -163,6 +164,15 @@ class ClipOp(UnaryElementwiseOp):
 
     a_min = float_property()
     a_max = float_property()
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept integers as bounds."""
+        for name in ("a_min", "a_max"):
+            bound = attributes.get(name)
+            if isinstance(bound, int):
+                attributes[name] = float(bound)
+        return attributes
 
     def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
         """The operand's type; C1."""

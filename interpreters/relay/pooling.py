@@ -30,8 +30,8 @@ def evaluate_max_pool2d(op: MaxPool2DOp, data: Array) -> Array:
 def evaluate_avg_pool2d(op: AvgPool2DOp, data: Array) -> Array:
     """The mean of each window, summed in double precision; of integers truncated."""
     plain = _plain(op, data)
-    wide = plain.astype(np.float64 if data.dtype.kind == "f" or data.dtype.itemsize == 2 else np.int64)
-    total = _fold(op, wide, wide.dtype.type(0), np.add)
+    wide = plain.astype(np.int64 if data.dtype.kind in "iu" else np.float64)
+    total = _fold(op, wide, 0, np.add)
     height, width = _divisors(op, 0, plain.shape[2]), _divisors(op, 1, plain.shape[3])
     count = np.maximum(height[:, None] * width[None, :], 1)
     mean = total / count
@@ -59,9 +59,9 @@ def _laid_out(op: SpatialOp, result: Array) -> Array:
     return from_plain(result, "NCHW", op.layouts[1])
 
 
-def _least(dtype: np.dtype) -> object:
+def _least(dtype: np.dtype) -> int | float:
     """The value that never wins a maximum."""
-    return np.iinfo(dtype).min if dtype.kind in "iu" else dtype.type(-np.inf)
+    return int(np.iinfo(dtype).min) if dtype.kind in "iu" else -np.inf
 
 
 def _count(op: Pool2DOp, index: int, extent: int) -> int:
@@ -71,7 +71,7 @@ def _count(op: Pool2DOp, index: int, extent: int) -> int:
     return (room + (stride - 1 if op.ceil_mode.value.data else 0)) // stride + 1
 
 
-def _fold(op: Pool2DOp, data: Array, neutral: object, combine: Callable[[Array, Array], Array]) -> Array:
+def _fold(op: Pool2DOp, data: Array, neutral: float, combine: Callable[[Array, Array], Array]) -> Array:
     """Combine the elements of every window, one place of the window after the other."""
     height, width = data.shape[2:]
     counts = (_count(op, 0, height), _count(op, 1, width))

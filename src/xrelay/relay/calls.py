@@ -1,0 +1,96 @@
+"""Operators as Python functions: `relay.nn.conv2d(data, weight, channels=32)`, made from their definitions.
+
+Positional arguments are the operands, then the attributes in the order the op declares them, which is Relay's; both
+can be given by name. Every registered operator is here, other packages' too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from xdsl.irdl import VarOperandDef
+
+from xrelay.dialects.relay.nn_activation import DropoutOp
+from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
+from xrelay.dialects.relay.registry import UnknownOpError, get_relay_op, relay_ops
+from xrelay.dialects.relay.tensor_transform import PadOp
+from xrelay.errors import ConstraintError
+from xrelay.relay.expr import Expr, ExprLike, call
+
+OpFunction = Callable[..., Expr]
+"""Takes operands and attributes, gives the expression."""
+
+
+def op_function(name: str) -> OpFunction:
+    """The function that applies the operator `name` (`nn.conv2d`, or a short name); `UnknownOpError` for none."""
+    op = get_relay_op(name)
+    if op is PadOp:
+        return pad
+    return dropout if op is DropoutOp else _function_of(op)
+
+
+class Namespace:
+    """The operators whose names begin with `prefix`, as attributes."""
+
+    def __init__(self, prefix: str):
+        self._prefix = prefix
+
+    def __getattr__(self, name: str) -> OpFunction:
+        try:
+            return op_function(f"{self._prefix}.{name}")
+        except UnknownOpError as error:
+            raise AttributeError(error.message) from error
+
+    def __dir__(self) -> list[str]:
+        start = f"{self._prefix}."
+        return [name.removeprefix(start) for name in relay_ops() if name.startswith(start)]
+
+
+nn = Namespace("nn")
+"""Relay's `nn` operators."""
+
+annotation = Namespace("annotation")
+"""Relay's `annotation` operators."""
+
+
+def pad(
+    data: ExprLike, pad_width: Sequence[Sequence[int]], pad_value: ExprLike = 0.0, pad_mode: str = "constant"
+) -> Expr:
+    """`nn.pad` with Relay's order of arguments: the fill value comes after the widths."""
+    return call(PadOp, data, pad_value, pad_width=pad_width, pad_mode=pad_mode)
+
+
+def dropout(data: ExprLike, rate: float = 0.5) -> Expr:
+    """`nn.dropout`, of which only the data is of interest, as in Relay's Python."""
+    return call(DropoutOp, data, rate=rate)[0]
+
+
+def _function_of(op: type[RelayOp]) -> OpFunction:
+    """The function that applies `op`."""
+    definition = op.get_irdl_definition()
+    operand_names = [name for name, _ in definition.operands]
+    variadic = any(isinstance(operand, VarOperandDef) for _, operand in definition.operands)
+    attribute_names = list(definition.properties)
+
+    def apply(*arguments: Any, **named: Any) -> Expr:
+        if variadic:
+            return call(op, *arguments, **named)
+        operands = list(arguments[: len(operand_names)])
+        for name in operand_names[len(operands) :]:
+            if name not in named:
+                raise ConstraintError(op.name, "C0", f"operand {name!r} is missing")
+            operands.append(named.pop(name))
+        values = arguments[len(operand_names) :]
+        if len(values) > len(attribute_names):
+            raise ConstraintError(op.name, "C0", f"takes at most {len(operand_names) + len(attribute_names)} arguments")
+        positional = dict(zip(attribute_names, values, strict=False))
+        twice = next((name for name in named if name in positional or name in operand_names), None)
+        if twice is not None:
+            raise ConstraintError(op.name, "C0", f"argument {twice!r} is given twice")
+        return call(op, *operands, **cast("dict[str, AttributeValue]", positional | named))
+
+    apply.__name__ = op.relay_name().rpartition(".")[2]
+    apply.__qualname__ = op.relay_name()
+    apply.__doc__ = op.__doc__
+    return apply

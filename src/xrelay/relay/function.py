@@ -1,0 +1,154 @@
+"""`relay.Function`, `relay.Module` and the scopes: from expressions to IR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+
+from xrelay.dialects.relay.function import FnOp, InvokeOp
+from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.tuples import TupleOp
+from xrelay.dialects.relay.types import IncompleteType
+from xrelay.errors import InputError
+from xrelay.relay.analysis import free_vars, post_order
+from xrelay.relay.expr import Expr, ExprLike, Var, as_value, set_name
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+NAME_ATTRIBUTE = "relay.name"
+"""Argument and result attribute: the name by which users know an input or output."""
+
+
+class Function:
+    """A function of `params` with `body`; `str` shows it as text, types that are not known yet as `!relay.incomplete`.
+
+    A body that is a `relay.Tuple` gives a function of several results. Raises `InputError` where the body uses a
+    variable that is no parameter.
+    """
+
+    params: list[Var]
+    body: Expr
+
+    def __init__(self, params: Sequence[Var], body: ExprLike):
+        self.params, self.body = list(params), Expr(as_value(body))
+        unbound = [var.name for var in free_vars(self.body) if var not in set(self.params)]
+        if unbound:
+            raise InputError(
+                f"the body uses variables that are no parameters: {', '.join(unbound)}",
+                help="pass relay.analysis.free_vars(body) as parameters",
+            )
+
+    def to_func(self, name: str = "main") -> FuncOp:
+        """The function as `func.func @name`; each call makes a copy of its own."""
+        block = _bind(self.params)
+        results = _copy_into(block, self.params, self._results())
+        block.add_op(detached(ReturnOp(*results)))
+        type = FunctionType.from_lists(block.arg_types, [result.type for result in results])
+        outputs = ["output"] if len(results) == 1 else [f"output_{index}" for index in range(len(results))]
+        return FuncOp(
+            name,
+            type,
+            Region(block),
+            arg_attrs=_names([param.name for param in self.params]),
+            res_attrs=_names(outputs),
+        )
+
+    def _results(self) -> Sequence[SSAValue]:
+        value = self.body.value
+        if isinstance(value, OpResult) and isinstance(value.op, TupleOp) and value.op.parent is None:
+            return value.op.operands
+        return [value]
+
+    def closure(self) -> Expr:
+        """The function as a value (`relay.fn`)."""
+        block = _bind(self.params)
+        (result,) = _copy_into(block, self.params, [self.body.value])
+        block.add_op(detached(YieldOp(result)))
+        return Expr(FnOp(FunctionType.from_lists(block.arg_types, [result.type]), Region(block)).result)
+
+    def __call__(self, *arguments: ExprLike) -> Expr:
+        """The function's value at `arguments`."""
+        return invoke(self.closure(), *arguments)
+
+    def __str__(self) -> str:
+        return str(self.to_func())
+
+
+class Module:
+    """Makes modules (xDSL's `ModuleOp`) of functions and expressions."""
+
+    @staticmethod
+    def from_expr(expr: Function | ExprLike, name: str = "main") -> ModuleOp:
+        """A module with one function; the free variables of an expression become its parameters."""
+        return Module.from_functions({name: expr})
+
+    @staticmethod
+    def from_functions(functions: dict[str, Function | ExprLike]) -> ModuleOp:
+        """A module with a function for every name."""
+        return ModuleOp([_as_function(expr).to_func(name) for name, expr in functions.items()])
+
+
+def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
+    """The value of a function at `arguments`."""
+    function = as_value(callee)
+    type = function.type
+    result: Attribute = type.outputs.data[0] if isinstance(type, FunctionType) else IncompleteType()
+    return Expr(InvokeOp(function, [as_value(argument) for argument in arguments], result).result)
+
+
+def If(condition: ExprLike, true_branch: ExprLike, false_branch: ExprLike) -> Expr:  # noqa: N802 (Relay's name)
+    """One of two values; only the chosen one is evaluated, whatever ops it takes."""
+    true_value, false_value = as_value(true_branch), as_value(false_branch)
+    type = false_value.type if isinstance(true_value.type, IncompleteType) else true_value.type
+    return Expr(IfOp(as_value(condition), type, _yield_region(true_value), _yield_region(false_value)).result)
+
+
+def let(name: str, value: ExprLike) -> Expr:
+    """`value` bound to a name: what follows uses the expression that is returned."""
+    bound = as_value(value)
+    op = LetOp.call(bound, variable=name)
+    set_name(op.result, name)
+    return Expr(op.result)
+
+
+def _yield_region(value: SSAValue) -> Region:
+    """A region that yields a value from around it: in dataflow form position means nothing."""
+    return Region(Block([detached(YieldOp(value))]))
+
+
+def _as_function(expr: Function | ExprLike) -> Function:
+    if isinstance(expr, Function):
+        return expr
+    body = Expr(as_value(expr))
+    return Function(free_vars(body), body)
+
+
+def _bind(params: Sequence[Var]) -> Block:
+    """A block with an argument for every parameter."""
+    block = Block(arg_types=[param.type for param in params])
+    for param, argument in zip(params, block.args, strict=True):
+        set_name(argument, param.name)
+    return block
+
+
+def detached(op: OperationT) -> OperationT:
+    """`op` in no block: xDSL's implicit builder, where one is active, has put it into its own."""
+    if op.parent is not None:
+        op.detach()
+    return op
+
+
+def _copy_into(block: Block, params: Sequence[Var], values: Sequence[SSAValue]) -> list[SSAValue]:
+    """Copy what `values` need to the end of `block`, parameters replaced by its arguments; the copies of `values`."""
+    mapping: dict[SSAValue, SSAValue] = {param.value: arg for param, arg in zip(params, block.args, strict=True)}
+    for op in post_order(*values):
+        block.add_op(detached(op.clone(mapping)))
+    return [mapping.get(value, value) for value in values]
+
+
+def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+    return ArrayAttr([DictionaryAttr({NAME_ATTRIBUTE: StringAttr(name)}) for name in names])
