@@ -1,0 +1,84 @@
+"""A package outside this repository adds an operator, installs beside xrelay and is used from import to native code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+PACKAGE = Path(__file__).parents[1] / "out_of_tree" / "hardswish"
+BIN = Path(sys.executable).parent
+
+RUN = """
+import sys
+import numpy as np
+import onnx.reference
+import xrelay
+
+x = np.linspace(-5, 5, 2 * 3 * 8 * 8, dtype=np.float32).reshape(2, 3, 8, 8)
+model = xrelay.compile(sys.argv[1], cache=False)
+(found,) = model.run({"x": x})
+(wanted,) = onnx.reference.ReferenceEvaluator(sys.argv[1]).run(None, {"x": x})
+np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+kernels = model.artifact.metadata.kernels
+assert len(kernels) == 1, kernels
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which the package is installed, offline and without touching this one."""
+    target = tmp_path_factory.mktemp("site")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--disable-pip-version-check", "--target", str(target), str(PACKAGE)], check=True)
+    return {**os.environ, "PYTHONPATH": str(target)}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """relu(hard_swish(x))."""
+    shape = [2, 3, 8, 8]
+    nodes = [helper.make_node("HardSwish", ["x"], ["h"], "hs"), helper.make_node("Relu", ["h"], ["y"], "relu")]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "xy"]
+    graph = helper.make_graph(nodes, "outside", ends[:1], ends[1:])
+    path = tmp_path_factory.mktemp("model") / "outside.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8), path)
+    return path
+
+
+def run(command: list[str], environment: dict[str, str] | None, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, check=False)
+
+
+def test_without_the_package_the_op_is_unknown(model: Path) -> None:
+    done = run([str(BIN / "xrelay"), "import", str(model)], None)
+    assert done.returncode == 1
+    assert "HardSwish" in done.stderr
+
+
+def test_the_op_parses_verifies_and_infers(environment: dict[str, str]) -> None:
+    text = """func.func @main(%x: tensor<4xf32>) -> !relay.incomplete {
+      %y = relay.contrib.hard_swish(%x) : (tensor<4xf32>) -> !relay.incomplete
+      func.return %y : !relay.incomplete
+    }"""
+    done = run([str(BIN / "xrelay-opt"), "-p", "relay-infer-type"], environment, text)
+    assert done.returncode == 0, done.stderr
+    assert "relay.contrib.hard_swish(%x) : (tensor<4xf32>) -> tensor<4xf32>" in done.stdout
+    wrong = text.replace("f32", "i32").replace("!relay.incomplete", "tensor<4xi32>")
+    done = run([str(BIN / "xrelay-opt")], environment, wrong)
+    assert "[relay.contrib.hard_swish C1]" in done.stderr
+
+
+def test_an_onnx_model_imports_and_compiles(environment: dict[str, str], model: Path) -> None:
+    done = run([sys.executable, "-c", RUN, str(model)], environment)
+    assert done.returncode == 0, done.stderr
+
+
+def test_native_equals_interpreter(environment: dict[str, str], model: Path) -> None:
+    done = run([str(BIN / "xrelay"), "run", str(model), "--random", "--check", "--no-cache"], environment)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,13 @@
+"""From ONNX."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.frontend.onnx import NodeView, converts
+
+
+@converts("HardSwish", since=14)
+def convert_hard_swish(node: NodeView) -> SSAValue:
+    """One node, one op."""
+    return node.emit("contrib.hard_swish", node.input(0))
