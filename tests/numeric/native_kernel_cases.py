@@ -90,7 +90,7 @@ func.func @k(%A: memref<{rows}x{depth}xf32>, %B: memref<{depth}x{columns}xf32>, 
     attributes {{loop.kernel}} {{
   loop.for "io" %io to {-(-rows // 4)} tail = {tail} {{
     loop.for "jo" %jo to {-(-columns // 16)} tail = {tail} {{
-      {f'%acc = memref.alloc() : {target}' if local else ''}
+      {f"%acc = memref.alloc() : {target}" if local else ""}
       loop.for "ko" %ko to {-(-depth // 8)} {{
         loop.for "ki" %ki to 8 {{
           loop.for "ii" %ii to 4 unrolled {{
@@ -110,7 +110,7 @@ func.func @k(%A: memref<{rows}x{depth}xf32>, %B: memref<{depth}x{columns}xf32>, 
             }}
           }}
         }}
-      }}{write if local else ''}
+      }}{write if local else ""}
     }}
   }}
   func.return
@@ -330,7 +330,7 @@ def _strided(x: Array) -> tuple[Array, ...]:
 CASES = [
     *(elementwise(kind, tail) for kind in ("", "parallel") for tail in ("peel", "mask", "overlap")),
     *(elementwise("", tail, extent) for tail in ("peel", "mask") for extent in (5, 16, 32, 33)),
-    *(elementwise("unrolled", tail, inner=inner) for tail in ("peel", "mask") for inner in ("", "unrolled", "parallel")),
+    *(elementwise("unrolled", tail, inner=i) for tail in ("peel", "mask") for i in ("", "unrolled", "parallel")),
     *(matmul(tail, 10, 40, 21, local) for tail in ("peel", "mask", "overlap") for local in (False, True)),
     matmul("peel", 3, 5, 2, True),
     _case("padded", PADDED, "3x10xf32", "3x24xf32",

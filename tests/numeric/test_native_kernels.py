@@ -1,0 +1,21 @@
+"""Kernels of the loop level compute natively what numpy says they compute."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.native_kernels import NativeKernel
+
+sys.path.insert(0, str(Path(__file__).parent))
+from native_kernel_cases import CASES, Case
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_native_kernel_computes_its_meaning(case: Case):
+    inputs, outputs = case.arrays()
+    NativeKernel(case.text)(*inputs, *outputs)
+    for found, expected in zip(outputs, case.expected(*inputs), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=case.tolerance, atol=case.tolerance)

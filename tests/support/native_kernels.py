@@ -1,0 +1,62 @@
+"""Kernels of the loop level as native code, called on numpy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.lowering.emit_llvm import emit_llvm_ir
+from xrelay.lowering.registry import pass_thunks
+from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
+from xrelay.passes.infra.instruments import Verify
+from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.runtime import llvm
+from xrelay.runtime.abi import Context
+from xrelay.runtime.native import NativeLibrary, compile_ir
+from xrelay.runtime.thread_pool import thread_pool
+
+SCF_PIPELINE = ("loop-lower-blocks", "convert-loop-to-scf")
+"""From scheduled loop nests to the scf level."""
+
+__all__ = ["SCF_PIPELINE", "NativeKernel", "host_ir", "lowered"]
+
+
+def lowered(text: str, passes: Sequence[str] = SCF_PIPELINE) -> ModuleOp:
+    """The module after these passes, verified after each."""
+    context = full_context()
+    module = parse_module(context, text, "kernel.mlir")
+    module.verify()
+    steps = parse_passes(",".join(passes), pass_thunks())
+    run_pipeline(module, steps, context=context, instruments=[Verify()])
+    return module
+
+
+def host_ir(text: str, passes: Sequence[str] = SCF_PIPELINE) -> str:
+    """LLVM IR text for this machine."""
+    return emit_llvm_ir(lowered(text, [*passes, *LLVM_PIPELINE]))
+
+
+class NativeKernel:
+    """One function of a module, compiled for this machine."""
+
+    def __init__(self, text: str, name: str = "k", passes: Sequence[str] = SCF_PIPELINE):
+        native = llvm.binding()
+        self.code = compile_ir(
+            host_ir(text, passes), cpu=native.get_host_cpu_name(), features=native.get_host_cpu_features().flatten()
+        )
+        pool = {"xrelay_parallel_for": thread_pool().parallel_for}
+        self._library = NativeLibrary.load([self.code], exports=[name], imports=pool)
+        self._address = self._library.address(name)
+
+    def __call__(self, *arrays: NDArray[Any], threads: int = 2) -> None:
+        """Runs the function on the arrays' memory."""
+        for array in arrays:
+            assert array.flags.c_contiguous
+        function = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * (len(arrays) + 1))(self._address)
+        context = Context(0, threads)
+        assert function(ctypes.addressof(context), *[array.ctypes.data for array in arrays]) == 0
