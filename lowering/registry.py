@@ -15,6 +15,9 @@ from xrelay.errors import PassError
 
 ALL_PASSES: dict[str, str] = {
     # relay
+    "relay-simplify-inference": "xrelay.passes.relay.simplify_inference:RelaySimplifyInferencePass",
+    "relay-fold-constant": "xrelay.passes.relay.fold_constant:RelayFoldConstantPass",
+    "relay-canonicalize-ops": "xrelay.passes.relay.canonicalize_ops:RelayCanonicalizeOpsPass",
     "relay-fuse-ops": "xrelay.passes.relay.fuse_ops:RelayFuseOpsPass",
     "relay-defuse-ops": "xrelay.passes.relay.defuse_ops:RelayDefuseOpsPass",
     "relay-outline-fused": "xrelay.passes.relay.outline_fused:RelayOutlineFusedPass",
@@ -26,6 +29,7 @@ ALL_PASSES: dict[str, str] = {
     "topi-inline-injective": "xrelay.passes.topi.inline_injective:TopiInlineInjectivePass",
     "convert-topi-to-loop": "xrelay.lowering.topi_to_loop.convert_topi_to_loop:ConvertTopiToLoopPass",
     # loop
+    "loop-assign-schedules": "xrelay.lowering.topi_to_loop.assign_schedules:LoopAssignSchedulesPass",
     "loop-apply-schedules": "xrelay.passes.loop.apply_schedules:LoopApplySchedulesPass",
     "loop-split": "xrelay.passes.loop.split:LoopSplitPass",
     "loop-fuse": "xrelay.passes.loop.fuse:LoopFusePass",

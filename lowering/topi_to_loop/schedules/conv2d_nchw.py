@@ -1,0 +1,50 @@
+"""Convolution on plain channels: rows of columns in lanes, several filters in registers."""
+
+from __future__ import annotations
+
+from xrelay.dialects.loop import BlockOp, LoadOp
+from xrelay.dialects.loop.affine_bounds import stride
+from xrelay.lowering.topi_to_loop.schedules.nests import schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.plan import Plan, source_of
+from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
+from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
+from xrelay.lowering.topi_to_loop.schedules.tiles import largest_divisor
+
+SOURCE = "topi.conv2d_nchw"
+FILTERS, COLUMNS = 1, 3
+MAX_FILTERS = 8
+"""How many filters share a vector of the image."""
+
+
+def schedule_conv2d_nchw(plan: Plan) -> bool:
+    """Takes kernels with one convolution on N×C×H×W images, which stay so where no pass has changed the layout.
+
+    ```
+    for n, c, h, w: for k, y, x: …    →    parallel for n_c_o_h: for w_o:
+                                             for k, y, x: for c in 8: for w in lanes: acc += image * weight
+    ```
+
+    Lanes run along the columns where the stride is 1; otherwise the sums stay scalar.
+    """
+    found = [block for block in plan.blocks() if block.is_reduction and source_of(block) == SOURCE]
+    if len(found) != 1 or len(found[0].spatial) != 4:
+        return False
+    name = found[0].block_name
+    lanes = plan.lanes(found[0])
+    if not _has_unit_stride(found[0]) or found[0].extents[COLUMNS] < lanes:
+        plan.because("columns are not lanes: their stride is not 1, or there are too few")
+        fold_at_consumer(plan, name)
+    elif (consumer := consumer_of(plan, name)) is not None:
+        filters = largest_divisor(plan.block(name).extents[FILTERS], MAX_FILTERS)
+        axes = [TiledAxis(FILTERS, filters), TiledAxis(COLUMNS, lanes, lanes=True)]
+        refused = tile_products(plan, name, consumer.block_name, axes)
+        plan.because(f"{filters} filters x {lanes} columns" if refused is None else f"no register tile: {refused}")
+    schedule_remaining(plan)
+    return True
+
+
+def _has_unit_stride(block: BlockOp) -> bool:
+    """Whether neighbouring columns of the result read neighbouring elements of the image."""
+    column = block.variables[COLUMNS]
+    reads = [op.index for op in block.body.walk() if isinstance(op, LoadOp) and column in op.index_operands]
+    return all(stride(index.exprs[-1], index.operands.index(column)) == 1 for index in reads)

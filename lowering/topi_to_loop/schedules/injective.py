@@ -1,0 +1,20 @@
+"""Kernels without reduction: lanes along the innermost axis, threads over the others."""
+
+from __future__ import annotations
+
+from xrelay.lowering.topi_to_loop.schedules.nests import schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.plan import Plan
+
+
+def schedule_injective(plan: Plan) -> bool:
+    """Takes kernels in which nothing is reduced. Each result has a nest of its own.
+
+    ```
+    for n, c, h, w:  →  parallel for n_c_h:
+                          for w_o: for w_v in 16 lanes:
+    ```
+    """
+    if any(block.is_reduction for block in plan.blocks()):
+        return False
+    schedule_remaining(plan)
+    return True

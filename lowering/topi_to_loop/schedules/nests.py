@@ -1,0 +1,124 @@
+"""What every family does to nests: spread outer loops over threads, make lanes of the innermost one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xrelay.dialects.loop import IterKind
+from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
+from xrelay.lowering.topi_to_loop.schedules.plan import (
+    ITERATIONS_PER_THREAD,
+    MIN_PARALLEL_WORK,
+    Plan,
+    loops_of_kind,
+    points,
+)
+
+MIN_LANES = 4
+"""A loop of fewer iterations is left to LLVM."""
+
+MAX_UNROLLED_VECTORS = 4
+"""How many vectors of a row are kept in registers while a reduction runs over them."""
+
+
+def parallelize_outer(plan: Plan, loops: Sequence[str], work: int) -> str | None:
+    """Fuses the first of `loops`, a perfect nest, as far as threads need iterations, and makes them parallel.
+
+    `work` is the number of element operations inside of all. Gives the parallel loop; None where one thread does.
+    """
+    threads = plan.target.threads
+    if threads < 2 or work < MIN_PARALLEL_WORK or not loops:
+        return None
+    name, count = loops[0], plan.extent(loops[0])
+    for inner in loops[1:]:
+        if count >= threads * ITERATIONS_PER_THREAD:
+            break
+        fused = f"{name}_{inner}"
+        if plan.attempt(Fuse(name, inner, fused)) is not None:
+            break
+        name, count = fused, plan.extent(fused)
+    if count < 2 or plan.attempt(Parallelize(name)) is not None:
+        return None
+    plan.because(f"parallel over {count} iterations of {name}")
+    return name
+
+
+def vectorize_row(plan: Plan, loop: str, lanes: int) -> list[str]:
+    """Makes the innermost loop of a nest lanes, split by the vector width where it is longer.
+
+    Gives the loops that stand for it now, the outermost first; says why where lanes are not possible.
+    """
+    extent = plan.extent(loop)
+    if extent < MIN_LANES:
+        plan.because(f"{loop} has {extent} iterations, too few for lanes")
+        return [loop]
+    refused = plan.why_not_vectorized(loop)
+    if refused is not None:
+        plan.because(f"not vectorized: {refused}")
+        return [loop]
+    if extent <= lanes:
+        plan.do(Vectorize(loop))
+        plan.because(f"{extent} lanes along {loop}")
+        return [loop]
+    outer, inner = f"{loop}_o", f"{loop}_v"
+    plan.do(Split(loop, lanes, names=(outer, inner)), Vectorize(inner))
+    plan.because(f"{lanes} lanes along {loop}")
+    return [outer, inner]
+
+
+def schedule_elementwise(plan: Plan, name: str) -> None:
+    """Schedules the nest of a block without reduction that stands alone: lanes inside, threads outside."""
+    block = plan.block(name)
+    loops = loops_of_kind(block, IterKind.SPATIAL)
+    if not loops:
+        plan.because(f"{name} is a single element")
+        return
+    work = points(block) * max(1, len(list(block.walk())))
+    rows = vectorize_row(plan, loops[-1], plan.lanes(block))
+    parallelize_outer(plan, [*loops[:-1], *rows[:-1]], work)
+
+
+def schedule_fold(plan: Plan, name: str) -> None:
+    """Schedules the nest of a reduction that stands alone and accumulates in memory.
+
+    Where its innermost spatial loop can be lanes, the reduction moves around it, so that each step adds a vector.
+    """
+    block = plan.block(name)
+    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), loops_of_kind(block, IterKind.REDUCE)
+    if not spatial:
+        plan.because(f"{name} folds to a single element")
+        return
+    vectorize_fold(plan, name, spatial, reduction)
+    parallelize_outer(plan, spatial[:-1], points(block))
+
+
+def vectorize_fold(plan: Plan, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> bool:
+    """Brings the innermost spatial loop of a reduction inside of the reduction and makes it lanes, if that is legal.
+
+    Rows longer than a vector become up to four vectors, unrolled. Otherwise the nest stays as it is, the reduction
+    innermost, and LLVM may use lanes for the terms of one sum.
+    """
+    row = spatial[-1]
+    if plan.extent(row) < MIN_LANES:
+        return False
+    trial = Plan(plan.kernel, plan.target)
+    if reduction and trial.attempt(Reorder((*reduction, row))) is not None:
+        return False
+    refused = trial.why_not_vectorized(row)
+    if refused is not None:
+        plan.because(f"the reduction stays innermost: {refused}")
+        return False
+    if reduction:
+        plan.do(Reorder((*reduction, row)))
+    loops = vectorize_row(plan, row, plan.lanes(plan.block(name)))
+    if len(loops) > 1 and plan.extent(loops[0]) <= MAX_UNROLLED_VECTORS:
+        plan.do(Unroll(loops[0]))
+    return True
+
+
+def schedule_remaining(plan: Plan) -> None:
+    """Schedules every nest that no family has claimed, each by itself."""
+    for block in plan.blocks():
+        if plan.is_done(block.block_name):
+            continue
+        (schedule_fold if block.is_reduction else schedule_elementwise)(plan, block.block_name)

@@ -1,0 +1,97 @@
+"""Products summed in a register tile: what convolutions and matrix products share.
+
+A *consumer* stores the results, after the epilogue. Its loops are cut into tiles; the sums are computed at the
+innermost loop around a tile, in a buffer of their own that becomes registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xrelay.dialects.loop import IterKind
+from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Split, Unroll, Vectorize
+from xrelay.lowering.topi_to_loop.schedules.nests import parallelize_outer
+from xrelay.lowering.topi_to_loop.schedules.plan import Plan, loop_of_variable, loops_of_kind, points
+
+
+@dataclass(frozen=True)
+class TiledAxis:
+    """One loop of the consumer: how many of its iterations are in a tile, and whether they become lanes."""
+
+    position: int
+    """Of the variable in consumer and sum; both have the same."""
+    tile: int
+    lanes: bool = False
+
+
+def split_consumer(plan: Plan, consumer: str, axes: Sequence[TiledAxis]) -> tuple[list[str], list[str]]:
+    """Cuts the consumer's loops and brings the tile inside; gives the loops outside and inside of the tile.
+
+    Axes stand in the order that their loops inside of the tile get, lanes last. Other loops stay outside.
+    """
+    block = plan.block(consumer)
+    names = [loop_of_variable(block, position) for position in range(len(block.kinds))]
+    inner: list[str] = []
+    for axis in axes:
+        loop = names[axis.position]
+        if loop is None:
+            continue
+        if axis.tile < plan.extent(loop):
+            outer, tile = f"{loop}_o", f"{loop}_i"
+            if axis.tile > 1:
+                plan.do(Split(loop, axis.tile, names=(outer, tile)))
+                names[axis.position] = outer
+                inner.append(tile)
+        else:
+            names[axis.position] = None
+            inner.append(loop)
+    outside = [loop for loop in names if loop is not None]
+    if len(outside) + len(inner) > 1:
+        plan.do(Reorder((*outside, *inner)))
+    return outside, inner
+
+
+def tile_products(plan: Plan, name: str, consumer: str, axes: Sequence[TiledAxis]) -> str | None:
+    """Computes the sums of block `name` in a register tile at `consumer`; gives the reason where that is not possible.
+
+    `axes` are as for `split_consumer`. The sums' loops end up as: reduction, then the tile, unrolled, lanes innermost.
+    """
+    block = plan.block(name)
+    own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
+    reduction = loops_of_kind(block, IterKind.REDUCE)
+    work = points(block)
+    outside, inner = split_consumer(plan, consumer, axes)
+    if not outside:
+        return f"all of {consumer} is one tile"
+    if (refused := plan.attempt(ComputeAt(name, outside[-1]))) is not None:
+        return refused
+    tile = [loop for axis in axes if (loop := own[axis.position]) is not None and plan.extent(loop) > 1]
+    if len(reduction) + len(tile) > 1:
+        plan.do(Reorder((*reduction, *tile)))
+    lanes = own[axes[-1].position] if axes[-1].lanes else None
+    lanes = make_lanes(plan, name, tile, lanes)
+    for loop in tile:
+        if loop != lanes:
+            plan.do(Unroll(loop))
+    for loop in reduction:
+        plan.do(DisableUnroll(loop))
+    row = inner[-1] if inner and axes[-1].lanes else None
+    row = make_lanes(plan, consumer, inner, row)
+    for loop in inner:
+        if loop != row:
+            plan.do(Unroll(loop))
+    parallelize_outer(plan, outside, work)
+    plan.mark_done(name, consumer)
+    return None
+
+
+def make_lanes(plan: Plan, block: str, tile: Sequence[str], loop: str | None) -> str | None:
+    """Makes lanes of a loop of a tile where that is legal; gives the loop that then has them."""
+    if loop is None or loop not in tile:
+        return None
+    refused = plan.attempt(Vectorize(loop))
+    if refused is not None:
+        plan.because(f"{block} is not vectorized: {refused}")
+        return None
+    return loop

@@ -1,0 +1,71 @@
+"""Softmax, and other chains of reductions and elementwise stages: all stages of a row while it is in the cache."""
+
+from __future__ import annotations
+
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
+from xrelay.dialects.loop.schedule import ComputeAt
+from xrelay.lowering.topi_to_loop.schedules.nests import (
+    parallelize_outer,
+    schedule_remaining,
+    vectorize_fold,
+    vectorize_row,
+)
+from xrelay.lowering.topi_to_loop.schedules.plan import Plan, loop_of_variable, loops_of_kind, points, source_of
+
+
+def schedule_softmax(plan: Plan) -> bool:
+    """Takes kernels with a softmax whose result is their last stage.
+
+    ```
+    for i: max                       parallel for i:
+    for i, j: exp           →          max of the row
+    for i: sum                         exp of the row, in lanes
+    for i, j: quotient                 sum of the row
+                                       quotient of the row, in lanes
+    ```
+    """
+    blocks = plan.blocks()
+    if not any(source_of(block) == "topi.softmax" for block in blocks) or blocks[-1].is_reduction:
+        return False
+    last = blocks[-1]
+    rows = _row_loops(last, blocks)
+    if rows:
+        _compute_rows(plan, last.block_name, rows)
+    schedule_remaining(plan)
+    return True
+
+
+def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:
+    """The leading loops of the last stage on which every reduction that it reads depends: they number the rows."""
+    results = {buffer for block in blocks if block.is_reduction for buffer in block.writes}
+    loads = [op for op in last.walk() if isinstance(op, LoadOp) and op.memref in results]
+    rows: list[str] = []
+    for position, variable in enumerate(last.variables):
+        loop = loop_of_variable(last, position)
+        if not all(variable in load.index_operands for load in loads) and loop is not None:
+            break
+        if loop is not None:
+            rows.append(loop)
+    return rows if loads else []
+
+
+def _compute_rows(plan: Plan, last: str, rows: list[str]) -> None:
+    names = [block.block_name for block in plan.blocks()]
+    work = sum(points(block) for block in plan.blocks())
+    spatial = {block.block_name: loops_of_kind(block, IterKind.SPATIAL) for block in plan.blocks()}
+    reduction = {block.block_name: loops_of_kind(block, IterKind.REDUCE) for block in plan.blocks()}
+    moved = [name for name in reversed(names[:-1]) if plan.attempt(ComputeAt(name, rows[-1])) is None]
+    if not moved:
+        return
+    for name in (*moved, last):
+        block = plan.block(name)
+        tile = [loop for loop in spatial[name] if loop not in rows and plan.extent(loop) > 1]
+        if not tile:
+            continue
+        if block.is_reduction:
+            vectorize_fold(plan, name, tile, reduction[name])
+        else:
+            vectorize_row(plan, tile[-1], plan.lanes(block))
+    parallelize_outer(plan, rows, work)
+    plan.because(f"{len(moved)} stages are computed for each row of {rows[-1]}")
+    plan.mark_done(*moved, last)
