@@ -3,15 +3,16 @@
 `func.func @k(%x: memref<…>)` becomes `llvm.func @k(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32`. The result is a status, 0
 for success. A caller hands its `%ctx` on and returns a callee's status at once if it is not 0.
 
-A failed `cf.assert` stores its number in `ctx->status`, unless another thread's failure is there already, and returns
-it. Numbers begin at 1 and index the module's attribute `xrelay.status_messages`.
+A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is there already, and returns it:
+`reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`REASONS`), and
+`kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone.
 
 `@main` gets an entry, `i32 @xrelay_entry(ptr ctx, ptr args)`, which reads its pointers from the array `args`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -26,7 +27,6 @@ from xrelay.dialects.llvm_extras import CmpXchgOp
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import (
-    AnyPattern,
     ConversionPattern,
     ConversionRewriter,
     apply_conversion,
@@ -35,16 +35,22 @@ from xrelay.passes.infra.conversion import (
 
 ENTRY = "xrelay_entry"
 """The symbol that the runtime calls."""
-STATUS_MESSAGES = "xrelay.status_messages"
-"""The module attribute whose element k is the message of status k + 1."""
+KERNEL = "xrelay.kernel"
+"""The attribute of an outlined function that names the kernel it is part of."""
+UNSPECIFIED = 1
+REASONS: dict[str, int] = {
+    "index out of range": 2,
+    "shape mismatch": 3,
+    "division by zero": 4,
+    "out of memory": 5,
+}
+"""How the message of an assertion begins → the reason in the status; `UNSPECIFIED` for any other message."""
 
 
-def status_messages(module: ModuleOp) -> tuple[str, ...]:
-    """What a converted module's statuses 1, 2, … mean."""
-    messages = module.attributes.get(STATUS_MESSAGES)
-    if not isinstance(messages, ArrayAttr):
-        return ()
-    return tuple(message.data for message in messages if isinstance(message, StringAttr))
+def status_of(message: str, kernel: int | None) -> int:
+    """The status of a failed assertion with this message, in the kernel of this number."""
+    reason = next((number for text, number in REASONS.items() if message.startswith(text)), UNSPECIFIED)
+    return reason if kernel is None else reason | (kernel + 1) << 8
 
 
 class ConvertFunction(ConversionPattern[func.FuncOp]):
@@ -53,8 +59,8 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
     Calls, assertions and returns in the body are converted with it, last to first, because each splits its block.
     """
 
-    def __init__(self, messages: dict[str, int]):
-        self.messages = messages
+    def __init__(self, kernels: Mapping[str, int]):
+        self.kernels = kernels
 
     def rewrite(self, op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
         """Convert signature and body."""
@@ -71,7 +77,9 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         )
         rewriter.insert(new)
         if new.body.blocks:
-            _convert_body(new.body, rewriter, self.messages)
+            part_of = op.attributes.get(KERNEL)
+            name = part_of.data if isinstance(part_of, StringAttr) else op.sym_name.data
+            _convert_body(new.body, rewriter, self.kernels.get(name))
         rewriter.erase(op)
         return None
 
@@ -95,7 +103,7 @@ def _kept_properties(op: func.FuncOp) -> dict[str, Attribute | None]:
     return properties
 
 
-def _convert_body(body: Region, rewriter: ConversionRewriter, messages: dict[str, int]) -> None:
+def _convert_body(body: Region, rewriter: ConversionRewriter, kernel: int | None) -> None:
     entry = body.first_block
     assert entry is not None, "a function with a body has an entry block"
     rewriter.convert_block_arguments(entry)
@@ -103,15 +111,12 @@ def _convert_body(body: Region, rewriter: ConversionRewriter, messages: dict[str
     context.name_hint = "ctx"
     exits = _Exits(context, body)
     convention = [op for op in body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
-    for op in convention:
-        if isinstance(op, cf.AssertOp):
-            messages.setdefault(op.msg.data, len(messages) + 1)
     for op in reversed(convention):
         rewriter.begin(op)
         if isinstance(op, func.CallOp):
             _convert_call(op, exits, rewriter)
         elif isinstance(op, cf.AssertOp):
-            _convert_assert(op, messages[op.msg.data], exits, rewriter)
+            _convert_assert(op, status_of(op.msg.data, kernel), exits, rewriter)
         else:
             rewriter.insert(llvm.ReturnOp(rewriter.insert(constant(0, i32)).result))
             rewriter.erase(op)
@@ -194,8 +199,18 @@ def _add_entry(module: ModuleOp) -> None:
     )
 
 
-def _patterns(messages: dict[str, int]) -> Sequence[AnyPattern]:
-    return (ConvertFunction(messages), ConvertFunctionConstant())
+def _kernel_numbers(module: ModuleOp) -> dict[str, int]:
+    """The private functions with a body, without parts of others, numbered in order."""
+    names = [
+        op.sym_name.data
+        for op in module.ops
+        if isinstance(op, func.FuncOp)
+        and not op.is_declaration
+        and op.sym_visibility is not None
+        and op.sym_visibility.data == "private"
+        and KERNEL not in op.attributes
+    ]
+    return {name: number for number, name in enumerate(names)}
 
 
 def _is_legal(op: Operation) -> bool:
@@ -213,8 +228,6 @@ class ConvertFuncToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every function, then add the entry."""
-        messages: dict[str, int] = {}
-        apply_conversion(op, _patterns(messages), is_legal=_is_legal, types=llvm_types())
-        if messages:
-            op.attributes[STATUS_MESSAGES] = ArrayAttr([StringAttr(message) for message in messages])
+        patterns = (ConvertFunction(_kernel_numbers(op)), ConvertFunctionConstant())
+        apply_conversion(op, patterns, is_legal=_is_legal, types=llvm_types())
         _add_entry(op)

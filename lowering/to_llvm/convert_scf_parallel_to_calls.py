@@ -31,6 +31,7 @@ from xrelay.dialects.llvm_extras import ZeroOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.convert_func_to_llvm import KERNEL
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, describe_place
 
@@ -78,8 +79,10 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
         environment = _pack(captures, function, rewriter)
 
         rewriter.insertion_point = InsertPoint.before(function)
-        rewriter.insert(_body_function(name, op, captures, constants))
-        rewriter.insert(_task_function(name, captures))
+        kernel = function.attributes.get(KERNEL, function.sym_name)
+        for part in (_body_function(name, op, captures, constants), _task_function(name, captures)):
+            part.attributes[KERNEL] = kernel
+            rewriter.insert(part)
         rewriter.insertion_point = InsertPoint.before(op)
         task = rewriter.insert(ConstantOp(f"{name}_task", TASK_TYPE))
         rewriter.insert(CallOp(PARALLEL_FOR, [task.result, environment, count], []))

@@ -1,0 +1,122 @@
+"""Arithmetic on f32 scalars or vectors, written as in a formula: what the expansions of `math-expand` are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, f32, i32
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xrelay.dialects.arith_extras import CmpfOp, SelectOp, SIToFPOp, with_element
+from xrelay.lowering.to_llvm.constants import number_attribute
+from xrelay.passes.infra.conversion import ConversionRewriter
+
+CONTRACT = arith.FastMathFlagsAttr((FastMathFlag.ALLOW_CONTRACT,))
+"""Lets a product and a sum become one fused instruction where the CPU has it; nothing else may change."""
+
+
+class Lanes:
+    """Inserts arith and math ops on values of one shape: a scalar, or a vector of any number of lanes."""
+
+    def __init__(self, type_: Attribute, rewriter: ConversionRewriter):
+        self.floats, self.integers = with_element(type_, f32), with_element(type_, i32)
+        self._rewriter = rewriter
+
+    def _result(self, op: Operation) -> SSAValue:
+        return self._rewriter.insert(op).results[0]
+
+    def number(self, value: float) -> SSAValue:
+        """`value` in every lane."""
+        return self._constant(value, self.floats)
+
+    def integer(self, value: int) -> SSAValue:
+        """`value` in every lane, as i32."""
+        return self._constant(value, self.integers)
+
+    def _constant(self, value: float, type_: Attribute) -> SSAValue:
+        attribute = number_attribute(value, type_)
+        assert isinstance(attribute, FloatAttr | IntegerAttr | DenseIntOrFPElementsAttr), "numbers are one of these"
+        return self._result(arith.ConstantOp(attribute))
+
+    def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a + b`."""
+        return self._result(arith.AddfOp(a, b, CONTRACT))
+
+    def sub(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a - b`."""
+        return self._result(arith.SubfOp(a, b, CONTRACT))
+
+    def mul(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a * b`."""
+        return self._result(arith.MulfOp(a, b, CONTRACT))
+
+    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a / b`."""
+        return self._result(arith.DivfOp(a, b))
+
+    def multiply_add(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        """`a * b + c`, in one rounding or two as the CPU likes."""
+        return self.add(self.mul(a, b), c)
+
+    def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
+        """`c0 + c1 x + c2 x² + …` by Horner's rule."""
+        result = self.number(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            result = self.multiply_add(result, x, self.number(coefficient))
+        return result
+
+    def compare(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """A float comparison; a predicate that begins with `o` is false for NaNs, with `u` true."""
+        return self._result(CmpfOp(a, b, predicate))
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`condition ? a : b`."""
+        return self._result(SelectOp(condition, a, b))
+
+    def at_most(self, x: SSAValue, bound: float) -> SSAValue:
+        """`min(x, bound)`; a NaN stays. In this form it is one instruction on x86."""
+        limit = self.number(bound)
+        return self.select(self.compare("olt", limit, x), limit, x)
+
+    def at_least(self, x: SSAValue, bound: float) -> SSAValue:
+        """`max(x, bound)`; a NaN stays."""
+        limit = self.number(bound)
+        return self.select(self.compare("ogt", limit, x), limit, x)
+
+    def absolute(self, x: SSAValue) -> SSAValue:
+        """`|x|`."""
+        return self._result(math.AbsFOp(x))
+
+    def copy_sign(self, magnitude: SSAValue, sign: SSAValue) -> SSAValue:
+        """`magnitude` with the sign of `sign`."""
+        return self._result(math.CopySignOp(magnitude, sign))
+
+    def bits(self, x: SSAValue) -> SSAValue:
+        """The bits of floats as integers."""
+        return self._result(arith.BitcastOp(x, self.integers))
+
+    def from_bits(self, x: SSAValue) -> SSAValue:
+        """Integers as the bits of floats."""
+        return self._result(arith.BitcastOp(x, self.floats))
+
+    def add_integers(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a + b` on integers."""
+        return self._result(arith.AddiOp(a, b))
+
+    def sub_integers(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a - b` on integers."""
+        return self._result(arith.SubiOp(a, b))
+
+    def shift_left(self, a: SSAValue, count: int) -> SSAValue:
+        """`a << count`."""
+        return self._result(arith.ShLIOp(a, self.integer(count)))
+
+    def shift_right(self, a: SSAValue, count: int) -> SSAValue:
+        """`a >> count`, the sign kept."""
+        return self._result(arith.ShRSIOp(a, self.integer(count)))
+
+    def to_float(self, a: SSAValue) -> SSAValue:
+        """Integers as floats."""
+        return self._result(SIToFPOp(a, self.floats))
