@@ -35,8 +35,8 @@ unit: $(VENV)/.installed-test ## The Python tests alone
 lit: $(VENV)/.installed-test ## The text tests alone
 	@$(BIN)/lit -j $(JOBS) tests/lit
 
-bench: $(VENV)/.installed ## Kernels and networks, timed against their references
-	@$(BIN)/python -m xrelay.tools.xrelay_cli bench --suite
+bench: $(VENV)/.installed ## Kernels, timed against hand-written ones
+	@$(BIN)/python benchmarks/bench_kernels.py
 
 format: $(VENV)/.installed-test ## Bring the code into the project's format
 	@$(BIN)/ruff format .
