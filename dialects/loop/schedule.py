@@ -107,6 +107,8 @@ class Tile(SchedulePrimitive):
 
     @override
     def problem(self) -> str | None:
+        if self.outer == self.inner:
+            return f"two loops are needed, got {self.outer!r} twice"
         smallest = min(self.outer_factor, self.inner_factor)
         return f"the factors must be positive, got {smallest}" if smallest < 1 else None
 

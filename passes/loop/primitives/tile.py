@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xdsl.dialects import func
 
-from xrelay.dialects.loop.schedule import Reorder, Split, Tile
-from xrelay.passes.loop.primitives.nest import find_loop
-from xrelay.passes.loop.primitives.reorder import perfect_chain, reorder
-from xrelay.passes.loop.primitives.split import check_split, split
+from xrelay.dialects.loop.schedule import Reorder, Split, Tile, primitive_text
+from xrelay.errors import ScheduleError
+from xrelay.passes.loop.primitives.reorder import reorder
+from xrelay.passes.loop.primitives.split import split
 
 
 def tile(kernel: func.FuncOp, step: Tile) -> None:
@@ -27,13 +27,12 @@ def tile(kernel: func.FuncOp, step: Tile) -> None:
 
     It is `split`, `split`, `reorder`, and refuses where one of them does.
     """
-    first = Split(step.outer, step.outer_factor, step.tail)
-    second = Split(step.inner, step.inner_factor, step.tail)
-    outer, inner = find_loop(kernel, step.outer, step), find_loop(kernel, step.inner, step)
-    perfect_chain([outer, inner], step)
-    check_split(kernel, outer, first)
-    check_split(kernel, inner, second)
-    split(kernel, first)
-    split(kernel, second)
-    names = (f"{step.outer}_o", f"{step.inner}_o", f"{step.outer}_i", f"{step.inner}_i")
-    reorder(kernel, Reorder(names))
+    untouched = kernel.body.clone()
+    try:
+        split(kernel, Split(step.outer, step.outer_factor, step.tail))
+        split(kernel, Split(step.inner, step.inner_factor, step.tail))
+        reorder(kernel, Reorder((f"{step.outer}_o", f"{step.inner}_o", f"{step.outer}_i", f"{step.inner}_i")))
+    except ScheduleError as error:
+        kernel.detach_region(0).drop_all_references()
+        kernel.add_region(untouched)
+        raise ScheduleError(f"{primitive_text(step)}: {error.message}", help=error.help) from error

@@ -1,0 +1,168 @@
+"""Schedules change the order of a kernel's work and never its result."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import SchedulePrimitive, Tail
+from xrelay.dialects.loop.schedule import (
+    CacheWrite,
+    ComputeAt,
+    DisableUnroll,
+    Fuse,
+    Parallelize,
+    Reorder,
+    SetTail,
+    Split,
+    Tile,
+    Unroll,
+    Vectorize,
+)
+from xrelay.errors import ScheduleError
+from xrelay.interpreters.loop import run_kernel
+from xrelay.passes.loop.primitives.nest import blocks_of, loops_of
+from xrelay.passes.loop.schedule import Schedule
+
+sys.path.insert(0, str(Path(__file__).parent))
+from loop_kernels import CONV, GEMM, KERNELS, SOFTMAX, KernelText, arguments_for, kernel_of, parse
+
+TAILS = list(Tail)
+
+
+def run(kernel: func.FuncOp, *, lanes: bool) -> np.ndarray:
+    arguments = arguments_for(kernel, 3)
+    run_kernel(kernel, arguments, lanes=lanes)
+    return arguments[-1]
+
+
+def check_same(text: KernelText, schedule: Schedule) -> None:
+    """The scheduled kernel verifies, and gives the bits of the unscheduled one, in lanes and one by one."""
+    schedule.kernel.verify()
+    expected = run(kernel_of(parse(text.text)), lanes=False)
+    np.testing.assert_array_equal(run(schedule.kernel, lanes=False), expected)
+    np.testing.assert_array_equal(run(schedule.kernel, lanes=True), expected)
+
+
+def scheduled(text: KernelText) -> Schedule:
+    return Schedule(kernel_of(parse(text.text)))
+
+
+@pytest.mark.parametrize("text", KERNELS, ids=lambda text: text.name)
+def test_lanes_give_what_single_iterations_give(text: KernelText):
+    check_same(text, scheduled(text))
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("factor", [1, 2, 3, 7, 10])
+def test_split(tail: Tail, factor: int):
+    schedule = scheduled(GEMM)
+    if tail is Tail.OVERLAP and factor > 7:
+        with pytest.raises(ScheduleError, match="cannot be moved back"):
+            schedule.split("i", factor, tail=tail)
+        return
+    check_same(GEMM, schedule.split("i", factor, tail=tail))
+
+
+@pytest.mark.parametrize("tail", [Tail.PEEL, Tail.MASK])
+def test_split_of_a_reduction(tail: Tail):
+    check_same(GEMM, scheduled(GEMM).split("k", 2, tail=tail).reorder("k_o", "i", "j", "k_i"))
+
+
+def test_fuse_then_split_by_what_does_not_divide():
+    check_same(GEMM, scheduled(GEMM).fuse("i", "j").split("i_j", 4).parallelize("i_j_o"))
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_tile_with_tails(tail: Tail):
+    check_same(GEMM, scheduled(GEMM).tile("i", "j", 3, 4, tail=tail))
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_gemm_in_registers(tail: Tail):
+    """The register-tiled product: a tile of accumulators, the reduction around it."""
+    schedule = (
+        scheduled(GEMM)
+        .cache_write("gemm", names=("r", "c"))
+        .tile("r", "c", 3, 4, tail=tail)
+        .compute_at("gemm", "c_o")
+        .reorder("k", "i", "j")
+        .vectorize("j")
+        .unroll("i")
+        .disable_unroll("k")
+        .vectorize("c_i")
+        .parallelize("r_o")
+    )
+    check_same(GEMM, schedule)
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_convolution_with_epilogue_and_padding(tail: Tail):
+    """Consumer tiled, convolution and padding computed at loops of their consumers."""
+    schedule = (
+        scheduled(CONV)
+        .split("w", 3, tail=tail)
+        .split("o", 2)
+        .reorder("o_o", "h", "w_o", "w_i", "o_i")
+        .compute_at("conv", "w_o")
+        .reorder("ci", "kh", "kw", "cw", "co")
+        .compute_at("pad", "ci")
+        .unroll("cw")
+        .fuse("o_o", "h")
+        .parallelize("o_o_h")
+    )
+    assert 'memref<3x5xf32, "local">' in str(schedule.kernel)
+    assert 'memref<2x3xf32, "local">' in str(schedule.kernel)
+    check_same(CONV, schedule)
+
+
+def test_reduction_at_its_consumer_in_tiles():
+    check_same(SOFTMAX, scheduled(SOFTMAX).split("r", 2).compute_at("max", "r_o").split("k", 4))
+
+
+def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
+    loop = st.sampled_from(sorted(loops_of(kernel)))
+    block = st.sampled_from(sorted(blocks_of(kernel)))
+    tail, factor = st.sampled_from(TAILS), st.integers(1, 5)
+    reorder = st.lists(loop, min_size=2, max_size=4, unique=True).map(tuple) if len(loops_of(kernel)) > 1 else None
+    return draw(
+        st.one_of(
+            st.builds(Split, loop, factor, tail),
+            st.builds(Fuse, loop, loop),
+            st.builds(Reorder, reorder) if reorder is not None else st.builds(Unroll, loop),
+            st.builds(Tile, loop, loop, factor, factor, tail),
+            st.builds(Unroll, loop),
+            st.builds(Vectorize, loop),
+            st.builds(Parallelize, loop),
+            st.builds(CacheWrite, block),
+            st.builds(ComputeAt, block, loop),
+            st.builds(ComputeAt, block, loop),
+            st.builds(SetTail, loop, tail),
+            st.builds(DisableUnroll, loop),
+        )
+    )
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(KERNELS), st.data())
+def test_random_schedules(text: KernelText, data: st.DataObject):
+    """Whatever primitives are legal, in whatever order; a refusal leaves the kernel as it was."""
+    schedule = scheduled(text)
+    for _ in range(data.draw(st.integers(1, 8))):
+        before = str(schedule.kernel)
+        step = primitives(schedule.kernel, data.draw)
+        refusal: ScheduleError | None = None
+        try:
+            schedule.apply(step)
+        except ScheduleError as error:
+            refusal = error
+        if refusal is not None:
+            assert step.primitive in refusal.message
+            assert str(schedule.kernel) == before
+    check_same(text, schedule)
