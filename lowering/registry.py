@@ -18,6 +18,7 @@ ALL_PASSES: dict[str, str] = {
     "relay-simplify-inference": "xrelay.passes.relay.simplify_inference:RelaySimplifyInferencePass",
     "relay-fold-constant": "xrelay.passes.relay.fold_constant:RelayFoldConstantPass",
     "relay-canonicalize-ops": "xrelay.passes.relay.canonicalize_ops:RelayCanonicalizeOpsPass",
+    "relay-fold-scale-axis": "xrelay.passes.relay.fold_scale_axis:RelayFoldScaleAxisPass",
     "relay-fuse-ops": "xrelay.passes.relay.fuse_ops:RelayFuseOpsPass",
     "relay-defuse-ops": "xrelay.passes.relay.defuse_ops:RelayDefuseOpsPass",
     "relay-outline-fused": "xrelay.passes.relay.outline_fused:RelayOutlineFusedPass",

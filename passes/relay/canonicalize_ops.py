@@ -1,0 +1,58 @@
+"""`relay-canonicalize-ops`: `nn.bias_add` becomes an addition.
+
+What: the bias gets axes of extent 1 behind its own, and is added by broadcasting. Why: passes about additions, layouts
+among them, then need to know one op instead of two. It changes no value.
+
+Left alone: a bias_add whose types are not known yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from xrelay.dialects.relay.axes import require_axis
+from xrelay.dialects.relay.nn_dense import BiasAddOp
+from xrelay.dialects.relay.tensor_elementwise import AddOp
+from xrelay.dialects.relay.types import is_complete, shape_of
+from xrelay.passes.relay.rewriting import Emitter, rewrite
+from xrelay.passes.relay.simplify_inference import along_axis
+
+
+@dataclass(frozen=True)
+class RelayCanonicalizeOpsPass(ModulePass):
+    """Replace `nn.bias_add` by `expand_dims` and `add`."""
+
+    name = "relay-canonicalize-ops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Canonicalize the module in place."""
+        rewrite(op, AddInsteadOfBiasAdd())
+
+
+class AddInsteadOfBiasAdd(RewritePattern):
+    """A bias_add → an addition. Exact.
+
+    Before:
+
+        %y = relay.nn.bias_add(%x, %b) : (tensor<1x8x4x4xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>
+
+    After:
+
+        %e = relay.expand_dims(%b) {axis = 1, num_newaxis = 2} : (tensor<8xf32>) -> tensor<8x1x1xf32>
+        %y = relay.add(%x, %e) : (tensor<1x8x4x4xf32>, tensor<8x1x1xf32>) -> tensor<1x8x4x4xf32>
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: BiasAddOp, rewriter: PatternRewriter) -> None:
+        """Expand the bias and add it."""
+        if not all(is_complete(operand.type) for operand in op.operands):
+            return
+        emit = Emitter(rewriter, op)
+        rank = len(shape_of(op.data.type))
+        axis = require_axis(op, op.axis.value.data, rank, "C1")
+        emit.replace(emit.call(AddOp, op.data, along_axis(emit, op.bias, axis, rank)))

@@ -1,0 +1,188 @@
+"""`relay-fold-constant`: what is known when compiling is computed when compiling.
+
+What: an operator all of whose operands are constants is evaluated by the interpreter, and its result becomes a
+constant. Why the interpreter: one meaning for every op, so folding changes no value; and no code is generated to run
+once. Chains are evaluated as a whole: only what is still used afterwards becomes a constant of the program.
+
+Before:
+
+    %w = relay.constant #relay.weight<"conv1.w", …> : tensor<64x32x3x3xf32>
+    %p = relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW16i16o"} …
+
+After:
+
+    %p = relay.constant #relay.weight<"conv1.w.OIHW16i16o", …> : tensor<4x2x3x3x16x16xf32>
+
+Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes are
+not here; ops without a numpy meaning, or outside their domain. Bindings (`relay.let`), fused groups and what stands in
+kernels stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+
+from xrelay.dialects.relay.annotation import StopFusionOp
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.dtypes import numpy_dtype
+from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.scope import LetOp
+from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.types import shape_of
+from xrelay.dialects.relay.weights import WeightAttr
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
+from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
+from xrelay.passes.relay.remarks import Remark, Remarks
+
+MAX_GROWTH = 1 << 20
+"""A folded constant may be this many bytes larger than what it was computed from."""
+
+
+@dataclass(frozen=True)
+class RelayFoldConstantPass(ModulePass):
+    """Evaluate operators on constants with the interpreter. Exact."""
+
+    name = "relay-fold-constant"
+
+    max_growth: int = field(
+        default=MAX_GROWTH, metadata={"help": "bytes by which a result may be larger than its operands together"}
+    )
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Fold the module in place."""
+        fold_constants(op, max_growth=self.max_growth)
+
+
+def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH) -> list[Remark]:
+    """Fold every function of `module` that is not a kernel; says what was folded and what was refused."""
+    folder = _Folder(max_growth)
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+            # Outer blocks first: a branch uses what is known around it.
+            for block in fusable_blocks(function):
+                folder.evaluate(block)
+    folder.replace()
+    return folder.remarks.all
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The value of an SSA value, and the name its constant would have."""
+
+    value: Value
+    name: str
+
+
+class _Folder:
+    def __init__(self, max_growth: int):
+        self.max_growth = max_growth
+        self.remarks = Remarks("relay-fold-constant")
+        self.known: dict[SSAValue, _Known] = {}
+        self.folded: dict[Operation, None] = {}
+        """Ops that were evaluated, in order."""
+
+    def evaluate(self, block: Block) -> None:
+        """Find the values of the ops of `block` that are known."""
+        for op in block.ops:
+            if isinstance(op, ConstantOp):
+                self._know(op)
+            elif _may_fold(op) and all(operand in self.known for operand in op.operands):
+                self._evaluate(op)
+
+    def _know(self, op: ConstantOp) -> None:
+        if not isinstance(op.value, WeightAttr):
+            self.known[op.result] = _Known(op.array, op.result.name_hint if op.result.name_hint is not None else "")
+        elif op.value.data.is_resolved:
+            self.known[op.result] = _Known(op.array, op.value.data.name)
+        else:
+            self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not here")
+
+    def _evaluate(self, op: Operation) -> None:
+        operands = [self.known[operand] for operand in op.operands]
+        result = op.results[0]
+        growth = _bytes_of(result.type) - sum(_size(operand.value) for operand in operands)
+        if growth > self.max_growth:
+            allowed = f"{self.max_growth} are allowed"
+            self.remarks.refused(op, f"the result is {growth} bytes larger than the operands, {allowed}")
+            return
+        try:
+            value = evaluate_op(op, [operand.value for operand in operands])
+        except InterpreterError as error:
+            self.remarks.refused(op, error.message)
+            return
+        self.known[result] = _Known(value, _derived_name(op, operands))
+        self.folded[op] = None
+
+    def replace(self) -> None:
+        """Replace what was folded by constants where it is still used."""
+        for op in reversed(self.folded):
+            result = op.results[0]
+            if result.first_use is not None and not isinstance(result.type, TupleType):
+                self._replace_by_constant(op)
+            elif result.first_use is None:
+                Rewriter.erase_op(op)
+        for value in list(self.known):
+            if isinstance(value.owner, ConstantOp) and value.first_use is None and value.owner.parent is not None:
+                Rewriter.erase_op(value.owner)
+
+    def _replace_by_constant(self, op: Operation) -> None:
+        known = self.known[op.results[0]]
+        # A view of its operand would keep the whole operand alive, and native code reads plain memory.
+        array = np.asarray(known.value, order="C")
+        constant = ConstantOp.of(array, known.name if known.name else "constant")
+        constant.location = op.location
+        constant.result.name_hint = op.results[0].name_hint
+        self.remarks.applied(op, f"folded to {constant.result.type}")
+        Rewriter.insert_op(constant, InsertPoint.before(op))
+        op.results[0].replace_all_uses_with(constant.result)
+        Rewriter.erase_op(op)
+
+
+def _may_fold(op: Operation) -> bool:
+    if not isinstance(op, RelayOp) or isinstance(op, LetOp | StopFusionOp):
+        return False
+    return is_side_effect_free(op) and (isinstance(op, TupleOp | TupleGetItemOp) or can_evaluate(op))
+
+
+def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:
+    """The name of the largest operand with what was done to it: `conv1.w.OIHW16i16o`, `conv1.w.multiply`."""
+    largest = max(operands, key=lambda operand: _size(operand.value), default=None)
+    base = largest.name if largest is not None else ""
+    if isinstance(op, LayoutTransformOp):
+        step = op.dst_layout.data
+    elif isinstance(op, RelayOp) and not op.RESHAPE_ONLY:
+        step = op.relay_name().rpartition(".")[2]
+    else:
+        return base
+    return f"{base}.{step}" if base else step
+
+
+def _size(value: Value) -> int:
+    """Bytes of a value, all its arrays together."""
+    if isinstance(value, tuple):
+        return sum(_size(field) for field in value)
+    return value.nbytes
+
+
+def _bytes_of(type: Attribute) -> int:
+    """Bytes of a value of static type; 0 for what is not known."""
+    if isinstance(type, TupleType):
+        return sum(_bytes_of(field) for field in type.types)
+    if not isinstance(type, TensorType):
+        return 0
+    total = numpy_dtype(type.element_type).itemsize
+    for dim in shape_of(type):
+        total *= dim if isinstance(dim, int) else 0
+    return total

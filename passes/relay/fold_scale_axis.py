@@ -1,0 +1,260 @@
+"""`relay-fold-scale-axis`: a multiplication per channel moves into the weight of the heavy op beside it.
+
+What: a constant factor behind a convolution or dense layer scales the weight's out-channels and what is added on the
+way (backward); a constant factor in front of one scales the weight's in-channels (forward). Why: after
+`relay-simplify-inference` every batch norm is such a factor; moved into a constant weight, which `relay-fold-constant`
+then evaluates, it costs nothing at run time. Re-associating: equal within rounding, so level 3 only.
+
+Between the factor and the heavy op may stand values used once only: additions of per-channel constants, `nn.bias_add`,
+and, where all factors are positive, `nn.relu` and `nn.max_pool2d`.
+
+Refuses, with a remark: factors that vary along another axis; weights that are no constants; a value used elsewhere too;
+a factor that is not positive across a relu; grouped convolutions (forward); blocked layouts; integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat, ModuleOp
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
+
+from xrelay.dialects.relay.axes import axis_index
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.nn_activation import ReluOp
+from xrelay.dialects.relay.nn_conv import Conv2DOp
+from xrelay.dialects.relay.nn_dense import BiasAddOp, DenseOp
+from xrelay.dialects.relay.nn_pool import MaxPool2DOp
+from xrelay.dialects.relay.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.dialects.relay.types import element_type_of, shape_of
+from xrelay.dialects.relay.weights import Array
+from xrelay.passes.relay.remarks import Remark, Remarks
+from xrelay.passes.relay.rewriting import Emitter, constant_of, owner_of, per_channel
+
+HeavyOp: TypeAlias = Conv2DOp | DenseOp
+Step: TypeAlias = Conv2DOp | DenseOp | AddOp | BiasAddOp | ReluOp | MaxPool2DOp
+
+BACKWARD: tuple[type[Step], ...] = (AddOp, BiasAddOp, ReluOp, MaxPool2DOp)
+FORWARD: tuple[type[Step], ...] = (ReluOp, MaxPool2DOp)
+"""What may stand between a heavy op and a factor."""
+
+
+@dataclass(frozen=True)
+class RelayFoldScaleAxisPass(ModulePass):
+    """Move per-channel factors into the weights of convolutions and dense layers; see the module's docstring."""
+
+    name = "relay-fold-scale-axis"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Fold the module in place."""
+        fold_scale_axis(op)
+
+
+def fold_scale_axis(module: ModuleOp) -> list[Remark]:
+    """Fold factors backward, then those that are left forward; says what was moved and what was refused."""
+    remarks = Remarks("relay-fold-scale-axis")
+    for pattern in (ScaleBackward(remarks), ScaleForward(remarks)):
+        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(module)
+    return remarks.all
+
+
+class ScaleBackward(RewritePattern):
+    """A factor behind a heavy op → into its weight, and into what is added between the two.
+
+    Before:
+
+        %c = relay.nn.conv2d(%x, %w)
+        %b = relay.add(%c, %bias)
+        %y = relay.multiply(%b, %s)            %s : tensor<64x1x1xf32>, a constant
+
+    After:
+
+        %v = relay.multiply(%w, %s4)           %s4 : tensor<64x1x1x1xf32>, the same numbers
+        %c = relay.nn.conv2d(%x, %v)
+        %d = relay.multiply(%bias, %s)
+        %y = relay.add(%c, %d)
+    """
+
+    def __init__(self, remarks: Remarks):
+        self.remarks = remarks
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MultiplyOp, rewriter: PatternRewriter) -> None:
+        """Walk from the factor up to the heavy op, then scale everything on the way."""
+        operands = _data_and_factor(op)
+        if operands is None:
+            return
+        data, factor = operands
+        path, start = _climb(data, BACKWARD)
+        try:
+            heavy = _heavy_at(start)
+            axis = _channel_axis(heavy, 2)
+            vector = _vector(op, factor, axis)
+            _check([*path, heavy], vector, axis)
+        except _Refused as refused:
+            self.remarks.refused(op, str(refused))
+            return
+        _scale_weight(rewriter, heavy, vector, "O")
+        for step in path:
+            if isinstance(step, AddOp):
+                _multiply_operand(rewriter, step, 1 if constant_of(step.rhs) is not None else 0, factor)
+            elif isinstance(step, BiasAddOp):
+                _multiply_operand(rewriter, step, 1, vector)
+        self.remarks.applied(op, f"moved into the weight of {heavy.name}")
+        rewriter.replace(op, [], [data])
+
+
+class ScaleForward(RewritePattern):
+    """A factor in front of a heavy op → into its weight.
+
+    Before:
+
+        %m = relay.multiply(%x, %s)            %s : tensor<32x1x1xf32>, a constant
+        %y = relay.nn.conv2d(%m, %w)
+
+    After:
+
+        %v = relay.multiply(%w, %s4)           %s4 : tensor<1x32x1x1xf32>, the same numbers
+        %y = relay.nn.conv2d(%x, %v)
+    """
+
+    def __init__(self, remarks: Remarks):
+        self.remarks = remarks
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Walk from the heavy op up to a factor, as often as there is one."""
+        if not isinstance(op, HeavyOp):
+            return
+        while self._fold_one(op, rewriter):
+            pass
+
+    def _fold_one(self, op: HeavyOp, rewriter: PatternRewriter) -> bool:
+        path, top = _climb(op.data, FORWARD)
+        scaled = owner_of(top, MultiplyOp)
+        operands = None if scaled is None or not top.has_one_use() else _data_and_factor(scaled)
+        if scaled is None or operands is None:
+            return False
+        data, factor = operands
+        try:
+            if isinstance(op, Conv2DOp) and op.groups.value.data != 1:
+                raise _Refused("the convolution behind it is grouped")
+            axis = _channel_axis(op, 0)
+            vector = _vector(scaled, factor, axis)
+            _check([*path, op], vector, axis)
+        except _Refused as refused:
+            self.remarks.refused(scaled, str(refused))
+            return False
+        _scale_weight(rewriter, op, vector, "I")
+        self.remarks.applied(scaled, f"moved into the weight of {op.name}")
+        rewriter.replace(scaled, [], [data])
+        return True
+
+
+class _Refused(Exception):
+    """A factor cannot be moved; the message says why."""
+
+
+def _data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
+    """The operand that is scaled and the constant that scales it; `None` for a product of another kind."""
+    for data, factor in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        array = constant_of(factor)
+        if array is not None and data.type == op.result.type and constant_of(data) is None:
+            return data, array
+    return None
+
+
+def _climb(value: SSAValue, through: tuple[type[Step], ...]) -> tuple[list[Step], SSAValue]:
+    """The ops of `through` from `value` up, each used once only, and the value they start from."""
+    path: list[Step] = []
+    while isinstance(value, OpResult) and isinstance(value.op, through) and value.has_one_use():
+        above = _above(value.op)
+        if above is None:
+            break
+        path.append(value.op)
+        value = above
+    return path, value
+
+
+def _above(op: Step) -> SSAValue | None:
+    """The operand through which a factor may be moved up past `op`; `None` where it may not."""
+    if isinstance(op, ReluOp | MaxPool2DOp):
+        return op.data
+    if isinstance(op, BiasAddOp):
+        return op.data if constant_of(op.bias) is not None else None
+    if isinstance(op, AddOp):
+        index = _constant_index(op)
+        other = None if index is None else op.operands[1 - index]
+        return other if other is not None and other.type == op.result.type else None
+    return None
+
+
+def _constant_index(op: AddOp) -> int | None:
+    """Which operand of an addition is a constant."""
+    return next((index for index in (1, 0) if constant_of(op.operands[index]) is not None), None)
+
+
+def _heavy_at(value: SSAValue) -> HeavyOp:
+    """The heavy op that made `value` for this one use."""
+    op = value.owner
+    if not value.has_one_use():
+        raise _Refused(f"the result of {op.name if isinstance(op, Operation) else 'a parameter'} is used elsewhere too")
+    if not isinstance(op, HeavyOp):
+        raise _Refused(f"it scales the result of {op.name if isinstance(op, Operation) else 'a parameter'}")
+    return op
+
+
+def _channel_axis(op: HeavyOp, which: int) -> int:
+    """The axis of the channels in a heavy op's data (`which` 0) or result (2)."""
+    if isinstance(op, DenseOp):
+        return len(shape_of((op.data if which == 0 else op.result).type)) - 1
+    layout = op.layouts[which]
+    if any(layout.factor(letter) is not None for layout in op.layouts for letter in layout.primal):
+        raise _Refused("the convolution works in blocked layouts")
+    return layout.index("C")
+
+
+def _vector(op: MultiplyOp, factor: Array, axis: int) -> Array:
+    """The factor as a vector along the channels, of one element where all channels share it."""
+    vector = per_channel(factor, len(shape_of(op.result.type)), axis)
+    if vector is None:
+        raise _Refused("the factor varies along another axis than the channels")
+    return vector
+
+
+def _check(path: Sequence[Step], vector: Array, axis: int) -> None:
+    """Require that every op on the way lets the factor through."""
+    for op in path:
+        if isinstance(op, HeavyOp):
+            _check_heavy(op)
+        elif isinstance(op, BiasAddOp) and axis_index(op.axis.value.data, len(shape_of(op.data.type))) != axis:
+            raise _Refused("a bias is added along another axis than the channels")
+        elif isinstance(op, ReluOp | MaxPool2DOp) and not (vector > 0).all():
+            raise _Refused(f"it would pass {op.name}, and not every factor is positive")
+
+
+def _check_heavy(op: HeavyOp) -> None:
+    if constant_of(op.weight) is None:
+        raise _Refused("the weight is no constant")
+    if not isinstance(element_type_of(op.weight.type), AnyFloat) or op.out_dtype is not None:
+        raise _Refused("the weight and the result must be of one float type")
+
+
+def _scale_weight(rewriter: PatternRewriter, op: HeavyOp, vector: Array, letter: str) -> None:
+    """Multiply the weight of `op` along its axis O (out-channels) or I (in-channels)."""
+    axis = op.layouts[1].index(letter) if isinstance(op, Conv2DOp) else "OI".index(letter)
+    shape = [1] * len(shape_of(op.weight.type))
+    shape[axis] = vector.size
+    _multiply_operand(rewriter, op, 1, vector.reshape(shape))
+
+
+def _multiply_operand(rewriter: PatternRewriter, op: Operation, index: int, factor: Array) -> None:
+    """Put a multiplication by `factor` in front of operand `index`."""
+    emit = Emitter(rewriter, op)
+    constant = emit.insert(ConstantOp.of(factor, "scale")).result
+    op.operands[index] = emit.call(MultiplyOp, op.operands[index], constant)
+    rewriter.notify_op_modified(op)

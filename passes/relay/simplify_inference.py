@@ -1,0 +1,143 @@
+"""`relay-simplify-inference`: ops that training needs become what inference computes.
+
+What: `nn.batch_norm` becomes a multiplication and an addition per channel, `nn.dropout` its operand. Why: the scale and
+the shift of a batch norm are constants that `relay-fold-constant` evaluates and `relay-fold-scale-axis` moves into the
+convolution before it; and elementwise ops fuse where a batch norm would be a kernel of its own.
+
+Left alone: ops whose types are not known yet; a dropout whose mask is used at a shape that is not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from xrelay.dialects.relay.axes import require_axis
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.dtypes import numpy_dtype
+from xrelay.dialects.relay.nn_activation import DropoutOp
+from xrelay.dialects.relay.nn_norm import BatchNormOp
+from xrelay.dialects.relay.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.dialects.relay.tensor_shape import ExpandDimsOp
+from xrelay.dialects.relay.tensor_unary import NegativeOp, RsqrtOp
+from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.types import element_type_of, is_complete, is_static, shape_of
+from xrelay.passes.relay.rewriting import Emitter, owner_of, rewrite
+
+
+@dataclass(frozen=True)
+class RelaySimplifyInferencePass(ModulePass):
+    """Replace batch norms and dropouts by what they are at inference time; see the module's docstring."""
+
+    name = "relay-simplify-inference"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Simplify the module in place."""
+        rewrite(op, SimplifyBatchNorm(), SimplifyDropout(), TakeFieldOfTuple())
+
+
+class SimplifyBatchNorm(RewritePattern):
+    """A batch norm → one multiplication and one addition per channel. Re-associating: equal within rounding.
+
+    Before:
+
+        %t = relay.nn.batch_norm(%x, %gamma, %beta, %mean, %var) : (tensor<1x8x4x4xf32>, …) -> tuple<…>
+
+    After:
+
+        %e = relay.add(%var, %epsilon)
+        %r = relay.rsqrt(%e)
+        %s = relay.multiply(%gamma, %r)                              without gamma where scale = false
+        %m = relay.negative(%mean)
+        %p = relay.multiply(%m, %s)
+        %b = relay.add(%p, %beta)                                    without beta where center = false
+        %scale = relay.expand_dims(%s) {axis = 1, num_newaxis = 2}   none for the last axis
+        %shift = relay.expand_dims(%b) {axis = 1, num_newaxis = 2}
+        %y = relay.multiply(%x, %scale)
+        %z = relay.add(%y, %shift)
+        %t = relay.tuple(%z, %mean, %var)
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: BatchNormOp, rewriter: PatternRewriter) -> None:
+        """Build scale and shift from the statistics."""
+        if not all(is_complete(operand.type) for operand in op.operands):
+            return
+        emit = Emitter(rewriter, op)
+        variance = emit.call(AddOp, op.moving_var, emit.scalar(op.epsilon.value.data, op.moving_var.type))
+        scale = emit.call(RsqrtOp, variance)
+        if op.scale.value.data:
+            scale = emit.call(MultiplyOp, op.gamma, scale)
+        shift = emit.call(MultiplyOp, emit.call(NegativeOp, op.moving_mean), scale)
+        if op.center.value.data:
+            shift = emit.call(AddOp, shift, op.beta)
+        rank = len(shape_of(op.data.type))
+        axis = require_axis(op, op.axis.value.data, rank, "C1")
+        scaled = emit.call(MultiplyOp, op.data, along_axis(emit, scale, axis, rank))
+        shifted = emit.call(AddOp, scaled, along_axis(emit, shift, axis, rank))
+        emit.replace(emit.call(TupleOp, shifted, op.moving_mean, op.moving_var))
+
+
+class SimplifyDropout(RewritePattern):
+    """A dropout → its operand, and a constant of ones for its mask where that is used. Exact.
+
+    Before:
+
+        %t = relay.nn.dropout(%x) {rate = 0.5}
+        %y = relay.tuple_get_item(%t) {index = 0}
+
+    After: `%x` in the place of `%y`.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DropoutOp, rewriter: PatternRewriter) -> None:
+        """Let the operand through."""
+        if not is_complete(op.data.type):
+            return
+        for use in list(op.result.uses):
+            item = use.operation
+            if isinstance(item, TupleGetItemOp) and item.index.value.data == 0:
+                rewriter.replace(item, [], [op.data])
+        if op.result.first_use is None:
+            rewriter.erase(op)
+        elif is_static(op.data.type):
+            emit = Emitter(rewriter, op)
+            ones = np.ones(static_shape(op.data), numpy_dtype(element_type_of(op.data.type)))
+            mask = emit.insert(ConstantOp.of(ones, "dropout.mask")).result
+            emit.replace(emit.call(TupleOp, op.data, mask))
+
+
+class TakeFieldOfTuple(RewritePattern):
+    """A field of a tuple made here → the field. Exact.
+
+    Before:
+
+        %t = relay.tuple(%a, %b)
+        %y = relay.tuple_get_item(%t) {index = 1}
+
+    After: `%b` in the place of `%y`.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TupleGetItemOp, rewriter: PatternRewriter) -> None:
+        """Read through the tuple."""
+        made = owner_of(op.data, TupleOp)
+        if made is not None:
+            rewriter.replace(op, [], [made.operands[op.index.value.data]])
+
+
+def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValue:
+    """`vector` so that it broadcasts along `axis` of a tensor of `rank`."""
+    behind = rank - axis - 1
+    return emit.call(ExpandDimsOp, vector, axis=1, num_newaxis=behind) if behind else vector
+
+
+def static_shape(value: SSAValue) -> tuple[int, ...]:
+    """The extents of a tensor value whose shape is known."""
+    return tuple(dim for dim in shape_of(value.type) if isinstance(dim, int))
