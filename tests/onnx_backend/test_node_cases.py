@@ -1,0 +1,104 @@
+"""The node cases of onnx's own test suite, by the interpreter and natively, against the outputs that onnx expects.
+
+Cases that are refused are listed in `refused.txt` with the step that refuses and its reason; the list is checked in
+both directions. `python tests/onnx_backend/test_node_cases.py` writes it anew.
+
+Natively one case of each family runs: a family has the same ops and input dtypes, and its cases differ in attributes
+and shapes, which the interpreter sees all of.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.onnx_node_cases import NodeCase, node_cases
+
+from xrelay.api.comparison import compare_outputs
+from xrelay.api.compile import compile
+from xrelay.errors import XRelayError
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+LIST = Path(__file__).with_name("refused.txt")
+
+
+def interpreted(case: NodeCase) -> list[np.ndarray]:
+    return run_relay(import_onnx(case.model), case.inputs)
+
+
+def native(case: NodeCase) -> list[np.ndarray]:
+    return compile(case.model, cache=False, threads=1).run(case.inputs)
+
+
+STEPS = {"interpreter": interpreted, "native": native}
+
+
+@cache
+def refusals() -> dict[tuple[str, str], str]:
+    """The list: `(step, case) → reason`."""
+    rows = (line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    return {(step, name): reason for step, name, reason in rows}
+
+
+def chosen(step: str) -> list[NodeCase]:
+    """All cases by the interpreter; natively the largest of each family among those the interpreter takes."""
+    if step == "interpreter":
+        return node_cases()
+    refused = {name for _, name in refusals()}
+    by_family: dict[tuple[str, ...], NodeCase] = {}
+    for case in node_cases():
+        known = by_family.get(case.family)
+        if case.name not in refused and (known is None or _size(case) > _size(known)):
+            by_family[case.family] = case
+    return list(by_family.values())
+
+
+def _size(case: NodeCase) -> int:
+    return sum(array.size for array in case.inputs)
+
+
+def check(case: NodeCase, step: str) -> None:
+    """The case gives what onnx expects, or is refused as the list says."""
+    if (step, case.name) in refusals():
+        with pytest.raises(XRelayError):
+            STEPS[step](case)
+        return
+    found = STEPS[step](case)
+    names = [output.name for output in case.model.graph.output]
+    comparison = compare_outputs(names, found, case.outputs, levels=(step, "onnx"), rtol=case.rtol, atol=case.atol)
+    assert comparison, str(comparison)
+
+
+@pytest.mark.parametrize("case", chosen("interpreter"), ids=lambda case: case.name)
+def test_interpreter(case: NodeCase) -> None:
+    check(case, "interpreter")
+
+
+@pytest.mark.parametrize("case", chosen("native"), ids=lambda case: case.name)
+def test_native(case: NodeCase) -> None:
+    check(case, "native")
+
+
+def test_the_list_names_only_cases_that_run_and_why() -> None:
+    known = {(step, case.name) for step in STEPS for case in node_cases()}
+    assert refusals().keys() <= known
+    assert all(reason.strip() for reason in refusals().values())
+
+
+def write_list() -> None:
+    """Find out anew what is refused, step by step."""
+    lines = ["# What is refused of onnx's node cases: step, case, reason. Written by test_node_cases.py."]
+    for step, run in STEPS.items():
+        for case in chosen(step):
+            try:
+                run(case)
+            except XRelayError as error:
+                lines.append(f"{step}\t{case.name}\t{error.message}")
+        LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_list()
