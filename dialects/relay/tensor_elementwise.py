@@ -37,12 +37,10 @@ class UnaryElementwiseOp(RelayOp):
     def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
         """The operand's type."""
         type = self.tensor_operand(operand_types, 0)
-        self.require(
-            not self.FLOATS_ONLY or isinstance(type.element_type, AnyFloat),
-            "C1",
-            f"the element type must be a float, found {type.element_type}",
-            help="cast the operand first",
-        )
+        # Messages cost more than checks, and these ops are the most frequent: written only when needed.
+        if self.FLOATS_ONLY and not isinstance(type.element_type, AnyFloat):
+            message = f"the element type must be a float, found {type.element_type}"
+            self.require(False, "C1", message, help="cast the operand first")
         return type
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
@@ -107,12 +105,10 @@ class BinaryBroadcastOp(RelayOp):
         """The broadcast shape with the common element type."""
         lhs, lhs_element = self.shape_operand(operand_types, 0)
         rhs, rhs_element = self.shape_operand(operand_types, 1)
-        self.require(
-            lhs_element == rhs_element,
-            "C1",
-            f"element types {lhs_element} != {rhs_element}",
-            help="cast one operand",
-        )
+        if operand_types[0] == operand_types[1]:
+            return operand_types[0]
+        if lhs_element != rhs_element:
+            self.require(False, "C1", f"element types {lhs_element} != {rhs_element}", help="cast one operand")
         shape = broadcast_shapes(lhs, rhs)
         if shape is None:
             self.require(False, "C2", f"shapes {_text(lhs)} and {_text(rhs)} do not broadcast")

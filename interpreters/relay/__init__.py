@@ -16,6 +16,7 @@ from xrelay.interpreters.relay import (
     reduction,
     transform,
 )
+from xrelay.interpreters.relay.apply import apply_op
 from xrelay.interpreters.relay.registry import Value, can_evaluate, evaluate_op, evaluates
 from xrelay.interpreters.relay.run import run_relay
 from xrelay.plugins import load_plugins
@@ -25,4 +26,4 @@ FAMILIES = (convolution, elementwise, normalization, pooling, reduction, transfo
 
 load_plugins("interpreter")
 
-__all__ = ["FAMILIES", "Value", "can_evaluate", "evaluate_op", "evaluates", "run_relay"]
+__all__ = ["FAMILIES", "Value", "apply_op", "can_evaluate", "evaluate_op", "evaluates", "run_relay"]

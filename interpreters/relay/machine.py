@@ -22,7 +22,7 @@ from xrelay.dialects.relay.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 
-MAX_DEPTH = 100_000
+MAX_DEPTH = 50_000
 """How many calls may be open at once; a recursion that goes deeper is taken for endless."""
 
 

@@ -26,8 +26,8 @@ NAME_ATTRIBUTE = "relay.name"
 class Function:
     """A function of `params` with `body`; `str` shows it as text, types that are not known yet as `!relay.incomplete`.
 
-    A body that is a `relay.Tuple` gives a function of several results. Raises `InputError` where the body uses a
-    variable that is no parameter.
+    A body that is a `relay.Tuple` gives a function of several results. As a closure it may use variables of the
+    function around it.
     """
 
     params: list[Var]
@@ -35,15 +35,19 @@ class Function:
 
     def __init__(self, params: Sequence[Var], body: ExprLike):
         self.params, self.body = list(params), Expr(as_value(body))
-        unbound = [var.name for var in free_vars(self.body) if var not in set(self.params)]
+
+    def to_func(self, name: str = "main") -> FuncOp:
+        """The function as `func.func @name`; each call makes a copy of its own.
+
+        Raises `InputError` where the body uses a variable that is no parameter.
+        """
+        params = set(self.params)
+        unbound = [var.name for var in free_vars(self.body) if var not in params]
         if unbound:
             raise InputError(
                 f"the body uses variables that are no parameters: {', '.join(unbound)}",
                 help="pass relay.analysis.free_vars(body) as parameters",
             )
-
-    def to_func(self, name: str = "main") -> FuncOp:
-        """The function as `func.func @name`; each call makes a copy of its own."""
         block = _bind(self.params)
         results = _copy_into(block, self.params, self._results())
         block.add_op(detached(ReturnOp(*results)))

@@ -1,0 +1,31 @@
+"""`apply_op`: one operator on arrays, without writing a program around it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Block, TypeAttribute
+
+from xrelay.dialects.relay.dtypes import element_type
+from xrelay.dialects.relay.op_base import AttributeValue
+from xrelay.dialects.relay.registry import get_relay_op
+from xrelay.dialects.relay.types import tensor_type
+from xrelay.interpreters.relay.registry import Value, evaluate_op
+
+
+def apply_op(name: str, *operands: Value, **attributes: AttributeValue) -> Value:
+    """The value of the operator called `name` on arrays (and tuples of arrays).
+
+    The result type is inferred from the operands' and the value compared with it. Raises `ConstraintError` where a
+    constraint of the op does not hold and `InterpreterError` where the operands lie outside its domain.
+    """
+    block = Block(arg_types=[type_of_value(operand) for operand in operands])
+    return evaluate_op(get_relay_op(name).call(*block.args, **attributes), operands)
+
+
+def type_of_value(value: Value) -> Attribute:
+    """The type of an array or of a tuple of values."""
+    if isinstance(value, tuple):
+        return TupleType(tuple(cast(TypeAttribute, type_of_value(field)) for field in value))
+    return tensor_type(value.shape, element_type(value.dtype))
