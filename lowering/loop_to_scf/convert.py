@@ -38,8 +38,9 @@ class ConvertLoopToScfPass(ModulePass):
     ```
 
     A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. Parallel loops become
-    one `scf.parallel`; those inside it are serial. Local buffers go on the stack. `LoweringError` for blocks, for an
-    operation that lanes cannot do, and where all lanes would store to one element.
+    one `scf.parallel`; those inside it that are no perfect nest with it are serial and say so in `loop.note`. Local
+    buffers go on the stack. `LoweringError` for blocks, for an operation that lanes cannot do, and where all lanes
+    would store to one element.
     """
 
     name = "convert-loop-to-scf"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import arith, func, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i1
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
@@ -30,8 +30,8 @@ from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.nests import is_local
 
-PARALLEL_NOTE = "loop.note"
-"""Attribute of a loop that was parallel and became serial: why."""
+NOTE = "loop.note"
+"""Attribute of a loop whose kind could not be kept: why."""
 
 
 class KernelWriter:
@@ -70,7 +70,12 @@ class KernelWriter:
             self._emitter.location = op.location
             if isinstance(op, func.ReturnOp):
                 self._free(allocated, op)
-            self._statement(op)
+            try:
+                self._statement(op)
+            except LoweringError as error:
+                if error.location is not None:
+                    raise
+                raise LoweringError(error.message, location=location_of(op), help=error.help) from error
             if isinstance(op, memref.AllocOp) and not is_local(op.memref):
                 allocated.append(op)
         if not isinstance(block.last_op, func.ReturnOp):
@@ -222,6 +227,8 @@ class KernelWriter:
         self._emitter.location = loop.location
         emit = self._emitter
         new = emit.add(scf.ForOp(emit.index(0), self._extent(loop), emit.index(1), [], body))
+        if loop.kind is LoopKind.PARALLEL:
+            new.attributes[NOTE] = StringAttr("parallel inside another parallel or vectorised loop: runs serially")
         if loop.kind is LoopKind.UNROLLED:
             new.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_full()
         elif loop.no_unroll or _holds_unrolled(loop):
@@ -285,6 +292,8 @@ class KernelWriter:
         else:
             results = self._branching_if(op, self._values.get(op.cond))
         for old, new in zip(op.results, results, strict=True):
+            if new.name_hint is None:
+                new.name_hint = old.name_hint
             self._values.set(old, new)
 
     def _branch(self, region: Region) -> list[SSAValue]:

@@ -1,0 +1,243 @@
+// RUN: xrelay-opt %s --split-input-file -p convert-loop-to-scf | filecheck %s
+
+// Kinds: unrolled loops are marked, and loops around them to stay rolled; the others are plain.
+// CHECK-LABEL: func.func @kinds
+// CHECK: scf.parallel
+// CHECK: scf.for %k = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK: scf.for %r
+// CHECK: } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
+// CHECK: } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}
+// CHECK: scf.for %s
+// CHECK: } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}
+// CHECK: scf.reduce
+func.func @kinds(%X: memref<8x4x6xf32>) {
+  loop.for "i" %i to 8 parallel {
+    loop.for "k" %k to 4 {
+      loop.for "r" %r to 6 unrolled {
+        %x = loop.load %X[%i, %k, %r] : memref<8x4x6xf32>
+        loop.store %x, %X[%i, %k, %r] : memref<8x4x6xf32>
+      }
+    }
+    loop.for "s" %s to 4 unroll = disable {
+      %x = loop.load %X[%i, %s, 0] : memref<8x4x6xf32>
+      loop.store %x, %X[%i, %s, 1] : memref<8x4x6xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A perfect nest of parallel loops is one parallel loop; a parallel loop deeper inside is serial.
+// CHECK-LABEL: func.func @nested_parallel
+// CHECK: %[[ALL:.*]] = arith.constant 40 : index
+// CHECK: "scf.parallel"(%{{.*}}, %[[ALL]], %{{.*}})
+// CHECK: ^{{.*}}(%tile: index):
+// CHECK: %i = arith.divui %tile
+// CHECK: scf.for %k
+// CHECK: {loop.note = "parallel inside another parallel or vectorised loop: runs serially"}
+// CHECK-NOT: scf.parallel
+func.func @nested_parallel(%X: memref<8x5x4xf32>) {
+  loop.for "i" %i to 8 parallel {
+    loop.for "j" %j to 5 parallel {
+      loop.for "k" %k to 4 parallel {
+        %x = loop.load %X[%i, %j, %k] : memref<8x5x4xf32>
+        loop.store %x, %X[%i, %j, %k * -1 + 3] : memref<8x5x4xf32>
+      }
+      loop.for "l" %l to 4 {
+        %x = loop.load %X[%i, %j, %l] : memref<8x5x4xf32>
+        loop.store %x, %X[%i, %j, %l] : memref<8x5x4xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Lanes: contiguous, the same for all, strided, at computed places.
+// CHECK-LABEL: func.func @lanes
+// CHECK: %a = vector.load %X[%{{.*}}] : memref<64xf32>, vector<16xf32>
+// CHECK: %b = memref.load %X[%{{.*}}] : memref<64xf32>
+// CHECK: scf.for %lane
+// CHECK: memref.store %{{.*}}, %[[SIDE:.*]][%lane] : memref<16xf32>
+// CHECK: %c = vector.load %[[SIDE]][%{{.*}}] : memref<16xf32>, vector<16xf32>
+// CHECK: arith.index_cast %n : vector<16xi32> to vector<16xindex>
+// CHECK: vector.extract %{{.*}}[%{{.*}}] : index from vector<16xindex>
+// CHECK: vector.broadcast %b : f32 to vector<16xf32>
+// CHECK: vector.fma %a, %{{.*}}, %c : vector<16xf32>
+// CHECK: vector.store
+func.func @lanes(%X: memref<64xf32>, %N: memref<64xi32>, %Y: memref<64xf32>) {
+  loop.for "o" %o to 4 {
+    loop.for "i" %i to 16 vectorized {
+      %a = loop.load %X[%o * 16 + %i] : memref<64xf32>
+      %b = loop.load %X[%o] : memref<64xf32>
+      %c = loop.load %X[%i * 4] : memref<64xf32>
+      %n = loop.load %N[%i] : memref<64xi32>
+      %p = arith.index_cast %n : i32 to index
+      %d = loop.load %X[%p] : memref<64xf32>
+      %m = arith.mulf %a, %b fastmath<contract> : f32
+      %s = arith.addf %m, %c fastmath<contract> : f32
+      %t = arith.addf %s, %d : f32
+      loop.store %t, %Y[%o * 16 + %i] : memref<64xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Without `contract` a product stays a product.
+// CHECK-LABEL: func.func @no_contract
+// CHECK: arith.mulf {{.*}} : vector<4xf32>
+// CHECK: arith.addf {{.*}} : vector<4xf32>
+// CHECK-NOT: vector.fma
+func.func @no_contract(%X: memref<4xf32>, %Y: memref<4xf32>) {
+  loop.for "i" %i to 4 vectorized {
+    %x = loop.load %X[%i] : memref<4xf32>
+    %p = arith.mulf %x, %x : f32
+    %s = arith.addf %p, %x : f32
+    loop.store %s, %Y[%i] : memref<4xf32>
+  }
+  func.return
+}
+
+// -----
+
+// A condition on the lane is a mask: nothing is read where it is off.
+// CHECK-LABEL: func.func @mask
+// CHECK: %[[MASK:.*]] = vector.create_mask %{{.*}} : vector<16xi1>
+// CHECK: vector.maskedload %X[%{{.*}}], %[[MASK]], %{{.*}} : memref<40xf32>
+// CHECK: %[[B:.*]] = memref.load %b[%{{.*}}] : memref<1xf32>
+// CHECK: vector.maskedstore %Y[%{{.*}}], %[[MASK]], %{{.*}} : memref<40xf32>
+func.func @mask(%X: memref<40xf32>, %b: memref<1xf32>, %Y: memref<40xf32>) {
+  %limit = arith.constant 40 : index
+  %width = arith.constant 16 : index
+  loop.for "o" %o to 3 {
+    loop.for "i" %i to 16 vectorized {
+      %first = arith.muli %o, %width : index
+      %v = arith.addi %first, %i : index
+      %in = arith.cmpi slt, %v, %limit : index
+      scf.if %in {
+        %x = loop.load %X[%o * 16 + %i] : memref<40xf32>
+        %c = loop.load %b[0] : memref<1xf32>
+        %s = arith.addf %x, %c : f32
+        loop.store %s, %Y[%o * 16 + %i] : memref<40xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Conditions that the extents of loops decide are decided; one that is the same for all lanes branches.
+// CHECK-LABEL: func.func @decided
+// CHECK: arith.cmpi eq, %o, %{{.*}} : index
+// CHECK-NEXT: %v = scf.if %{{.*}} -> (vector<16xf32>) {
+// CHECK: vector.load
+// CHECK: } else {
+// CHECK-NOT: arith.cmpi
+// CHECK: vector.store %v
+func.func @decided(%X: memref<64xf32>, %Y: memref<64xf32>) {
+  %zero = arith.constant 0 : index
+  %limit = arith.constant 64 : index
+  loop.for "o" %o to 4 {
+    loop.for "i" %i to 16 vectorized {
+      %is_first = arith.cmpi eq, %o, %zero : index
+      %v = scf.if %is_first -> (f32) {
+        %x = loop.load %X[%i] : memref<64xf32>
+        scf.yield %x : f32
+      } else {
+        %c = arith.constant 1.0 : f32
+        scf.yield %c : f32
+      }
+      %always = arith.cmpi slt, %i, %limit : index
+      scf.if %always {
+        loop.store %v, %Y[%o * 16 + %i] : memref<64xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Local buffers: vectors along the innermost dimension, one element for each lane, or scalars.
+// CHECK-LABEL: func.func @local
+// CHECK-DAG: %acc = memref.alloca() {alignment = 64 : i64} : memref<6x4xvector<16xf32>>
+// CHECK-DAG: %one = memref.alloca() {alignment = 64 : i64} : memref<vector<16xf32>>
+// CHECK-DAG: %each = memref.alloca() {alignment = 64 : i64} : memref<6xvector<16xf32>>
+// CHECK-DAG: %plain = memref.alloca() {alignment = 64 : i64} : memref<6xf32>
+// CHECK: memref.load %acc[%r, %v] : memref<6x4xvector<16xf32>>
+// CHECK: memref.store %{{.*}}, %one[] : memref<vector<16xf32>>
+// CHECK: memref.store %{{.*}}, %each[%r] : memref<6xvector<16xf32>>
+func.func @local() {
+  %acc = memref.alloc() : memref<6x64xf32, "local">
+  %one = memref.alloc() : memref<16xf32, "local">
+  %each = memref.alloc() : memref<6xf32, "local">
+  %plain = memref.alloc() : memref<6xf32, "local">
+  loop.for "r" %r to 6 {
+    loop.for "v" %v to 4 {
+      loop.for "l" %l to 16 vectorized {
+        %x = loop.load %acc[%r, %v * 16 + %l] : memref<6x64xf32, "local">
+        loop.store %x, %one[%l] : memref<16xf32, "local">
+        loop.store %x, %each[%r] : memref<6xf32, "local">
+      }
+    }
+    %y = loop.load %plain[%r] : memref<6xf32, "local">
+    loop.store %y, %plain[%r * -1 + 5] : memref<6xf32, "local">
+  }
+  func.return
+}
+
+// -----
+
+// A local buffer of a parallel loop lies in that loop: each thread has its own.
+// CHECK-LABEL: func.func @threads
+// CHECK-NOT: memref.alloca
+// CHECK: scf.parallel
+// CHECK: %t = memref.alloca
+func.func @threads(%X: memref<8x4xf32>) {
+  %t = memref.alloc() : memref<4xf32, "local">
+  loop.for "i" %i to 8 parallel {
+    loop.for "j" %j to 4 {
+      %x = loop.load %X[%i, %j] : memref<8x4xf32>
+      loop.store %x, %t[%j] : memref<4xf32, "local">
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Weights are arguments: one for equal ones, before the arena.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%x: memref<4xf32>, %w: memref<4xf32>, %v: memref<4xf32>, %arena: memref<64xi8> {loop.arena})
+// CHECK: func.call @k(%w, %v, %w)
+func.func private @k(%a: memref<4xf32>, %b: memref<4xf32>, %c: memref<4xf32>) {
+  func.return
+}
+func.func @main(%x: memref<4xf32>, %arena: memref<64xi8> {loop.arena}) {
+  %w = loop.weight "w" : memref<4xf32>
+  %v = loop.weight "v" : memref<4xf32>
+  %u = loop.weight "w" : memref<4xf32>
+  func.call @k(%w, %v, %u) : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
+  func.return
+}
+
+// -----
+
+// Buffers that were not planned are freed; extents known only at run time stay values.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: %t = memref.alloc(%n) : memref<?xf32>
+// CHECK: scf.for %i = %{{.*}} to %n step
+// CHECK: memref.dealloc %t : memref<?xf32>
+func.func @dynamic(%n: index, %X: memref<?xf32>) {
+  %t = memref.alloc(%n) : memref<?xf32>
+  loop.for "i" %i to %n vectorized {
+    %x = loop.load %X[%i] : memref<?xf32>
+    loop.store %x, %t[%i] : memref<?xf32>
+  }
+  func.return
+}

@@ -1,0 +1,153 @@
+// RUN: xrelay-opt %s --split-input-file -p loop-lower-blocks | filecheck %s
+
+// The init of a reduction goes into a nest of its own, before the reduction's loops, with the kinds of the spatial ones.
+// CHECK-LABEL: func.func @init
+// CHECK: loop.for "i" %i to 4 {
+// CHECK-NEXT: loop.for "v_init" %v_init to 16 vectorized {
+// CHECK-NEXT: %z = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: loop.store %z, %Y[%i, %v_init] : memref<4x16xf32>
+// CHECK: loop.for "k" %k to 8 {
+// CHECK-NEXT: loop.for "v" %v to 16 vectorized {
+// CHECK-NEXT: %x = loop.load %X[%i, %k, %v] : memref<4x8x16xf32>
+// CHECK-NEXT: %y = loop.load %Y[%i, %v] : memref<4x16xf32>
+// CHECK-NOT: loop.block
+func.func @init(%X: memref<4x8x16xf32>, %Y: memref<4x16xf32>) {
+  loop.for "i" %i to 4 {
+    loop.for "k" %k to 8 {
+      loop.for "v" %v to 16 vectorized {
+        loop.block "sum" (%vi : spatial 4 = %i, %vv : spatial 16 = %v, %vk : reduce 8 = %k) reads(%X) writes(%Y) init {
+          %z = arith.constant 0.0 : f32
+          loop.store %z, %Y[%vi, %vv] : memref<4x16xf32>
+        } {
+          %x = loop.load %X[%vi, %vk, %vv] : memref<4x8x16xf32>
+          %y = loop.load %Y[%vi, %vv] : memref<4x16xf32>
+          %s = arith.addf %y, %x : f32
+          loop.store %s, %Y[%vi, %vv] : memref<4x16xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A loop that serves a spatial and a reduce variable keeps the init inside, under a condition.
+// CHECK-LABEL: func.func @init_in_place
+// CHECK: loop.for "f" %f to 32 {
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: arith.cmpi eq, %{{.*}}, %[[ZERO]] : index
+// CHECK: scf.if
+// CHECK: loop.store %z, %Y[%f floordiv 8] : memref<4xf32>
+func.func @init_in_place(%X: memref<4x8xf32>, %Y: memref<4xf32>) {
+  loop.for "f" %f to 32 {
+    loop.block "sum" (%vi : spatial 4 = %f floordiv 8, %vk : reduce 8 = %f mod 8) reads(%X) writes(%Y) init {
+      %z = arith.constant 0.0 : f32
+      loop.store %z, %Y[%vi] : memref<4xf32>
+    } {
+      %x = loop.load %X[%vi, %vk] : memref<4x8xf32>
+      %y = loop.load %Y[%vi] : memref<4xf32>
+      %s = arith.addf %y, %x : f32
+      loop.store %s, %Y[%vi] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// peel: full tiles without a condition, then a loop of the rest.
+// CHECK-LABEL: func.func @peel
+// CHECK: loop.for "io" %io to 2 {
+// CHECK-NEXT: loop.for "ii" %ii to 16 vectorized {
+// CHECK-NEXT: loop.load %X[%io * 16 + %ii] : memref<40xf32>
+// CHECK-NOT: scf.if
+// CHECK: loop.for "ii_tail" %{{.*}} to 8 vectorized {
+// CHECK-NEXT: loop.load %X[%{{.*}} + 32] : memref<40xf32>
+func.func @peel(%X: memref<40xf32>, %Y: memref<40xf32>) {
+  loop.for "io" %io to 3 {
+    loop.for "ii" %ii to 16 vectorized {
+      loop.block "copy" (%v : spatial 40 = %io * 16 + %ii) reads(%X) writes(%Y) {
+        %x = loop.load %X[%v] : memref<40xf32>
+        loop.store %x, %Y[%v] : memref<40xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// mask: nothing is cut, the condition stays at the statement.
+// CHECK-LABEL: func.func @mask
+// CHECK: loop.for "io" %io to 3 tail = mask {
+// CHECK: loop.for "ii" %ii to 16 {
+// CHECK: %[[IN:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : index
+// CHECK-NEXT: scf.if %[[IN]] {
+// CHECK-NEXT: loop.load %X[%io * 16 + %ii] : memref<40xf32>
+func.func @mask(%X: memref<40xf32>, %Y: memref<40xf32>) {
+  loop.for "io" %io to 3 tail = mask {
+    loop.for "ii" %ii to 16 {
+      loop.block "copy" (%v : spatial 40 = %io * 16 + %ii) reads(%X) writes(%Y) {
+        %x = loop.load %X[%v] : memref<40xf32>
+        loop.store %x, %Y[%v] : memref<40xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// overlap: the last tile begins at 40 - 16.
+// CHECK-LABEL: func.func @overlap
+// CHECK: loop.for "io" %io to 3 {
+// CHECK: %[[LAST:.*]] = arith.constant 24 : index
+// CHECK: %[[BASE:.*]] = arith.minsi %{{.*}}, %[[LAST]] : index
+// CHECK: loop.for "ii" %ii to 16 vectorized {
+// CHECK-NEXT: loop.load %X[%ii + %[[BASE]]] : memref<40xf32>
+func.func @overlap(%X: memref<40xf32>, %Y: memref<40xf32>) {
+  loop.for "io" %io to 3 tail = overlap {
+    loop.for "ii" %ii to 16 vectorized {
+      loop.block "copy" (%v : spatial 40 = %io * 16 + %ii) reads(%X) writes(%Y) {
+        %x = loop.load %X[%v] : memref<40xf32>
+        loop.store %x, %Y[%v] : memref<40xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A domain whose extent is known only at run time is never exceeded: no condition.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: loop.for "i" %i to %n {
+// CHECK-NEXT: loop.load %X[%i] : memref<?xf32>
+func.func @dynamic(%X: memref<?xf32>, %Y: memref<?xf32>, %n: index) {
+  loop.for "i" %i to %n {
+    loop.block "copy" (%v : spatial ? = %i) reads(%X) writes(%Y) {
+      %x = loop.load %X[%v] : memref<?xf32>
+      loop.store %x, %Y[%v] : memref<?xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Computing with a variable computes its binding.
+// CHECK-LABEL: func.func @computed
+// CHECK: %[[SUM:.*]] = arith.addi %{{.*}}, %j overflow<nsw,nuw> : index
+// CHECK: arith.index_cast %[[SUM]] : index to i32
+func.func @computed(%Y: memref<8xi32>) {
+  loop.for "i" %i to 2 {
+    loop.for "j" %j to 4 {
+      loop.block "iota" (%v : spatial 8 = %i * 4 + %j) writes(%Y) {
+        %n = arith.index_cast %v : index to i32
+        loop.store %n, %Y[%v] : memref<8xi32>
+      }
+    }
+  }
+  func.return
+}

@@ -1,0 +1,88 @@
+// RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | filecheck %s
+// RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | xrelay-opt --split-input-file | filecheck %s
+
+// Three buffers in a chain need two places; each argument is marked, since no call passes a buffer twice.
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME: {llvm.noalias}, %b: memref<100xf32> {llvm.noalias})
+func.func private @k(%a: memref<100xf32>, %b: memref<100xf32>) attributes {loop.kernel} {
+  func.return
+}
+
+// CHECK: func.func @main(%x: memref<100xf32>, %y: memref<100xf32>, %arena: memref<896xi8> {loop.arena})
+// CHECK: %[[C0:.*]] = arith.constant 0 : index
+// CHECK: %[[C1:.*]] = arith.constant 448 : index
+// CHECK: memref.view %arena[%[[C0]]][] : memref<896xi8> to memref<100xf32>
+// CHECK: memref.view %arena[%[[C1]]][] : memref<896xi8> to memref<100xf32>
+// CHECK: memref.view %arena[%[[C0]]][] : memref<896xi8> to memref<100xf32>
+// CHECK-NOT: memref.alloc
+func.func @main(%x: memref<100xf32>, %y: memref<100xf32>) attributes {loop.num_outputs = 1 : i64} {
+  %s = memref.alloc() : memref<100xf32>
+  %t = memref.alloc() : memref<100xf32>
+  %u = memref.alloc() : memref<100xf32>
+  func.call @k(%x, %s) : (memref<100xf32>, memref<100xf32>) -> ()
+  func.call @k(%s, %t) : (memref<100xf32>, memref<100xf32>) -> ()
+  func.call @k(%t, %u) : (memref<100xf32>, memref<100xf32>) -> ()
+  func.call @k(%u, %y) : (memref<100xf32>, memref<100xf32>) -> ()
+  func.return
+}
+
+// -----
+
+// One call of @add passes a buffer twice: those two arguments may overlap, the third does not.
+// CHECK-LABEL: func.func private @add
+// CHECK-SAME: (%a: memref<4xf32>, %b: memref<4xf32>, %c: memref<4xf32> {llvm.noalias})
+func.func private @add(%a: memref<4xf32>, %b: memref<4xf32>, %c: memref<4xf32>) {
+  func.return
+}
+func.func @main(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
+  func.call @add(%x, %y, %z) : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
+  func.call @add(%x, %x, %y) : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
+  func.return
+}
+
+// -----
+
+// A view is the buffer it looks at: it keeps it alive, and overlaps it.
+// CHECK-LABEL: func.func private @k
+// CHECK-SAME: (%a: memref<4xf32>, %b: memref<2x2xf32>)
+// CHECK: %arena: memref<128xi8>
+func.func private @k(%a: memref<4xf32>, %b: memref<2x2xf32>) {
+  func.return
+}
+func.func @main(%y: memref<2x2xf32>) {
+  %s = memref.alloc() : memref<4xf32>
+  %v = "memref.expand_shape"(%s) {reassociation = [[0 : i64, 1 : i64]], static_output_shape = array<i64: 2, 2>} : (memref<4xf32>) -> memref<2x2xf32>
+  %t = memref.alloc() : memref<4xf32>
+  func.call @k(%t, %y) : (memref<4xf32>, memref<2x2xf32>) -> ()
+  func.call @k(%s, %v) : (memref<4xf32>, memref<2x2xf32>) -> ()
+  func.call @k(%t, %v) : (memref<4xf32>, memref<2x2xf32>) -> ()
+  func.return
+}
+
+// -----
+
+// What a kernel allocates for itself comes from the arena too; buffers of run-time size and returned ones stay.
+// CHECK-LABEL: func.func private @softmax
+// CHECK-SAME: %x: memref<8xf32> {llvm.noalias}, %t: memref<8xf32> {llvm.noalias}) attributes {loop.kernel, loop.num_scratch = 1 : i64}
+// CHECK-NEXT: %l = memref.alloc() : memref<4xf32, "local">
+// CHECK-NEXT: memref.copy
+// CHECK: func.func @main
+// CHECK: memref.view %arena
+// CHECK-SAME: memref<64xi8> to memref<8xf32>
+// CHECK: %d = memref.alloc(%n) : memref<?xf32>
+// CHECK: %r = memref.alloc() : memref<8xf32>
+func.func private @softmax(%x: memref<8xf32>) attributes {loop.kernel} {
+  %t = memref.alloc() : memref<8xf32>
+  %l = memref.alloc() : memref<4xf32, "local">
+  "memref.copy"(%x, %t) : (memref<8xf32>, memref<8xf32>) -> ()
+  "memref.copy"(%l, %l) : (memref<4xf32, "local">, memref<4xf32, "local">) -> ()
+  memref.dealloc %t : memref<8xf32>
+  func.return
+}
+func.func @main(%x: memref<8xf32>, %n: index) -> memref<8xf32> {
+  func.call @softmax(%x) : (memref<8xf32>) -> ()
+  %d = memref.alloc(%n) : memref<?xf32>
+  %r = memref.alloc() : memref<8xf32>
+  "memref.copy"(%x, %r) : (memref<8xf32>, memref<8xf32>) -> ()
+  func.return %r : memref<8xf32>
+}
