@@ -33,16 +33,24 @@ def main(args: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(args)
     try:
         return commands[parsed.command].run(parsed)
-    except XRelayError as error:
-        if parsed.debug or os.environ.get("XRELAY_DEBUG"):
-            traceback.print_exception(error)
-        sys.stderr.write(error.render() + "\n")
-        return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        if parsed.debug or os.environ.get("XRELAY_DEBUG"):
+            traceback.print_exception(error)
+        sys.stderr.write(one_line(error) + "\n")
+        return 2 if isinstance(error, UsageError) else 1
+
+
+def one_line(error: Exception) -> str:
+    """What the user reads: an error of the project as it is, anything else as what it is, a fault of the tool."""
+    if isinstance(error, XRelayError):
+        return error.render()
+    text = " ".join(str(error).split())
+    return f"error: internal error, {type(error).__name__}: {text}; help: XRELAY_DEBUG=1 shows where; please report it"
 
 
 if __name__ == "__main__":

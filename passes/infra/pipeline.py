@@ -93,6 +93,8 @@ def _instantiate(item: ArgSpec, available: PassTable) -> ModulePass:
     """The pass with the options of `item`."""
     try:
         return available[item.name]().from_spec(item)
+    except ImportError as error:
+        raise PassError(f"[{item.name}] cannot be loaded: {error}") from error
     except (ValueError, TypeError) as error:
         raise PassError(
             f"[{item.name}] {one_line(str(error))}", help=f"xrelay-opt --help-pass {item.name} lists the options"

@@ -7,7 +7,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import ClassVar
 
-from xrelay.passes.infra.instruments import print_module
 from xrelay.tools.commands.base import Command
 from xrelay.tools.commands.options import add_shapes, add_source
 
@@ -31,16 +30,13 @@ class ImportCommand(Command):
 
     def run(self, args: Namespace) -> int:
         """Import and print."""
-        from xrelay.api.sources import write_text
-        from xrelay.dialects.relay.weights import save_side_file
+        from xrelay.api.sources import save_module
         from xrelay.frontend.onnx import import_onnx
+        from xrelay.passes.infra.instruments import print_module
 
         module = import_onnx(args.model, shapes=dict(args.shapes))
-        if args.output is not None:
-            save_side_file(module, args.output.with_suffix(".safetensors"))
-        text = print_module(module, debuginfo=args.print_debuginfo) + "\n"
         if args.output is None:
-            sys.stdout.write(text)
+            sys.stdout.write(print_module(module, debuginfo=args.print_debuginfo) + "\n")
         else:
-            write_text(args.output, text)
+            save_module(module, args.output, debuginfo=args.print_debuginfo)
         return 0

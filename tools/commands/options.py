@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from xrelay.api.compile import compile
-from xrelay.api.model import CompiledModel, load
 from xrelay.tools.progress import progress_bar
+
+if TYPE_CHECKING:
+    from xrelay.api.model import CompiledModel
 
 
 def add_source(parser: ArgumentParser, help_: str = "model: .onnx, .mlir, or .xrelay (compiled)") -> None:
@@ -53,7 +55,11 @@ def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
 def compiled_model(args: Namespace) -> CompiledModel:
     """The model of the command line: loaded where it is compiled already, else compiled."""
     if args.model.suffix == ".xrelay":
+        from xrelay.api.model import load
+
         return load(args.model, num_threads=args.threads)
+    from xrelay.api.compile import compile
+
     with progress_bar("compiling") as progress:
         return compile(
             args.model,

@@ -41,7 +41,7 @@ def print_catalogue(args: Namespace, passes: PassTable, ctx: Context) -> bool:
 def list_passes(passes: PassTable) -> str:
     """The project's passes with what they do, its pipelines, and the names of xDSL's passes."""
     width = max((len(name) for name in ALL_PASSES), default=0)
-    own = [f"  {name:{width}}  {summary(passes[name]())}" for name in ALL_PASSES]
+    own = [f"  {name:{width}}  {_pass_summary(name, passes)}" for name in ALL_PASSES]
     pipelines = [f"  {name} = {text}" for name, text in named_pipelines().items()]
     others = [f"  {name}" for name in passes if name not in ALL_PASSES]
     return "\n".join(["xrelay's passes:", *own, "pipelines:", *pipelines, "xDSL's passes:", *others]) + "\n"
@@ -72,6 +72,14 @@ def list_dialects(ctx: Context) -> str:
 def summary(documented: type) -> str:
     """The first paragraph of a docstring in one line."""
     return " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
+
+
+def _pass_summary(name: str, passes: PassTable) -> str:
+    """What a pass does; one that cannot be imported stays listed, with the reason."""
+    try:
+        return summary(passes[name]())
+    except ImportError as error:
+        return f"(cannot be loaded: {error})"
 
 
 def _options(found: type[ModulePass]) -> list[str]:

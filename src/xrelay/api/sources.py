@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import InputError
+from xrelay.passes.infra.instruments import print_module
 from xrelay.passes.infra.source import full_context, read_module
 from xrelay.passes.infra.verify import verify_module
 
@@ -43,6 +44,21 @@ def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
         )
     verify_module(module)
     return module
+
+
+def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> None:
+    """Write a module's text to `path` and its weights beside it, in a side file that the text names.
+
+    Raises `InputError` where a file cannot be written, `UnresolvedWeightError` where the bytes of a weight are missing.
+    """
+    from xrelay.dialects.relay.weights import save_side_file
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_side_file(module, path.with_suffix(".safetensors"))
+    except OSError as error:
+        raise InputError(f"cannot write the weights: {error.strerror}", location=str(path.parent)) from error
+    write_text(path, print_module(module, debuginfo=debuginfo) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
