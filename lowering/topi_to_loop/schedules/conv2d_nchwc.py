@@ -12,7 +12,7 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile
 from xrelay.lowering.topi_to_loop.schedules.tiles import choose_tile
 
 SOURCE = "topi.conv2d_nchwc"
-CHANNELS, COLUMNS, LANES = 1, 3, 4
+BATCH, CHANNELS, ROWS, COLUMNS, LANES = range(5)
 """Positions among the variables, which are: batch, block of channels, row, column, channel in the block."""
 
 
@@ -44,17 +44,20 @@ def schedule_conv2d_nchwc(plan: Plan) -> bool:
 
 def _tile(plan: Plan, block: BlockOp, consumer: BlockOp) -> None:
     extents = block.extents
-    registers_per_block = ceil(extents[LANES] / plan.lanes(block))
+    vectors_per_block = ceil(extents[LANES] / plan.lanes(block))
     depthwise = is_depthwise(block)
+    rows = extents[BATCH] * extents[ROWS]
     tile = choose_tile(
         extents[COLUMNS],
         extents[CHANNELS],
-        plan.target.vector_registers // registers_per_block,
+        plan.target.vector_registers,
+        vectors_per_block=vectors_per_block,
         shares_broadcasts=not depthwise,
+        max_blocks=max(1, extents[CHANNELS] // 2) if rows == 1 else None,
     )
     axes = [
         TiledAxis(COLUMNS, tile.columns),
-        TiledAxis(CHANNELS, tile.vectors),
+        TiledAxis(CHANNELS, tile.blocks),
         TiledAxis(LANES, extents[LANES], lanes=True),
     ]
     name = block.block_name
@@ -64,8 +67,8 @@ def _tile(plan: Plan, block: BlockOp, consumer: BlockOp) -> None:
         return
     kind = "depthwise, " if depthwise else ""
     plan.because(
-        f"{kind}{tile.columns} columns x {tile.vectors} blocks of {extents[LANES]} channels = "
-        f"{tile.accumulators * registers_per_block} accumulators of {plan.target.vector_registers} registers, "
+        f"{kind}{tile.columns} columns x {tile.blocks} blocks of {extents[LANES]} channels = "
+        f"{tile.columns * tile.blocks * vectors_per_block} accumulators of {plan.target.vector_registers} registers, "
         f"expected at {tile.efficiency:.0%} of the peak"
     )
 

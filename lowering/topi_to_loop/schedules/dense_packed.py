@@ -16,7 +16,7 @@ from xrelay.lowering.topi_to_loop.schedules.plan import (
     source_of,
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
-from xrelay.lowering.topi_to_loop.schedules.register_tile import make_lanes
+from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, make_lanes
 from xrelay.lowering.topi_to_loop.schedules.tiles import RegisterTile, choose_tile, largest_divisor
 
 SOURCE = "topi.matmul"
@@ -80,13 +80,17 @@ def _tile(plan: Plan, block: BlockOp, consumer: BlockOp, lanes: int) -> None:
     name, extents = block.block_name, block.extents
     columns = extents[block.spatial[-1]]
     rows = extents[block.spatial[-2]] if len(block.spatial) > 1 else 1
-    tile = choose_tile(rows, columns // lanes, plan.target.vector_registers)
+    blocks = columns // lanes
+    few = max(1, blocks // 2) if rows == 1 else None
+    tile = choose_tile(rows, blocks, plan.target.vector_registers, max_blocks=few)
     own, outer = _names(block), _names(consumer)
     reduction, work = loops_of_kind(block, IterKind.REDUCE), points(block)
     batch = [loop for loop in loops_of_kind(consumer, IterKind.SPATIAL) if loop not in (outer.row, outer.column)]
     outside, inside, row = _cut(plan, outer, tile, lanes)
     if not batch and not outside:
-        plan.because(f"no register tile for {name}: all of it is one tile")
+        outside, inside = around_tile(plan, inside)
+    if not batch and not outside:
+        plan.because(f"{name} is a single element")
         return
     if len(batch) + len(outside) + len(inside) > 1:
         plan.do(Reorder((*batch, *outside, *inside)))
@@ -102,8 +106,8 @@ def _tile(plan: Plan, block: BlockOp, consumer: BlockOp, lanes: int) -> None:
     parallelize_outer(plan, [*batch, *outside], work)
     plan.mark_done(name, consumer.block_name)
     plan.because(
-        f"{tile.columns} rows x {tile.vectors} vectors of {lanes} columns = {tile.accumulators} accumulators of "
-        f"{plan.target.vector_registers} registers, expected at {tile.efficiency:.0%} of the peak"
+        f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {tile.columns * tile.blocks} accumulators "
+        f"of {plan.target.vector_registers} registers, expected at {tile.efficiency:.0%} of the peak"
     )
 
 
@@ -113,7 +117,7 @@ def _cut(plan: Plan, names: _Names, tile: RegisterTile, lanes: int) -> tuple[lis
     inside: list[str] = []
     row = names.column
     if row is not None:
-        outside += _split_off(plan, row, tile.vectors * lanes, "_o", "_t")
+        outside += _split_off(plan, row, tile.blocks * lanes, "_o", "_t")
         row = f"{row}_t" if outside else row
         vectors = _split_off(plan, row, lanes, "_v", "_l")
         row = f"{row}_l" if vectors else row

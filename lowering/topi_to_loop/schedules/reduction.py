@@ -52,8 +52,10 @@ def fold_at_consumer(plan: Plan, name: str) -> bool:
         return False
     loops = loops_of_kind(consumer, IterKind.SPATIAL)
     work = points(plan.block(name))
-    if not loops or (len(loops) == 1 and not _split_row(plan, consumer, loops)):
+    if not loops:
         return False
+    if len(loops) == 1:
+        loops = _split_row(plan, consumer, loops[0])
     at, block = loops[-2], plan.block(name)
     spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), loops_of_kind(block, IterKind.REDUCE)
     if plan.attempt(ComputeAt(name, at)) is not None:
@@ -68,12 +70,9 @@ def fold_at_consumer(plan: Plan, name: str) -> bool:
     return True
 
 
-def _split_row(plan: Plan, consumer: BlockOp, loops: list[str]) -> bool:
-    """Makes rows of a few vectors of the only loop; `loops` is then the two of them."""
-    (row,) = loops
+def _split_row(plan: Plan, consumer: BlockOp, row: str) -> list[str]:
+    """Makes rows of a few vectors of the only loop, or one row of all of it; gives the two loops."""
     width = plan.lanes(consumer) * MAX_UNROLLED_VECTORS
-    if plan.extent(row) <= width or plan.extent(row) % width:
-        return False
-    loops[:] = [f"{row}_o", f"{row}_i"]
-    plan.do(Split(row, width, names=(loops[0], loops[1])))
-    return True
+    outer, inner = f"{row}_o", f"{row}_i"
+    plan.do(Split(row, min(width, plan.extent(row)), names=(outer, inner)))
+    return [outer, inner]

@@ -47,9 +47,20 @@ def split_consumer(plan: Plan, consumer: str, axes: Sequence[TiledAxis]) -> tupl
             names[axis.position] = None
             inner.append(loop)
     outside = [loop for loop in names if loop is not None]
+    if not outside:
+        outside, inner = around_tile(plan, inner)
     if len(outside) + len(inner) > 1:
         plan.do(Reorder((*outside, *inner)))
     return outside, inner
+
+
+def around_tile(plan: Plan, inner: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A loop of one iteration around a tile that is all there is; what then stands outside and inside."""
+    if not inner:
+        return [], []
+    first, *others = inner
+    plan.do(Split(first, plan.extent(first), names=(f"{first}_all", f"{first}_tile")))
+    return [f"{first}_all"], [f"{first}_tile", *others]
 
 
 def tile_products(plan: Plan, name: str, consumer: str, axes: Sequence[TiledAxis]) -> str | None:
@@ -63,7 +74,7 @@ def tile_products(plan: Plan, name: str, consumer: str, axes: Sequence[TiledAxis
     work = points(block)
     outside, inner = split_consumer(plan, consumer, axes)
     if not outside:
-        return f"all of {consumer} is one tile"
+        return f"{consumer} is a single element"
     if (refused := plan.attempt(ComputeAt(name, outside[-1]))) is not None:
         return refused
     tile = [loop for axis in axes if (loop := own[axis.position]) is not None and plan.extent(loop) > 1]

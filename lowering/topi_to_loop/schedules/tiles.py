@@ -24,16 +24,11 @@ SINGLE_VECTOR_PENALTY = 0.4
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """`columns` × `vectors` accumulators, and how busy the multiply-add units are expected to be (1: always)."""
+    """`columns` × `blocks` sums, and how busy the multiply-add units are expected to be (1: always)."""
 
     columns: int
-    vectors: int
+    blocks: int
     efficiency: float
-
-    @property
-    def accumulators(self) -> int:
-        """How many registers the accumulators take."""
-        return self.columns * self.vectors
 
 
 def divisors(number: int) -> list[int]:
@@ -54,18 +49,29 @@ def efficiency(columns: int, vectors: int) -> float:
 
 
 @cache
-def choose_tile(width: int, vectors: int, registers: int, *, shares_broadcasts: bool = True) -> RegisterTile:
-    """The best tile for rows of `width` columns and results of `vectors` vectors.
+def choose_tile(
+    width: int,
+    blocks: int,
+    registers: int,
+    *,
+    vectors_per_block: int = 1,
+    shares_broadcasts: bool = True,
+    max_blocks: int | None = None,
+) -> RegisterTile:
+    """The best tile for rows of `width` columns and results of `blocks` blocks, each of so many vectors.
 
-    The number of vectors in a tile divides `vectors`; a tile of columns that does not divide `width` leaves a partial
-    one, which runs at its own efficiency. Without `shares_broadcasts` (depthwise) vectors do not help each other.
+    The number of blocks in a tile divides `blocks`; a tile of columns that does not divide `width` leaves a partial
+    one, which runs at its own efficiency. Without `shares_broadcasts` (depthwise) a tile has one block, since vectors
+    do not help each other. `max_blocks` keeps some blocks for other tiles.
     """
     best = RegisterTile(1, 1, 0.0)
-    for v in divisors(vectors) if shares_broadcasts else [1]:
+    limit = blocks if max_blocks is None else max_blocks
+    for count in [d for d in divisors(blocks) if d <= limit] if shares_broadcasts else [1]:
+        vectors = count * vectors_per_block
         for columns in range(1, width + 1):
-            if not fits(columns, v, registers):
+            if not fits(columns, vectors, registers):
                 break
-            tile = RegisterTile(columns, v, _row_efficiency(width, columns, v, shares_broadcasts))
+            tile = RegisterTile(columns, count, _row_efficiency(width, columns, vectors, shares_broadcasts))
             if tile.efficiency > best.efficiency:
                 best = tile
     return best
@@ -76,7 +82,7 @@ def _row_efficiency(width: int, columns: int, vectors: int, shares_broadcasts: b
     full, rest = divmod(width, columns)
 
     def speed(n: int) -> float:
-        alone = min(1.0, n / MIN_ACCUMULATORS) / (1.0 + WEIGHT_LOAD / n)
+        alone = min(1.0, n * vectors / MIN_ACCUMULATORS) / (1.0 + WEIGHT_LOAD / n)
         return efficiency(n, vectors) if shares_broadcasts else alone
 
     time = full * columns / speed(columns) + (rest / speed(rest) + 1 if rest else 0)
