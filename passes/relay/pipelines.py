@@ -16,7 +16,18 @@ class PipelineRow:
     why: str
 
 
-DEFAULT_PIPELINE: tuple[PipelineRow, ...] = ()
+DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
+    PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
+    PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),
+    PipelineRow(1, "relay-dead-code-elimination", "what nobody needs is not optimised"),
+    PipelineRow(3, "relay-eliminate-common-subexpr", "what is computed twice is computed once"),
+    PipelineRow(2, "relay-fold-constant", "the factors and shifts become constants"),
+    PipelineRow(3, "relay-fold-scale-axis", "the factors go into the weights"),
+    PipelineRow(3, "relay-canonicalize-ops", "biases are added by broadcasting, whatever the layout"),
+    PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "one vector holds one block of channels"),
+    PipelineRow(2, "relay-fold-constant", "weights are scaled and packed now"),
+    PipelineRow(1, "relay-dead-code-elimination", "what that left behind goes"),
+)
 """The passes between `relay-infer-type` and `relay-fuse-ops`, in order. Level 1 cleans up, level 2 evaluates what is
 known when compiling, level 3 also re-associates floating-point arithmetic and changes layouts."""
 

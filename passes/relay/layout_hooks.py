@@ -1,0 +1,113 @@
+"""Which layouts a target likes an operator to work in: hooks by target and op class, for `relay-alter-op-layout`.
+
+    @alters_layout(Conv2DOp, target="cpu")
+    def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal: …
+
+`available` holds, for each operand, the layout in which it already comes besides the one that the text says; using it
+costs nothing. `lanes` is how many f32 a vector of the target holds. The layouts chosen split axes; they do not reorder
+them. Other packages register hooks for their own ops and
+targets the same way; a caller of `alter_layouts` may pass hooks that go before the registered ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
+
+from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.relay.nn_conv import Conv2DOp
+from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.types import element_type_of, shape_of
+from xrelay.passes.relay.rewriting import constant_of
+
+LayoutHook: TypeAlias = Callable[..., LayoutDecision | LayoutRefusal]
+"""`hook(op, available, lanes)`; see the module's docstring."""
+
+LayoutHooks: TypeAlias = Mapping[type[RelayOp], LayoutHook]
+
+HookT = TypeVar("HookT", bound=LayoutHook)
+
+_HOOKS: dict[tuple[str, type[RelayOp]], LayoutHook] = {}
+
+
+def alters_layout(op: type[RelayOp], *, target: str) -> Callable[[HookT], HookT]:
+    """Decorator: the function chooses the layouts of `op` on `target`; it replaces an earlier one."""
+
+    def register(hook: HookT) -> HookT:
+        _HOOKS[target, op] = hook
+        return hook
+
+    return register
+
+
+def layout_hooks(target: str) -> LayoutHooks:
+    """The hooks of a target; none for one that nobody registered hooks for."""
+    return {op: hook for (name, op), hook in _HOOKS.items() if name == target}
+
+
+@alters_layout(Conv2DOp, target="cpu")
+def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+    """Channels in blocks, so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
+
+    The out-channels' block is the vector, or half or a quarter of it where that does not divide them. The in-channels
+    come in the blocks they already have, else in the largest that divides them: an image of 3 channels is one block.
+    """
+    layouts = [str(layout) for layout in op.layouts]
+    if layouts != ["NCHW", "OIHW", "NCHW"]:
+        return LayoutRefusal(f"it works in {', '.join(layouts)}; only NCHW, OIHW, NCHW is changed")
+    if constant_of(op.weight) is None:
+        return LayoutRefusal("the weight is no constant, so every run would pack it anew")
+    lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
+    if lanes_of_type is None:
+        return LayoutRefusal(f"there is no blocked convolution of {element_type_of(op.data.type)}")
+    out_channels, depth = shape_of(op.weight.type)[:2]
+    if not isinstance(out_channels, int) or not isinstance(depth, int):
+        return LayoutRefusal(f"the channel counts {out_channels} and {depth} are not known")
+    come_in = available[0].factor("C") if available[0] is not None else None
+    groups = op.groups.value.data
+    if groups > 1 and groups == out_channels and depth == 1:
+        return _depthwise(op, out_channels, come_in, lanes_of_type)
+    return _in_blocks(op, out_channels // groups, depth, come_in, lanes_of_type)
+
+
+def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
+    """Every channel by itself: data and result have the same blocks, the weight's in-channels are one."""
+    block = come_in if come_in is not None else vector_block(channels, lanes)
+    if block is None:
+        return LayoutRefusal(f"vectors of {lanes} do not divide the {channels} channels")
+    blocked = Layout.parse(f"NCHW{block}c")
+    return op.with_layouts(blocked, Layout.parse(f"OIHW1i{block}o"), blocked)
+
+
+def _in_blocks(
+    op: Conv2DOp, out_channels: int, depth: int, come_in: int | None, lanes: int
+) -> LayoutDecision | LayoutRefusal:
+    """`out_channels` and `depth` are those of one group, which consists of whole blocks."""
+    out_block = vector_block(out_channels, lanes)
+    if out_block is None:
+        return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
+    in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)
+    weight = Layout.parse(f"OIHW{in_block}i{out_block}o")
+    return op.with_layouts(Layout.parse(f"NCHW{in_block}c"), weight, Layout.parse(f"NCHW{out_block}c"))
+
+
+def vector_block(extent: int, lanes: int) -> int | None:
+    """`lanes`, or half or a quarter of it, whichever first divides `extent`; `None` where none does."""
+    candidates = (lanes, lanes // 2, lanes // 4)
+    return next((block for block in candidates if block > 1 and extent % block == 0), None)
+
+
+def largest_divisor(extent: int, limit: int) -> int:
+    """The largest divisor of `extent` that is at most `limit`."""
+    return next(block for block in range(min(extent, limit), 0, -1) if extent % block == 0)
+
+
+def _lanes(element: Attribute, f32_lanes: int) -> int | None:
+    """How many elements of this type a vector holds; `None` for types without vector arithmetic of their own."""
+    if isinstance(element, Float32Type):
+        return f32_lanes
+    return max(1, f32_lanes // 2) if isinstance(element, Float64Type) else None
