@@ -202,6 +202,7 @@ ARITH: dict[str, ScalarCompiler] = {
     "arith.select": plain(_select),
     "arith.bitcast": _bitcast,
     "arith.index_cast": rounded(_same),
+    "arith.index_castui": _on_unsigned(_same),
     "arith.fptosi": rounded(_float_to_integer),
     "arith.fptoui": rounded(_float_to_integer),
     "arith.sitofp": rounded(_same),

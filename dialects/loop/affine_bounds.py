@@ -172,6 +172,8 @@ def _mod(form: LinearForm, divisor: int, box: Box) -> LinearForm:
     interval = _form_bounds(rest, box)
     if interval is not None and interval[0] // divisor == interval[1] // divisor:
         return rest.plus(LinearForm((), -(interval[0] // divisor) * divisor))
+    # The sign stays: `x - y` has tighter bounds than `x + y * (divisor - 1)`.
+    rest = LinearForm(tuple((a, c % divisor if c > 0 else -(-c % divisor)) for a, c in rest.terms), rest.constant)
     factor = _common_factor(rest, divisor)
     if factor > 1 and rest.constant % factor == 0:
         reduced = LinearForm(tuple((a, c // factor) for a, c in rest.terms), rest.constant // factor)

@@ -30,19 +30,28 @@ def interval_of(value: SSAValue) -> Interval | None:
     owner = value.block.parent_op()
     if isinstance(owner, ForOp):
         return None if owner.extent is None else (0, owner.extent - 1)
-    if isinstance(owner, BlockOp):
-        positions = range(len(owner.kinds)) if value.block is owner.body.first_block else owner.spatial
-        extent = owner.extents[positions[value.index]]
-        return None if extent == DYNAMIC else (0, extent - 1)
-    return None
+    position = _position(value, owner) if isinstance(owner, BlockOp) else None
+    if not isinstance(owner, BlockOp) or position is None:
+        return None
+    extent = owner.extents[position]
+    return None if extent == DYNAMIC else (0, extent - 1)
+
+
+def _position(value: BlockArgument, block: BlockOp) -> int | None:
+    """Which variable of the block its argument is; `None` where the block is malformed, which it reports itself."""
+    count, bindings = len(block.kinds), block.bindings_attr.data
+    if not count == len(block.extents) == len(bindings.results) or bindings.num_dims != len(block.binding_operands):
+        return None
+    positions = range(count) if value.block is block.body.first_block else block.spatial
+    return positions[value.index] if value.index < len(positions) else None
 
 
 def binding_of(value: SSAValue) -> ValueMap | None:
     """The binding of a block variable; `None` for any other value."""
     if not isinstance(value, BlockArgument) or not isinstance(owner := value.block.parent_op(), BlockOp):
         return None
-    positions = range(len(owner.kinds)) if value.block is owner.body.first_block else owner.spatial
-    return owner.bindings[positions[value.index]]
+    position = _position(value, owner)
+    return None if position is None else owner.bindings[position]
 
 
 def in_loop_indices(index: ValueMap) -> ValueMap:

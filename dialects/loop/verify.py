@@ -99,12 +99,12 @@ def verify_block(op: BlockOp) -> None:
 
 
 def _verify_block_shape(op: BlockOp) -> None:
-    kinds, extents, bindings = len(op.kinds), len(op.extents), op.bindings_attr.data
-    if not kinds == len(extents_list := op.extents) == len(bindings.results):
-        raise fail(op, "C1", f"{kinds} kinds, {extents} extents and {len(bindings.results)} bindings")
+    kinds, extents, bindings = len(op.kinds), op.extents, op.bindings_attr.data
+    if not kinds == len(extents) == len(bindings.results):
+        raise fail(op, "C1", f"{kinds} kinds, {len(extents)} extents and {len(bindings.results)} bindings")
     if bindings.num_symbols or bindings.num_dims != len(op.binding_operands):
         raise fail(op, "C1", f"bindings over {bindings.num_dims} dimensions have {len(op.binding_operands)} operands")
-    for extent in extents_list:
+    for extent in extents:
         if extent <= 0 and extent != DYNAMIC:
             raise fail(op, "C2", f"a variable of block {op.block_name!r} has extent {extent}")
     _verify_arguments(op, "body", op.body.block, kinds)

@@ -89,10 +89,11 @@ def argument_problem(expected: Attribute, value: Value) -> str | None:
     if not isinstance(value, np.ndarray):
         return f"must be a numpy array, got {type(value).__name__}"
     shape, dtype = expected.get_shape(), numpy_dtype(expected.element_type)
-    fits = len(shape) == value.ndim and all(s in (-1, size) for s, size in zip(shape, value.shape, strict=True))
+    fits = len(shape) == value.ndim and all(s < 0 or s == size for s, size in zip(shape, value.shape, strict=True))
     if fits and dtype == value.dtype:
         return None
-    return f"must be {dtype}{list(shape)}, got {value.dtype}{list(value.shape)}"
+    wanted = ["?" if size < 0 else size for size in shape]
+    return f"must be {dtype}[{', '.join(map(str, wanted))}], got {value.dtype}{list(value.shape)}"
 
 
 def buffer_type(value: SSAValue) -> MemRefType:

@@ -62,7 +62,7 @@ def _output_count(function: func.FuncOp) -> int:
 
 def _new_argument(function_name: str, parameter: SSAValue) -> Array:
     expected = buffer_type(parameter)
-    if -1 in expected.get_shape():
+    if any(size < 0 for size in expected.get_shape()):
         raise InputError(
             f"@{function_name} wants more inputs than it got, or has an output of type {expected}",
             help="outputs need a static shape",

@@ -1,0 +1,210 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+func.func @negative_extent() {
+  // expected-error@below {{[loop.for C2] loop 'i' has a negative extent: -1}}
+  loop.for "i" %i to -1 {
+  }
+  func.return
+}
+
+// -----
+
+func.func @same_name() {
+  // expected-error@below {{[loop.for C4] @same_name has two loops with the name 'i'}}
+  loop.for "i" %i to 2 {
+  }
+  loop.for "i" %j to 2 {
+  }
+  func.return
+}
+
+// -----
+
+func.func @empty_domain(%Y: memref<4xf32>) {
+  loop.for "i" %i to 4 {
+    // expected-error@below {{[loop.block C2] a variable of block 'b' has extent 0}}
+    loop.block "b" (%v : spatial 0 = %i) writes(%Y) {
+      %z = arith.constant 0.0 : f32
+      loop.store %z, %Y[%v] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @foreign_binding(%Y: memref<4xf32>, %n: index) {
+  // expected-error@below {{[loop.block C4] a binding of block 'b' uses a value that no enclosing loop runs over}}
+  loop.block "b" (%v : spatial 4 = %n) writes(%Y) {
+    %z = arith.constant 0.0 : f32
+    loop.store %z, %Y[%v] : memref<4xf32>
+  }
+  func.return
+}
+
+// -----
+
+func.func @unlisted_write(%Y: memref<4xf32>) {
+  loop.for "i" %i to 4 {
+    // expected-error@below {{[loop.block C5] block 'b' stores to 1 buffers, writes() lists 0 of which 0 are the same}}
+    loop.block "b" (%v : spatial 4 = %i) {
+      %z = arith.constant 0.0 : f32
+      loop.store %z, %Y[%v] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @unlisted_read(%X: memref<4xf32>, %Y: memref<4xf32>) {
+  loop.for "i" %i to 4 {
+    // expected-error@below {{[loop.block C6] block 'b' loads from a buffer that reads() does not list}}
+    loop.block "b" (%v : spatial 4 = %i) writes(%Y) {
+      %x = loop.load %X[%v] : memref<4xf32>
+      loop.store %x, %Y[%v] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @init_without_reduction(%Y: memref<4xf32>) {
+  loop.for "i" %i to 4 {
+    // expected-error@below {{[loop.block C7] block 'b' has an init but no reduce variable}}
+    loop.block "b" (%v : spatial 4 = %i) writes(%Y) init {
+    } {
+      %z = arith.constant 0.0 : f32
+      loop.store %z, %Y[%v] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @store_at_reduction(%Y: memref<4xf32>) {
+  loop.for "i" %i to 4 {
+    // expected-error@below {{[loop.block C8] a store of block 'b' depends on a reduce variable}}
+    loop.block "b" (%v : reduce 4 = %i) writes(%Y) {
+      %z = arith.constant 0.0 : f32
+      loop.store %z, %Y[%v] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @computes_with_loop_index(%Y: memref<4xindex>) {
+  loop.for "i" %i to 4 {
+    // expected-error@below {{[loop.block C9] 'arith.addi' in block 'b' computes with the index of loop 'i'; use a block variable}}
+    loop.block "b" (%v : spatial 4 = %i) writes(%Y) {
+      %z = arith.addi %i, %i : index
+      loop.store %z, %Y[%v] : memref<4xindex>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @nested_block(%Y: memref<4xf32>) {
+  loop.for "i" %i to 4 {
+    // expected-error@below {{[loop.block C10] block 'b' holds a 'loop.for'}}
+    loop.block "b" (%v : spatial 4 = %i) {
+      loop.for "j" %j to 4 {
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @rank(%X: memref<4x4xf32>, %i: index) {
+  // expected-error@below {{[loop.load C1] 1 indices for a buffer of rank 2}}
+  %x = loop.load %X[%i] : memref<4x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @symbols(%X: memref<4xf32>, %i: index) {
+  // expected-error@below {{[loop.load C2] a map over 0 dimensions has 1 operands}}
+  %x = "loop.load"(%X, %i) <{map = affine_map<()[s0] -> (s0)>}> : (memref<4xf32>, index) -> f32
+  func.return
+}
+
+// -----
+
+func.func @out_of_bounds(%X: memref<4xf32>, %Y: memref<4xf32>) {
+  loop.for "i" %i to 4 {
+    loop.block "b" (%v : spatial 4 = %i) reads(%X) writes(%Y) {
+      // expected-error@below {{[loop.load C3] index 0 runs from 1 to 4, the buffer has 4 elements there}}
+      %x = loop.load %X[%v + 1] : memref<4xf32>
+      loop.store %x, %Y[%v] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @product(%X: memref<4xf32>, %i: index) {
+  // expected-error@below {{a product in an affine expression needs a constant factor}}
+  %x = loop.load %X[%i * %i] : memref<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @undefined_buffer() {
+  // expected-error@below {{buffer %Y is used before its definition}}
+  loop.block "b" () writes(%Y) {
+  }
+  func.return
+}
+
+// -----
+
+func.func @no_extent() {
+  // expected-error@below {{[loop.for C1] loop 'i' needs one extent: a number or a value}}
+  "loop.for"() <{loop_name = "i", kind = #loop<kind serial>, tail = #loop<tail peel>}> ({
+  ^bb0(%i: index):
+  }) : () -> ()
+  func.return
+}
+
+// -----
+
+func.func @no_index() {
+  // expected-error@below {{[loop.for C3] the body of loop 'i' needs one index argument, got 0}}
+  "loop.for"() <{loop_name = "i", extent = 4 : index, kind = #loop<kind serial>, tail = #loop<tail peel>}> ({
+  ^bb0():
+  }) : () -> ()
+  func.return
+}
+
+// -----
+
+func.func @kinds_and_extents() {
+  // expected-error@below {{[loop.block C1] 1 kinds, 2 extents and 0 bindings}}
+  "loop.block"() <{block_name = "b", kinds = [#loop<iter spatial>], extents = array<i64: 4, 4>, bindings = affine_map<() -> ()>, operandSegmentSizes = array<i32: 0, 0, 0>}> ({
+  }, {
+  ^bb0(%v: index):
+  }) : () -> ()
+  func.return
+}
+
+// -----
+
+func.func @arguments() {
+  // expected-error@below {{[loop.block C3] the body needs 1 index arguments, got 0}}
+  "loop.block"() <{block_name = "b", kinds = [#loop<iter spatial>], extents = array<i64: 4>, bindings = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 0, 0, 0>}> ({
+  }, {
+  ^bb0():
+  }) : () -> ()
+  func.return
+}

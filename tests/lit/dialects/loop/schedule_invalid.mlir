@@ -1,0 +1,48 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@below {{no schedule primitive is called 'splt'; did you mean 'split'?}}
+func.func @misspelt() attributes {loop.schedule = #loop.schedule<[splt("i", 4)]>} {
+  func.return
+}
+
+// -----
+
+// expected-error@below {{split: takes 2 positional arguments, got 1}}
+func.func @too_few() attributes {loop.schedule = #loop.schedule<[split("i")]>} {
+  func.return
+}
+
+// -----
+
+// expected-error@below {{split: argument 'factor' needs a number, got "4"}}
+func.func @wrong_kind() attributes {loop.schedule = #loop.schedule<[split("i", "4")]>} {
+  func.return
+}
+
+// -----
+
+// expected-error@below {{split: has no argument 'tails'}}
+func.func @wrong_name() attributes {loop.schedule = #loop.schedule<[split("i", 4, tails = mask)]>} {
+  func.return
+}
+
+// -----
+
+// expected-error@below {{expected peel, mask or overlap, got 'cut'}}
+func.func @wrong_tail() attributes {loop.schedule = #loop.schedule<[split("i", 4, tail = cut)]>} {
+  func.return
+}
+
+// -----
+
+// expected-error@below {{[loop.schedule C1] split("i", 0): the factor must be positive, got 0}}
+func.func @wrong_factor() attributes {loop.schedule = #loop.schedule<[split("i", 0)]>} {
+  func.return
+}
+
+// -----
+
+// expected-error@below {{[loop.schedule C1] reorder("i"): at least two loops are needed, got 1}}
+func.func @one_loop() attributes {loop.schedule = #loop.schedule<[reorder("i")]>} {
+  func.return
+}
