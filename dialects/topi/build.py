@@ -14,7 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    TensorType,
+    i1,
+)
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
@@ -41,6 +50,11 @@ def scalar_attr(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
     if isinstance(type, AnyFloat):
         return FloatAttr(float(value), type)
     raise LoweringError(f"{type} is not the type of a scalar constant")
+
+
+def is_unsigned(type: Attribute) -> bool:
+    """Whether values of an integer type are never negative: unsigned ones and booleans."""
+    return isinstance(type, IntegerType) and (type.signedness.data == Signedness.UNSIGNED or type.width.data == 1)
 
 
 class Body:
@@ -96,7 +110,8 @@ class Body:
         return self.add(arith.ConstantOp(scalar_attr(value, type)))
 
     def plus(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Sum, of floats or integers."""
+        """Sum, of floats or integers; `LoweringError` for booleans, which have none."""
+        _refuse_booleans(a.type)
         return self.add((arith.AddfOp if isinstance(a.type, AnyFloat) else arith.AddiOp)(a, b))
 
     def times(self, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -116,16 +131,28 @@ class Body:
         return self.add(arith.AddfOp(accumulator, self.add(arith.MulfOp(a, b, CONTRACTED)), REGROUPED_CONTRACTED))
 
     def minus(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Difference, of floats or integers."""
+        """Difference, of floats or integers; `LoweringError` for booleans, which have none."""
+        _refuse_booleans(a.type)
         return self.add((arith.SubfOp if isinstance(a.type, AnyFloat) else arith.SubiOp)(a, b))
 
     def divide(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Quotient, of floats or of signed integers (towards zero)."""
-        return self.add((arith.DivfOp if isinstance(a.type, AnyFloat) else arith.DivSIOp)(a, b))
+        """Quotient, of floats or of integers (towards zero); `LoweringError` for booleans, which have none."""
+        _refuse_booleans(a.type)
+        if isinstance(a.type, AnyFloat):
+            return self.add(arith.DivfOp(a, b))
+        return self.add((arith.DivUIOp if is_unsigned(a.type) else arith.DivSIOp)(a, b))
 
     def maximum(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """The larger one; NaN where a float is NaN; integers are signed."""
-        return self.add((arith.MaximumfOp if isinstance(a.type, AnyFloat) else arith.MaxSIOp)(a, b))
+        """The larger one; NaN where a float is NaN."""
+        if isinstance(a.type, AnyFloat):
+            return self.add(arith.MaximumfOp(a, b))
+        return self.add((arith.MaxUIOp if is_unsigned(a.type) else arith.MaxSIOp)(a, b))
+
+    def minimum(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The smaller one; NaN where a float is NaN."""
+        if isinstance(a.type, AnyFloat):
+            return self.add(arith.MinimumfOp(a, b))
+        return self.add((arith.MinUIOp if is_unsigned(a.type) else arith.MinSIOp)(a, b))
 
     def _exprs(self, indices: Sequence[IndexLike]) -> list[AffineExpr]:
         box = box_of(self._values)
@@ -143,6 +170,12 @@ class Body:
     def add_yield(self, values: Sequence[SSAValue]) -> None:
         """Ends the current region."""
         self._block.add_op(YieldOp.of(*values))
+
+
+def _refuse_booleans(type: Attribute) -> None:
+    # numpy takes their sum for "or", one bit of arithmetic for "exclusive or": neither is what a sum means elsewhere.
+    if type == i1:
+        raise LoweringError("arithmetic on booleans", help="cast them to int32 or float32 first")
 
 
 def compute(

@@ -88,11 +88,11 @@ def evaluate_clip(op: ClipOp, data: Array) -> Array:
 
 def _bound(value: float, dtype: np.dtype) -> np.generic:
     """A bound in the data's dtype; one that no integer of the dtype reaches becomes the last that there is."""
-    if dtype.kind not in "iu":
+    if dtype.kind not in "iub":
         return dtype.type(value)
-    limits = np.iinfo(dtype)
-    if value <= limits.min or value >= limits.max:
-        return dtype.type(limits.min if value <= limits.min else limits.max)
+    least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if value <= least or value >= most:
+        return dtype.type(least if value <= least else most)
     return dtype.type(int(value))
 
 

@@ -61,6 +61,8 @@ def _laid_out(op: SpatialOp, result: Array) -> Array:
 
 def _least(dtype: np.dtype) -> int | float:
     """The value that never wins a maximum."""
+    if dtype.kind == "b":
+        return 0
     return int(np.iinfo(dtype).min) if dtype.kind in "iu" else -np.inf
 
 

@@ -60,7 +60,7 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
         if error.location is not None:
             raise
         raise InterpreterError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise InterpreterError(f"{op.name}: {error}", location=location_of(op)) from error
     if not matches(value, op.results[0].type):
         raise InterpreterError(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, i1
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.build import Body, Number, is_unsigned, variables
+from xrelay.dialects.topi.named.pool2d import lowest
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import Build, implements
@@ -52,11 +53,6 @@ def sigmoid(b: Body, x: SSAValue) -> SSAValue:
     return b.divide(one, b.plus(one, b.add(math.ExpOp(negative(b, x)))))
 
 
-def minimum(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """The smaller one; NaN where a float is NaN."""
-    return b.add((arith.MinimumfOp if isinstance(x.type, AnyFloat) else arith.MinSIOp)(x, y))
-
-
 def divide(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
     """The quotient; of integers towards zero, as Relay's divide."""
     return b.divide(x, y)
@@ -80,7 +76,7 @@ _BINARY: dict[str, Binary] = {
     "multiply": lambda b, x, y: b.times(x, y),
     "divide": divide,
     "maximum": lambda b, x, y: b.maximum(x, y),
-    "minimum": minimum,
+    "minimum": lambda b, x, y: b.minimum(x, y),
     "equal": lambda b, x, y: _compare(b, x, y, "oeq", "eq"),
     "less": lambda b, x, y: _compare(b, x, y, "olt", "slt"),
 }
@@ -89,6 +85,8 @@ _BINARY: dict[str, Binary] = {
 def _compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_predicate: str) -> SSAValue:
     if isinstance(x.type, AnyFloat):
         return b.add(arith.CmpfOp(x, y, float_predicate))
+    if is_unsigned(x.type):
+        integer_predicate = integer_predicate.replace("s", "u")  # slt, sle, … → ult, ule, …
     return b.add(arith.CmpiOp(x, y, integer_predicate))
 
 
@@ -100,16 +98,25 @@ for _name, _pair in _BINARY.items():
 
 @implements("relay.clip", "clip.generic")
 def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`min(max(x, a_min), a_max)`; infinite bounds are left out."""
+    """`min(max(x, a_min), a_max)`; bounds that no element can pass are left out."""
     low, high = emitter.number("a_min"), emitter.number("a_max")
+    least, most = _range(emitter.result_type.element_type)
 
     def fill(b: Body, values: list[SSAValue]) -> SSAValue:
         (x,) = values
-        if low != -float("inf"):
-            x = b.maximum(x, b.constant(low, x.type))
-        return minimum(b, x, b.constant(high, x.type)) if high != float("inf") else x
+        if low > least:
+            x = b.maximum(x, b.constant(min(low, most), x.type))
+        return b.minimum(x, b.constant(max(high, least), x.type)) if high < most else x
 
     return emitter.map_elements("clip", fill)
+
+
+def _range(type: Attribute) -> tuple[Number, Number]:
+    """The smallest and the largest value of an element type."""
+    if not isa(type, IntegerType):
+        return float("-inf"), float("inf")
+    least = lowest(type)
+    return least, least + (1 << type.width.data) - 1
 
 
 @implements("relay.nn.dropout", "dropout.inference")
@@ -155,23 +162,27 @@ def convert_scalar(b: Body, x: SSAValue, target: Attribute) -> SSAValue:
     if target == i1:
         return _compare(b, x, b.constant(0, source), "une", "ne")
     if isinstance(source, AnyFloat) and isinstance(target, AnyFloat):
-        wider = target.bitwidth > source.bitwidth
-        return b.add(arith.ExtFOp(x, target) if wider else arith.TruncFOp(x, target))
+        return _convert_float(b, x, source, target)
     if isinstance(source, AnyFloat) and isa(target, IntegerType):
-        return b.add((arith.FPToUIOp if _is_unsigned(target) else arith.FPToSIOp)(x, target))
+        return b.add((arith.FPToUIOp if is_unsigned(target) else arith.FPToSIOp)(x, target))
     if isa(source, IntegerType) and isinstance(target, AnyFloat):
-        return b.add((arith.UIToFPOp if _is_unsigned(source) else arith.SIToFPOp)(x, target))
+        return b.add((arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp)(x, target))
     if isa(source, IntegerType) and isa(target, IntegerType):
         return _convert_integer(b, x, source, target)
     raise LoweringError(f"no conversion from {source} to {target}")
 
 
+def _convert_float(b: Body, x: SSAValue, source: AnyFloat, target: AnyFloat) -> SSAValue:
+    """Always by way of f32 to or from 16 bits: the two kinds have no direct conversion, f64 one in a library only."""
+    if 16 in (source.bitwidth, target.bitwidth) and f32 not in (source, target):
+        return _convert_float(b, _convert_float(b, x, source, f32), f32, target)
+    return b.add((arith.ExtFOp if target.bitwidth > source.bitwidth else arith.TruncFOp)(x, target))
+
+
 def _convert_integer(b: Body, x: SSAValue, source: IntegerType, target: IntegerType) -> SSAValue:
+    if target.width.data == source.width.data:
+        # Another signedness: the bits stay, by way of a wider type.
+        x, source = b.add(arith.ExtSIOp(x, wide := IntegerType(2 * source.width.data))), wide
     if target.width.data < source.width.data:
         return b.add(arith.TruncIOp(x, target))
-    return b.add((arith.ExtUIOp if _is_unsigned(source) else arith.ExtSIOp)(x, target))
-
-
-def _is_unsigned(type: IntegerType) -> bool:
-    """Whether a value is not negative: unsigned types and bool."""
-    return type.signedness.data == Signedness.UNSIGNED or type.width.data == 1
+    return b.add((arith.ExtUIOp if is_unsigned(source) else arith.ExtSIOp)(x, target))

@@ -2,70 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
-from numpy.typing import NDArray
+from support.levels import check_levels, check_native, graph_of
 from support.op_cases import OP_CASES, OpCase
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.transforms import get_all_passes
-
-from xrelay.api.comparison import compare_outputs
-from xrelay.api.compile import compile
-from xrelay.api.programs import ModuleProgram
-from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
-from xrelay.passes.infra.source import full_context
-from xrelay.passes.infra.verify import verify_module
-
-STEPS = [
-    ("relay fused", "relay-infer-type,relay-fuse-ops,relay-outline-fused"),
-    ("topi", "convert-relay-to-topi"),
-    ("topi inlined", "topi-inline-injective,dce"),
-    ("topi expanded", "topi-expand-named,topi-inline-injective,dce"),
-    ("loop", "convert-topi-to-loop"),
-    ("loop scheduled", "loop-assign-schedules,loop-apply-schedules"),
-    ("loop without blocks", "loop-plan-memory,loop-lower-blocks"),
-]
-"""What a level is called, and the passes that lead to it from the one before."""
-
-
-def graph_of(case: OpCase) -> ModuleOp:
-    """The case as a graph from which fusion makes kernels, as any model's."""
-    module = case.module()
-    for function in module.ops:
-        del function.attributes["relay.primitive"]
-    return module
-
-
-def run_passes(module: ModuleOp, passes: str) -> None:
-    context = full_context()
-    run_pipeline(module, parse_passes(passes, {**get_all_passes(), **pass_thunks()}), context=context)
-
-
-def outputs(module: ModuleOp, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    return list(ModuleProgram(module, "main").run([array.copy() for array in inputs]))
-
-
-def assert_same(found: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]], level: str, rtol: float) -> None:
-    names = [f"result{number}" for number in range(len(expected))]
-    comparison = compare_outputs(names, found, expected, levels=(level, "relay"), rtol=rtol, atol=rtol)
-    assert comparison, str(comparison)
 
 
 @pytest.mark.parametrize("case", OP_CASES, ids=lambda case: case.id)
 def test_every_level_of_an_op_computes_the_same(case: OpCase) -> None:
-    module, inputs = graph_of(case), case.inputs()
-    expected = outputs(module, inputs)
-    for level, passes in STEPS:
-        run_passes(module, passes)
-        verify_module(module)
-        assert_same(outputs(module, inputs), expected, level, rtol=1e-5)
+    check_levels(graph_of(case), case.inputs())
 
 
 @pytest.mark.parametrize("case", OP_CASES, ids=lambda case: case.id)
 def test_native_code_of_an_op_computes_the_same(case: OpCase) -> None:
-    module, inputs = graph_of(case), case.inputs()
-    expected = outputs(module, inputs)
-    assert_same(compile(module, cache=False, threads=2).run(inputs), expected, "native", rtol=1e-5)
+    check_native(graph_of(case), case.inputs())

@@ -22,7 +22,7 @@ from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.topi.build import Body, Number, compute
+from xrelay.dialects.topi.build import Body, Number, compute, is_unsigned
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, verify_ranks
 from xrelay.dialects.topi.named.window import Window, image_variables, parse_window
@@ -33,7 +33,9 @@ Kind = Literal["max", "avg"]
 
 def lowest(type: Attribute) -> Number:
     """The smallest value of a scalar type, the first value of a maximum."""
-    return float("-inf") if isinstance(type, AnyFloat) else -(1 << (bit_width(type) - 1))
+    if isinstance(type, AnyFloat):
+        return float("-inf")
+    return 0 if is_unsigned(type) else -(1 << (bit_width(type) - 1))
 
 
 @irdl_op_definition
