@@ -155,6 +155,8 @@ def _trip_counts(op: scf.ParallelOp, rewriter: ConversionRewriter) -> Iterator[S
 
 
 def _product(factors: Sequence[SSAValue], rewriter: ConversionRewriter) -> SSAValue:
+    if len(factors) == 1:
+        return factors[0]
     numbers = [constant_index(factor) for factor in factors]
     if all(number is not None for number in numbers):
         product = 1

@@ -222,4 +222,4 @@ class ConvertScfToBranchesPass(ModulePass):
 
 def _is_legal(op: Operation) -> bool:
     """Terminators go with the op they end."""
-    return isinstance(op, scf.YieldOp | scf.ConditionOp) or legal_outside("scf")(op)
+    return isinstance(op, scf.YieldOp | scf.ConditionOp | scf.ReduceOp) or legal_outside("scf")(op)

@@ -1,0 +1,67 @@
+// A current mlir-opt accepts what goes in and what stands between any two steps.
+// REQUIRES: mlir-opt
+// RUN: %mlir_opt %s > %t.0
+// RUN: xrelay-opt %s -p convert-scf-parallel-to-calls > %t.1 && %mlir_opt %t.1 > %t.out
+// RUN: xrelay-opt %t.1 -p math-expand > %t.2 && %mlir_opt %t.2 > %t.out
+// RUN: xrelay-opt %t.2 -p convert-scf-to-branches > %t.3 && %mlir_opt %t.3 > %t.out
+// RUN: xrelay-opt %t.3 -p convert-memref-to-llvm > %t.4 && %mlir_opt %t.4 > %t.out
+// RUN: xrelay-opt %t.4 -p convert-vector-to-llvm > %t.5 && %mlir_opt %t.5 > %t.out
+// RUN: xrelay-opt %t.5 -p convert-arith-to-llvm > %t.6 && %mlir_opt %t.6 > %t.out
+// RUN: xrelay-opt %t.6 -p convert-math-to-llvm > %t.7 && %mlir_opt %t.7 > %t.out
+// RUN: xrelay-opt %t.7 -p convert-cf-to-llvm > %t.8 && %mlir_opt %t.8 > %t.out
+// RUN: xrelay-opt %t.8 -p convert-func-to-llvm > %t.9 && %mlir_opt %t.9 > %t.out
+// RUN: filecheck %s < %t.9
+
+// No cast is left at the end.
+// CHECK-LABEL: llvm.func @k_parallel_0
+// CHECK-NOT: unrealized_conversion_cast
+// CHECK: llvm.func @xrelay_entry
+// CHECK-NOT: unrealized_conversion_cast
+func.func private @k(
+    %x: memref<4x60xf32> {llvm.noalias}, %b: memref<4xi1>, %y: memref<4x60xf32> {llvm.noalias}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c60 = arith.constant 60 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %pad = arith.constant 0.0 : f32
+  "scf.parallel"(%c0, %c4, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %acc = memref.alloca() : memref<2xvector<8xf32>>
+    memref.store %zero, %acc[%c0] : memref<2xvector<8xf32>>
+    %flag = memref.load %b[%i] : memref<4xi1>
+    scf.if %flag {
+      scf.for %j = %c0 to %c60 step %c8 {
+        %left = arith.subi %c60, %j : index
+        %mask = vector.create_mask %left : vector<8xi1>
+        %v = vector.maskedload %x[%i, %j], %mask, %zero : memref<4x60xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+        %e = math.exp %v : vector<8xf32>
+        %small = arith.cmpf olt, %e, %v : vector<8xf32>
+        %r = arith.select %small, %e, %v : vector<8xi1>, vector<8xf32>
+        %a = memref.load %acc[%c0] : memref<2xvector<8xf32>>
+        %s = arith.addf %a, %r fastmath<contract> : vector<8xf32>
+        memref.store %s, %acc[%c0] : memref<2xvector<8xf32>>
+        vector.maskedstore %y[%i, %j], %mask, %r : memref<4x60xf32>, vector<8xi1>, vector<8xf32>
+      } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}
+      %a = memref.load %acc[%c0] : memref<2xvector<8xf32>>
+      %sum = vector.reduction <add>, %a fastmath<reassoc> : vector<8xf32> into f32
+      memref.store %sum, %y[%i, %c0] : memref<4x60xf32>
+    } else {
+      %v = vector.transfer_read %x[%i, %c4], %pad : memref<4x60xf32>, vector<8xf32>
+      vector.store %v, %y[%i, %c0] : memref<4x60xf32>, vector<8xf32>
+    }
+    scf.reduce
+  }) : (index, index, index) -> ()
+  %ok = arith.cmpi slt, %c0, %c4 : index
+  cf.assert %ok, "index out of range"
+  func.return
+}
+
+func.func @main(%x: memref<4x60xf32>, %b: memref<4xi1>, %y: memref<4x60xf32>, %arena: memref<?xi8>) {
+  %c64 = arith.constant 64 : index
+  %t = memref.view %arena[%c64][] : memref<?xi8> to memref<4x60xf32>
+  func.call @k(%x, %b, %t) : (memref<4x60xf32>, memref<4xi1>, memref<4x60xf32>) -> ()
+  "memref.copy"(%t, %y) : (memref<4x60xf32>, memref<4x60xf32>) -> ()
+  func.return
+}

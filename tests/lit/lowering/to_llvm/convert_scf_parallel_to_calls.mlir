@@ -1,0 +1,66 @@
+// RUN: xrelay-opt %s -p convert-scf-parallel-to-calls --split-input-file | filecheck %s
+
+// CHECK-LABEL: func.func private @k_parallel_0
+// CHECK-SAME:    (%f: f32, %x: memref<64xf32> {llvm.noalias}, %begin: index, %end: index) attributes {xrelay.kernel = "k"}
+// CHECK:         scf.for %t = %begin to %end step
+// CHECK:           memref.store %f, %x[%t] : memref<64xf32>
+// CHECK-LABEL: func.func private @k_parallel_0_task
+// CHECK-SAME:    (%env: !llvm.ptr, %begin: index, %end: index) attributes {xrelay.kernel = "k"}
+// CHECK:         llvm.getelementptr inbounds %env[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(f32, !llvm.ptr)>
+// CHECK:         func.call @k_parallel_0(%f, %x, %begin, %end)
+// CHECK-LABEL: func.func @k(
+// CHECK:         %env = llvm.alloca {{.*}} x !llvm.struct<(f32, !llvm.ptr)> {alignment = 64 : i64}
+// CHECK:         arith.constant 64 : index
+// CHECK:         [[TASK:%.*]] = func.constant @k_parallel_0_task : (!llvm.ptr, index, index) -> ()
+// CHECK:         func.call @xrelay_parallel_for([[TASK]], %env, {{%.*}})
+// CHECK:       func.func private @xrelay_parallel_for((!llvm.ptr, index, index) -> (), !llvm.ptr, index) -> ()
+func.func @k(%x: memref<64xf32> {llvm.noalias}, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  "scf.parallel"(%c0, %c64, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    memref.store %f, %x[%i] : memref<64xf32>
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}
+
+// -----
+
+// Two dimensions become one; a loop inside becomes serial; nothing captured: no environment.
+// CHECK-LABEL: func.func private @two_parallel_0(%begin: index, %end: index)
+// CHECK:         scf.for %t = %begin to %end step
+// CHECK:           [[R:%.*]] = arith.remui %t, [[N:%.*]] : index
+// CHECK:           arith.divui %t, [[N]] : index
+// CHECK:           arith.muli [[R]], {{.*}} : index
+// CHECK:           scf.for %k =
+// CHECK:             "test.op"(%i, %j, %k)
+// CHECK-LABEL: func.func @two()
+// CHECK:         llvm.mlir.zero : !llvm.ptr
+func.func @two() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  "scf.parallel"(%c0, %c0, %c4, %c8, %c1, %c2) <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
+  ^bb0(%i: index, %j: index):
+    "scf.parallel"(%c0, %c4, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+    ^bb1(%k: index):
+      "test.op"(%i, %j, %k) : (index, index, index) -> ()
+      scf.reduce
+    }) : (index, index, index) -> ()
+    scf.reduce
+  }) : (index, index, index, index, index, index) -> ()
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @serial
+// CHECK-NEXT:    func.return
+// CHECK-NOT:   xrelay_parallel_for
+func.func @serial() {
+  func.return
+}

@@ -1,0 +1,12 @@
+// RUN: xrelay-opt %s -p convert-scf-to-branches --verify-diagnostics
+
+func.func @parallel(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{failed to convert scf.parallel: nothing converts this op here}}
+  "scf.parallel"(%c0, %n, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}

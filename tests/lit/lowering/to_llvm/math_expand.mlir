@@ -1,0 +1,42 @@
+// RUN: xrelay-opt %s -p math-expand | filecheck %s
+
+// CHECK-LABEL: func.func @vector
+// CHECK-NOT:   math.exp
+// CHECK:       arith.constant dense<1.44269502> : vector<16xf32>
+// CHECK:       arith.mulf {{.*}} fastmath<contract> : vector<16xf32>
+// CHECK:       arith.bitcast {{.*}} : vector<16xf32> to vector<16xi32>
+// CHECK:       func.return
+func.func @vector(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp %x : vector<16xf32>
+  func.return %0 : vector<16xf32>
+}
+
+// CHECK-LABEL: func.func @scalar
+// CHECK-NOT:   math.{{log|tanh|erf}}
+// CHECK:       func.return
+func.func @scalar(%x: f32) -> f32 {
+  %0 = math.log %x : f32
+  %1 = math.tanh %0 : f32
+  %2 = math.erf %1 : f32
+  func.return %2 : f32
+}
+
+// CHECK-LABEL: func.func @half
+// CHECK-NEXT:  arith.extf %x : f16 to f32
+// CHECK:       [[R:%.*]] = arith.truncf {{.*}} : f32 to f16
+// CHECK-NEXT:  func.return [[R]]
+func.func @half(%x: f16) -> f16 {
+  %0 = math.exp %x : f16
+  func.return %0 : f16
+}
+
+// f64 and other functions stay.
+// CHECK-LABEL: func.func @left_alone
+// CHECK-NEXT:  math.exp %x : f64
+// CHECK-NEXT:  math.sqrt %y : f32
+// CHECK-NEXT:  func.return
+func.func @left_alone(%x: f64, %y: f32) -> (f64, f32) {
+  %0 = math.exp %x : f64
+  %1 = math.sqrt %y : f32
+  func.return %0, %1 : f64, f32
+}
