@@ -144,7 +144,7 @@ class XRelayOptMain(xDSLOptMain):
     def _emit(self, module: ModuleOp) -> str:
         """The program in the form of the target."""
         try:
-            return self.output_resulting_program(module)
+            return self.output_resulting_program(module).rstrip("\n") + "\n"
         except XRelayError:
             raise
         except RecursionError as error:

@@ -1,0 +1,19 @@
+"""For each .mlir file of a folder: does xrelay-opt print it as it is, also after a detour through the generic form?"""
+
+import sys
+from pathlib import Path
+
+from xrelay.tools.xrelay_opt import main
+
+status = 0
+for file in sorted(Path(sys.argv[1]).glob("*.mlir")):
+    direct, generic, back = (file.with_suffix(suffix) for suffix in (".direct", ".generic", ".back"))
+    codes = [
+        main([str(file), "-o", str(direct)]),
+        main([str(file), "-o", str(generic), "--print-op-generic"]),
+        main([str(generic), "-o", str(back)]),
+    ]
+    same = codes == [0, 0, 0] and direct.read_text() == back.read_text() == file.read_text()
+    print(f"{'unchanged' if same else 'changed'}: {file.name}")
+    status |= not same
+sys.exit(status)
