@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.arith_extras import CmpiOp
 from xrelay.dialects.loop.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, index_vector, positive_lanes
+from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, index_vector, positive_lanes
 
 PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 """The predicates of `arith.cmpi` by number."""
@@ -34,6 +34,8 @@ def difference(left: ValueMap, right: ValueMap, plus: int = 0) -> ValueMap:
 def compare(emitter: Emitter, predicate: int, lhs: ValueMap, rhs: ValueMap, lanes: LaneContext | None) -> Condition:
     """Compares two indices."""
     name = _signed(emitter, PREDICATES[predicate], lhs, rhs)
+    if name == "ult" and (inside := _inside(emitter, lhs, rhs, lanes)) is not None:
+        return inside
     positive = _as_positive(name, lhs, rhs)
     if positive is not None:
         known = emitter.range_of(positive)
@@ -51,6 +53,26 @@ def compare(emitter: Emitter, predicate: int, lhs: ValueMap, rhs: ValueMap, lane
         left, right = index_vector(emitter, lhs, lanes), index_vector(emitter, rhs, lanes)
         mask = Mask(emitter.add(CmpiOp(left, right, predicate)).result)
     return Condition(mask=mask)
+
+
+def _inside(emitter: Emitter, lhs: ValueMap, rhs: ValueMap, lanes: LaneContext | None) -> Condition | None:
+    """`lhs ult rhs` with lanes and `rhs` not negative asks for `0 <= lhs` and `lhs < rhs`: two masks."""
+    known = emitter.range_of(rhs)
+    if lanes is None or lanes.position(lhs) is None or known is None or known[0] < 0:
+        return None
+    low = compare(emitter, PREDICATES.index("sge"), lhs, ValueMap.constant(0), lanes)
+    high = compare(emitter, PREDICATES.index("slt"), lhs, rhs, lanes)
+    return conjunction(emitter, low, high)
+
+
+def conjunction(emitter: Emitter, left: Condition, right: Condition) -> Condition | None:
+    """Both conditions, where one is known when compiling or both are masks; None otherwise."""
+    for side, other in ((left, right), (right, left)):
+        if side.known is not None:
+            return other if side.known else side
+    if left.mask is None or right.mask is None:
+        return None
+    return Condition(mask=both(emitter, left.mask, right.mask))
 
 
 def _signed(emitter: Emitter, name: str, lhs: ValueMap, rhs: ValueMap) -> str:

@@ -10,9 +10,9 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.arith_extras import ARITH, SelectOp
-from xrelay.lowering.loop_to_scf.conditions import Condition
+from xrelay.lowering.loop_to_scf.conditions import Condition, conjunction
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, is_vector, number, splat
+from xrelay.lowering.loop_to_scf.lane_values import LaneContext, is_vector, number, splat
 from xrelay.lowering.loop_to_scf.values import Values
 
 _ON_VECTORS = {op.name: op for op in ARITH.operations}
@@ -83,15 +83,12 @@ def logic(op: arith.AndIOp | arith.OrIOp, values: Values, emitter: Emitter) -> C
     """An `and` or `or` of conditions of which one is known, or of masks; None where plain arithmetic does."""
     if op.result.type != i1:
         return None
-    absorbing = isinstance(op, arith.OrIOp)
-    sides = [values.condition(operand) for operand in op.operands]
-    for side, other in (sides, sides[::-1]):
+    left, right = (values.condition(operand) for operand in op.operands)
+    if isinstance(op, arith.AndIOp):
+        return conjunction(emitter, left, right)
+    for side, other in ((left, right), (right, left)):
         if side.known is not None:
-            return side if side.known is absorbing else other
-    masks = [side.mask for side in sides]
-    if not absorbing and masks[0] is not None and masks[1] is not None:
-        value = emitter.add(arith.AndIOp(masks[0].value, masks[1].value)).result
-        return Condition(mask=Mask(value, masks[0].is_prefix and masks[1].is_prefix))
+            return side if side.known else other
     return None
 
 

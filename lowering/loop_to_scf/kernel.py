@@ -211,6 +211,7 @@ class KernelWriter:
 
     def _vectorized(self, loop: ForOp) -> None:
         assert loop.extent is not None
+        self._release(loop)
         lanes = LaneContext.of(loop.extent)
         self._emitter.ranges[lanes.index] = (0, loop.extent - 1)
         self._values.set_index(loop.index, ValueMap.identity([lanes.index]))
@@ -219,6 +220,7 @@ class KernelWriter:
         self._values.lanes = None
 
     def _serial(self, loop: ForOp) -> None:
+        self._release(loop)
         body = Block(arg_types=[IndexType()])
         self._name_index(loop, body.args[0])
         with self._emitter.inside(body):

@@ -18,9 +18,10 @@ from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 def collect_weights(module: ModuleOp) -> list[Attribute]:
     """The weights of `@main`, in the order of the arguments that `convert-loop-to-scf` makes of them.
 
-    Each is the attribute of a `loop.weight`; equal ones are one argument. To be called before the conversion.
+    Each is the attribute of a `loop.weight`; equal ones of equal type are one argument. To be called before the
+    conversion.
     """
-    return list(dict.fromkeys(op.weight for function in _mains(module) for op in _weight_ops(function)))
+    return [weight for function in _mains(module) for weight, _ in _distinct(_weight_ops(function))]
 
 
 def weights_to_arguments(function: func.FuncOp) -> None:
@@ -37,17 +38,22 @@ def weights_to_arguments(function: func.FuncOp) -> None:
         )
     attrs = argument_attrs(function)
     end = next((n for n, attr in enumerate(attrs) if ARENA in attr), len(attrs))
-    first: dict[Attribute, WeightOp] = {}
-    for op in ops:
-        first.setdefault(op.weight, op)
-    new = insert_arguments(
-        function, end, [op.result.type for op in first.values()], [op.result.name_hint for op in first.values()]
-    )
+    first = _distinct(ops)
+    names = [op.result.name_hint for op in first.values()]
+    new = insert_arguments(function, end, [type for _, type in first], names)
     arguments = dict(zip(first, new, strict=True))
     for op in ops:
-        op.result.replace_all_uses_with(arguments[op.weight])
+        op.result.replace_all_uses_with(arguments[op.weight, op.result.type])
         op.detach()
         op.erase()
+
+
+def _distinct(ops: Iterable[WeightOp]) -> dict[tuple[Attribute, Attribute], WeightOp]:
+    """The first op of each weight and type, in order."""
+    first: dict[tuple[Attribute, Attribute], WeightOp] = {}
+    for op in ops:
+        first.setdefault((op.weight, op.result.type), op)
+    return first
 
 
 def _mains(module: ModuleOp) -> Iterable[func.FuncOp]:

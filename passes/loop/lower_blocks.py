@@ -66,7 +66,6 @@ def lower_blocks(function: func.FuncOp) -> None:
     for block in blocks_inside(function):
         _erase_block(block)
     _erase_empty_loops(function)
-    _simplify_accesses(function)
 
 
 def _erase_block(block: BlockOp) -> None:
@@ -77,8 +76,7 @@ def _erase_block(block: BlockOp) -> None:
         block.erase()
         return
     body = block.body.block
-    for variable, position in zip(block.variables, range(len(block.kinds)), strict=True):
-        give_value(variable, block.bindings[position], body)
+    _bind(block)
     statements = list(body.ops)
     for op in statements:
         op.detach()
@@ -88,6 +86,20 @@ def _erase_block(block: BlockOp) -> None:
     block.parent.insert_ops_before(statements, block)
     block.detach()
     block.erase()
+
+
+def _bind(block: BlockOp) -> None:
+    """The variables of a block → their bindings, like terms collected, quotients that ranges decide resolved."""
+    bindings = block.bindings
+    bound = {variable: bindings[position] for position, variable in enumerate(block.variables)}
+    known = {value: interval for value in bindings.operands if (interval := index_range(value)) is not None}
+    for op in block.body.walk():
+        if isinstance(op, LoadOp | StoreOp):
+            index = op.index.substitute(bound)
+            known.update({v: interval for v in index.operands if (interval := index_range(v)) is not None})
+            op.index = index.simplified(known)
+    for variable, binding in bound.items():
+        give_value(variable, binding, block.body.block)
 
 
 def _never_holds(binding: ValueMap, extent: int) -> bool:
@@ -130,11 +142,3 @@ def _erase_empty_loops(function: func.FuncOp) -> None:
         if not op.memref.uses:
             op.detach()
             op.erase()
-
-
-def _simplify_accesses(function: func.FuncOp) -> None:
-    """Collects like terms of composed indices, and resolves the quotients that the ranges of loops decide."""
-    for op in function.walk():
-        if isinstance(op, LoadOp | StoreOp):
-            known = {value: interval for value in op.index.operands if (interval := index_range(value)) is not None}
-            op.index = op.index.simplified(known)

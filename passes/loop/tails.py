@@ -23,7 +23,7 @@ from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, Loop
 from xrelay.dialects.loop.affine_bounds import LinearForm, bounds, linear_form
 from xrelay.errors import ScheduleError
 from xrelay.passes.infra.locations import location_of
-from xrelay.passes.loop.nests import Names, blocks_inside, box_of, compute, give_value, is_local, prepend, range_of
+from xrelay.passes.loop.nests import Names, blocks_inside, box_of, compute, give_value, is_local, prepend
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,13 @@ class Reach:
 
 def domain_conditions(block: BlockOp) -> list[tuple[ValueMap, int]]:
     """The variables of `block` that may leave their domains, as (binding, extent)."""
+    bindings = block.bindings
+    box = box_of(bindings)
     conditions: list[tuple[ValueMap, int]] = []
     for position, extent in enumerate(block.extents):
-        binding = block.bindings[position]
-        interval = range_of(binding)
+        interval = bounds(bindings.exprs[position], box)
         if extent != DYNAMIC and (interval is None or interval[0] < 0 or interval[1] >= extent):
-            conditions.append((binding, extent))
+            conditions.append((bindings[position], extent))
     return conditions
 
 
@@ -80,7 +81,7 @@ def _runs_inside(loop: ForOp, value: SSAValue) -> bool:
 
 def handle_tails(body: Block, names: Names) -> None:
     """Cuts or moves the loops in `body` and below as their tails say; `ScheduleError` where overlap is not possible."""
-    pending: list[ForOp] = [op for op in body.ops if isinstance(op, ForOp)]
+    pending: list[ForOp] = [op for op in body.ops if isinstance(op, ForOp) and _may_leave_domain(op)]
     while pending:
         loop = pending.pop()
         reaches = [(block, reach) for block in blocks_inside(loop) for reach in _reaches(loop, block)]
@@ -92,6 +93,10 @@ def handle_tails(body: Block, names: Names) -> None:
         else:
             inside = list(loop.body.block.ops)
         pending += [op for op in inside if isinstance(op, ForOp)]
+
+
+def _may_leave_domain(loop: ForOp) -> bool:
+    return any(domain_conditions(block) for block in blocks_inside(loop))
 
 
 def _reaches(loop: ForOp, block: BlockOp) -> Iterator[Reach]:

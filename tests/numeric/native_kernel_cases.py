@@ -152,6 +152,53 @@ func.func @k(%X: memref<3x10xf32>, %Y: memref<3x24xf32>) attributes {loop.kernel
 }
 """
 
+PADDED_UNSIGNED = """
+func.func @k(%X: memref<3x10xf32>, %Y: memref<5x12xf32>) attributes {loop.kernel} {
+  loop.for "r" %r to 5 {
+    loop.for "i" %i to 12 vectorized {
+      loop.block "pad" (%a : spatial 5 = %r, %b : spatial 12 = %i) reads(%X) writes(%Y) {
+        %minus = arith.constant -1 : index
+        %three = arith.constant 3 : index
+        %ten = arith.constant 10 : index
+        %s = arith.addi %a, %minus overflow<nsw> : index
+        %t = arith.addi %b, %minus overflow<nsw> : index
+        %rows = arith.cmpi ult, %s, %three : index
+        %columns = arith.cmpi ult, %t, %ten : index
+        %in = arith.andi %rows, %columns : i1
+        %v = scf.if %in -> (f32) {
+          %x = loop.load %X[%a - 1, %b - 1] : memref<3x10xf32>
+          scf.yield %x : f32
+        } else {
+          %c = arith.constant 0.0 : f32
+          scf.yield %c : f32
+        }
+        loop.store %v, %Y[%a, %b] : memref<5x12xf32>
+      }
+    }
+  }
+  func.return
+}
+"""
+
+MATH = """
+func.func @k(%X: memref<5x40xf32>, %Y: memref<5x40xf32>) attributes {loop.kernel} {
+  loop.for "r" %r to 5 {
+    loop.for "o" %o to 3 tail = mask {
+      loop.for "i" %i to 16 vectorized {
+        loop.block "b" (%a : spatial 5 = %r, %b : spatial 40 = %o * 16 + %i) reads(%X) writes(%Y) {
+          %x = loop.load %X[%a, %b] : memref<5x40xf32>
+          %e = math.exp %x : f32
+          %t = math.tanh %x : f32
+          %s = arith.addf %e, %t : f32
+          loop.store %s, %Y[%a, %b] : memref<5x40xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+"""
+
 STRIDED = """
 func.func @k(%X: memref<16x8xf32>, %Y: memref<8x16xf32>, %Z: memref<32x3xf32>) attributes {loop.kernel} {
   loop.for "r" %r to 8 {
@@ -335,6 +382,8 @@ CASES = [
     matmul("peel", 3, 5, 2, True),
     _case("padded", PADDED, "3x10xf32", "3x24xf32",
           lambda x: (np.pad(x, ((0, 0), (5, 9)), constant_values=-1.0),)),
+    _case("padded-unsigned", PADDED_UNSIGNED, "3x10xf32", "5x12xf32", lambda x: (np.pad(x, 1),)),
+    _case("math", MATH, "5x40xf32", "5x40xf32", lambda x: (np.exp(x) + np.tanh(x),)),
     _case("strided", STRIDED, "16x8xf32", "8x16xf32 32x3xf32", _strided),
     _case("gather", GATHER, "7x16xf32 24xi32", "24xf32", lambda x, i: (x[i, 3],)),
     _case("mixed-types", MIXED_TYPES, "20xf32 20xi32", "20xf64 20xi1 20xi32", _mixed),
