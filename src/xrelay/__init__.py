@@ -1,6 +1,11 @@
 """xrelay: a deep-learning compiler you can read from end to end.
 
-The names below are imported when they are first used, so `import xrelay` costs nothing.
+    model = xrelay.compile("resnet50.onnx")
+    outputs = model.run({"data": x})
+
+`compile` takes ONNX files, text and modules; `relay` builds graphs in Python, `build` and `GraphModule` run them as
+Relay's users know it; `same` answers whether two programs at any levels compute the same. The names below are imported
+when they are first used, so `import xrelay` costs nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +16,10 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from xrelay import errors as errors
+    from xrelay import relay as relay
+    from xrelay.api.build import build as build
+    from xrelay.api.comparison import Comparison as Comparison
     from xrelay.api.compile import compile as compile
     from xrelay.api.graph_module import GraphModule as GraphModule
     from xrelay.api.model import CompiledModel as CompiledModel
@@ -19,16 +28,32 @@ if TYPE_CHECKING:
     from xrelay.target.target import Target as Target
 
 _PUBLIC: dict[str, str] = {
+    "Comparison": "xrelay.api.comparison",
     "CompiledModel": "xrelay.api.model",
     "GraphModule": "xrelay.api.graph_module",
     "Target": "xrelay.target.target",
+    "build": "xrelay.api.build",
     "compile": "xrelay.api.compile",
+    "errors": "xrelay",
     "load": "xrelay.api.model",
+    "relay": "xrelay",
     "same": "xrelay.api.same",
 }
-"""Public name → module."""
+"""Public name → module; of `xrelay` itself the names are modules."""
 
-__all__ = ["CompiledModel", "GraphModule", "Target", "__version__", "compile", "load", "same"]
+__all__ = [
+    "Comparison",
+    "CompiledModel",
+    "GraphModule",
+    "Target",
+    "__version__",
+    "build",
+    "compile",
+    "errors",
+    "load",
+    "relay",
+    "same",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -36,6 +61,8 @@ def __getattr__(name: str) -> object:
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'xrelay' has no attribute {name!r}")
+    if module == "xrelay":
+        return import_module(f"xrelay.{name}")
     return getattr(import_module(module), name)
 
 

@@ -1,0 +1,132 @@
+"""`build`: from a Relay function and its parameters to what `GraphModule` runs, as Relay's users write it.
+
+lib = xrelay.build(func, "llvm", params=params)
+m = xrelay.GraphModule(lib["default"](dev))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument
+
+from xrelay.api.compile import compile
+from xrelay.api.interface import NAME, main_function
+from xrelay.api.model import CompiledModel
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.types import merge_types
+from xrelay.errors import InputError
+from xrelay.lowering.pipelines import MAX_OPT_LEVEL
+from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+from xrelay.relay import Function, Module
+from xrelay.runtime.artifact import Artifact
+from xrelay.target.target import Target
+
+DEFAULT = "default"
+"""The name under which a library has its model."""
+
+
+class Library(CompiledModel):
+    """A compiled model which, as in Relay, also answers `lib["default"](device)` with itself."""
+
+    def __getitem__(self, name: str) -> Callable[[object], Library]:
+        """The function that gives the model for a device, of which there is one: the CPU."""
+        if name != DEFAULT:
+            raise InputError(f"the library has no entry {name!r}", help=f"its entry is {DEFAULT!r}")
+        return lambda device=None: self
+
+
+def build(
+    source: Function | ModuleOp,
+    target: str | Target | None = None,
+    params: Mapping[str, object] | None = None,
+    opt_level: int = MAX_OPT_LEVEL,
+    *,
+    target_host: object = None,
+    threads: int | None = None,
+) -> Library:
+    """Compile a function of the builder, or the `@main` of a relay module, which stays as it is.
+
+    `params` become constants, by name of parameter: arrays, or objects with `numpy()` or `asnumpy()`. Types of
+    parameters that are open follow from them. `target` is as for `compile`; Relay's `llvm` is this machine.
+    `target_host` is accepted and has no meaning: host and device are one CPU.
+
+    Raises `InputError` for a name that no parameter has, a value that is no array, or one whose shape or dtype is not
+    the parameter's; and what `compile` raises.
+    """
+    module = Module.from_expr(source) if isinstance(source, Function) else source.clone()
+    bound = {name: _array(name, value) for name, value in (params or {}).items()}
+    _bind(main_function(module), bound)
+    model = compile(module, target=_target(target), opt_level=opt_level, threads=threads, cache=True)
+    artifact = model.artifact
+    metadata = replace(artifact.metadata, bound_params=tuple(bound))
+    return Library(Artifact(artifact.objects, metadata, artifact.weights), num_threads=threads)
+
+
+def _target(target: str | Target | None) -> str | Target | None:
+    """Relay calls the CPU `llvm`, with the same options."""
+    if isinstance(target, str) and target.partition(" ")[0] == "llvm":
+        options = target.partition(" ")[2]
+        return f"cpu {options}" if options else None
+    return target
+
+
+def _array(name: str, value: object) -> NDArray[Any]:
+    """The value of a parameter, copied: constants may not change."""
+    for method in ("numpy", "asnumpy"):
+        convert = getattr(value, method, None)
+        if callable(convert):
+            value = convert()
+            break
+    array = np.array(value)
+    if array.dtype.hasobject or array.dtype.kind in "USMmc":
+        raise InputError(f"parameter {name!r} is a {type(value).__name__}, no array of numbers")
+    return array
+
+
+def _bind(function: FuncOp, params: Mapping[str, NDArray[Any]]) -> None:
+    """Replace the parameters called so by constants."""
+    block, attributes = function.body.block, argument_attrs(function)
+    arguments = {_name(argument, attributes): argument for argument in block.args}
+    for name in params:
+        if name not in arguments:
+            close = get_close_matches(name, arguments, n=1)
+            known = f"did you mean {close[0]!r}?" if close else f"they are {', '.join(arguments)}"
+            raise InputError(f"no parameter is called {name!r}", help=known)
+    constants = [_constant(arguments[name], name, array) for name, array in params.items()]
+    kept = [argument for argument in block.args if _name(argument, attributes) not in params]
+    set_argument_attrs(function, [attributes[argument.index] for argument in kept])
+    for name, constant in zip(params, constants, strict=True):
+        arguments[name].replace_all_uses_with(constant.result)
+        block.erase_arg(arguments[name])
+    _insert_first(function, constants)
+    function.function_type = FunctionType.from_lists(list(block.arg_types), list(function.function_type.outputs))
+
+
+def _insert_first(function: FuncOp, constants: Sequence[ConstantOp]) -> None:
+    block = function.body.block
+    if block.first_op is None:
+        raise InputError("@main is empty", help="a function ends in func.return")
+    block.insert_ops_before(list(constants), block.first_op)
+
+
+def _constant(argument: BlockArgument, name: str, array: NDArray[Any]) -> ConstantOp:
+    constant = ConstantOp.of(array, name)
+    if merge_types(argument.type, constant.result.type) != constant.result.type:
+        raise InputError(f"parameter {name!r} is {argument.type}, its value {constant.result.type}")
+    constant.result.name_hint = argument.name_hint
+    return constant
+
+
+def _name(argument: BlockArgument, attributes: Sequence[Mapping[str, Any]]) -> str:
+    given = attributes[argument.index].get(NAME)
+    if isinstance(given, StringAttr):
+        return given.data
+    return argument.name_hint if argument.name_hint is not None else f"input{argument.index}"

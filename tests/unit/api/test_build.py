@@ -1,0 +1,99 @@
+"""`build` as Relay's users call it: parameters become constants, the library gives the model for a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import xrelay
+from xrelay import relay
+from xrelay.errors import InputError
+
+
+class Foreign:
+    """An array of another library."""
+
+    def __init__(self, array: NDArray[Any]):
+        self._array = array
+
+    def asnumpy(self) -> NDArray[Any]:
+        return self._array
+
+
+def scaled_sum() -> relay.Function:
+    x, w = relay.var("x", shape=(2, 3)), relay.var("w")
+    y = relay.add(relay.multiply(x, relay.var("scale", shape=(3,))), w)
+    return relay.Function([*relay.analysis.free_vars(y)], y)
+
+
+def params() -> dict[str, NDArray[Any]]:
+    return {"w": np.full((2, 3), 0.5, np.float32), "scale": np.array([1, 2, 3], np.float32)}
+
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+EXPECTED = X * np.array([1, 2, 3], np.float32) + 0.5
+
+
+def test_the_sequence_of_a_relay_script() -> None:
+    lib = xrelay.build(scaled_sum(), "llvm", params=params())
+    m = xrelay.GraphModule(lib["default"](None))
+    assert m.get_num_inputs() == 1
+    m.set_input("x", X)
+    m.run()
+    np.testing.assert_allclose(m.get_output(0).numpy(), EXPECTED, rtol=1e-6)
+
+
+def test_bound_parameters_may_be_set_again() -> None:
+    m = xrelay.GraphModule(xrelay.build(scaled_sum(), params=params()))
+    m.set_input("x", X, **params())
+    m.run()
+    np.testing.assert_allclose(m.get_output(0), EXPECTED, rtol=1e-6)
+
+
+def test_values_of_other_libraries_are_read() -> None:
+    lib = xrelay.build(scaled_sum(), params={name: Foreign(array) for name, array in params().items()})
+    np.testing.assert_allclose(lib(X)[0], EXPECTED, rtol=1e-6)
+
+
+def test_without_parameters_they_are_inputs() -> None:
+    function = relay.Function([x := relay.var("x", shape=(2, 3))], relay.nn.relu(x))
+    lib = xrelay.build(relay.Module.from_expr(function))
+    assert lib.input_names == ["x"]
+
+
+def test_the_callers_module_and_arrays_stay() -> None:
+    module, given = relay.Module.from_expr(scaled_sum()), params()
+    before = str(module)
+    lib = xrelay.build(module, params=given)
+    assert str(module) == before
+    given["scale"][:] = 0
+    np.testing.assert_allclose(lib(X)[0], EXPECTED, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"scales": np.zeros(3, np.float32)}, "did you mean 'scale'"),
+        ({"scale": np.zeros(4, np.float32)}, "tensor<3xf32>, its value tensor<4xf32>"),
+        ({"scale": np.zeros(3)}, "tensor<3xf32>, its value tensor<3xf64>"),
+        ({"scale": "three"}, "no array of numbers"),
+    ],
+)
+def test_wrong_parameters_are_refused(wrong: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        xrelay.build(scaled_sum(), params=wrong)
+    assert words in str(caught.value)
+
+
+def test_the_library_has_one_entry() -> None:
+    lib = xrelay.build(scaled_sum(), params=params())
+    with pytest.raises(InputError, match="'default'"):
+        lib["other"]
+
+
+def test_unknown_targets_are_refused() -> None:
+    with pytest.raises(InputError, match="cuda"):
+        xrelay.build(scaled_sum(), "cuda", params=params())
