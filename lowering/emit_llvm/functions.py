@@ -141,7 +141,12 @@ class FunctionText:
                 location=describe_place(op),
                 help="convert it to the llvm dialect first, or register a writer for it",
             )
-        writer(op, self)
+        try:
+            writer(op, self)
+        except LoweringError as error:
+            if error.location is not None:
+                raise
+            raise LoweringError(error.message, location=describe_place(op), help=error.help) from error
 
     def _write_phis(self, block: Block) -> None:
         incoming = self._incoming.get(block, [])

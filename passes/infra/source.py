@@ -10,12 +10,12 @@ from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError as XdslParseError
 from xdsl.utils.exceptions import UnregisteredConstructException, VerifyException
 
 from xrelay.dialects import dialect_thunks, with_replaced
 from xrelay.errors import ParseError
+from xrelay.passes.infra.hex_floats import HexFloatParser
 
 
 def full_context() -> Context:
@@ -28,7 +28,7 @@ def full_context() -> Context:
     return ctx
 
 
-class LocatingParser(Parser):
+class LocatingParser(HexFloatParser):
     """xDSL's parser, which also gives each op the place where its text begins, unless the text says `loc(…)`.
 
     `line_offset` is the number of lines of the file before this piece of it.

@@ -1,0 +1,30 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{[llvm.loop_annotation C1] 'unrol' is none of}}
+"test.op"() {llvm.loop_annotation = #llvm.loop_annotation<unrol = <full = true>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{[llvm.loop_annotation C1] unroll.width is none of disable, count, runtimeDisable, full}}
+"test.op"() {llvm.loop_annotation = #llvm.loop_annotation<unroll = <width = 4 : i32>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{[llvm.loop_annotation C2] unroll.full = 4 : i32 should be true or false}}
+"test.op"() {llvm.loop_annotation = #llvm.loop_annotation<unroll = <full = 4 : i32>>} : () -> ()
+
+// -----
+
+llvm.func @fcmp_c1(%x: vector<8xf32>) {
+  // expected-error@+1 {{[llvm.fcmp C1] vector<8xf32> compares to i1}}
+  %0 = "llvm.fcmp"(%x, %x) <{predicate = 1 : i64}> : (vector<8xf32>, vector<8xf32>) -> i1
+  llvm.return
+}
+
+// -----
+
+llvm.func @select_c1(%c: vector<4xi1>, %x: vector<8xf32>) {
+  // expected-error@+1 {{[llvm.select C1] vector<4xi1> cannot choose between vector<8xf32>}}
+  %0 = llvm.select %c, %x, %x : vector<4xi1>, vector<8xf32>
+  llvm.return
+}
