@@ -23,9 +23,10 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(3, "relay-eliminate-common-subexpr", "what is computed twice is computed once"),
     PipelineRow(2, "relay-fold-constant", "the factors and shifts become constants"),
     PipelineRow(3, "relay-fold-scale-axis", "the factors go into the weights"),
+    PipelineRow(3, "relay-fold-constant", "weights are scaled now, so that layouts see constants"),
     PipelineRow(3, "relay-canonicalize-ops", "biases are added by broadcasting, whatever the layout"),
     PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "one vector holds one block of channels"),
-    PipelineRow(2, "relay-fold-constant", "weights are scaled and packed now"),
+    PipelineRow(2, "relay-fold-constant", "weights are packed now"),
     PipelineRow(1, "relay-dead-code-elimination", "what that left behind goes"),
 )
 """The passes between `relay-infer-type` and `relay-fuse-ops`, in order. Level 1 cleans up, level 2 evaluates what is
