@@ -14,7 +14,7 @@ def tensor_type(value: SSAValue) -> TensorType[Attribute]:
     """The type of a value that must be a tensor of static shape; raises `VerifyException` where it is not."""
     if not isa(value.type, TensorType):
         raise VerifyException(f"{value.type} is not a tensor")
-    if -1 in value.type.get_shape():
+    if any(extent < 0 for extent in value.type.get_shape()):
         raise VerifyException(f"{value.type} has a dynamic dimension: topi needs static extents")
     return value.type
 

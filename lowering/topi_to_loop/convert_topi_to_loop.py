@@ -67,7 +67,7 @@ class ConvertTopiToLoopPass(ModulePass):
 
 def memref_of(type: Attribute, place: Operation) -> MemRefType:
     """The type of the buffer that holds a tensor; `LoweringError` where there is none."""
-    if not isa(type, TensorType) or -1 in type.get_shape():
+    if not isa(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
         raise LoweringError(f"{type} has no buffer: the loop level needs tensors of static shape",
                             location=describe_place(place), help="give the model static shapes")  # fmt: skip
     return MemRefType(type.element_type, type.get_shape())

@@ -72,9 +72,7 @@ class _Conv2dOp(NamedOp):
         images = [self.window.outputs(axis, data[2 + axis]) for axis in (0, 1)]
         expected = (data[0], result[0], *images, *result[1:])
         if min(images) < 1 or actual != expected:
-            raise VerifyException(
-                f"[{self.name} C4] result has shape {list(actual)}, the window gives {list(expected)}"
-            )
+            raise VerifyException(f"[{self.name} C4] result has shape {list(actual)}, not {list(expected)}")
 
     def _verify_types(self) -> None:
         types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]

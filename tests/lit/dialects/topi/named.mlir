@@ -1,0 +1,41 @@
+// RUN: xrelay-opt %s | filecheck %s
+// RUN: XRELAY_ROUNDTRIP | filecheck %s
+
+// Properties that are at their default are not printed.
+// CHECK-LABEL: func.func @convolutions
+// CHECK: topi.conv2d_nchw(%x, %w) {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32>
+// CHECK: topi.conv2d_nchwc(%b, %v) : (tensor<1x1x9x9x8xf32>, tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32>
+// CHECK: topi.conv2d_nchwc(%b, %d) {dilation = array<i64: 2, 1>, groups = 8 : i64}
+func.func @convolutions(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>, %b: tensor<1x1x9x9x8xf32>,
+                        %v: tensor<2x1x3x3x8x8xf32>, %d: tensor<1x1x3x3x1x8xf32>) -> tensor<1x16x5x5xf32> {
+  %r = topi.conv2d_nchw(%x, %w) {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>, groups = 1 : i64}
+    : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32>
+  %s = topi.conv2d_nchwc(%b, %v) : (tensor<1x1x9x9x8xf32>, tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32>
+  %t = topi.conv2d_nchwc(%b, %d) {dilation = array<i64: 2, 1>, groups = 8 : i64}
+    : (tensor<1x1x9x9x8xf32>, tensor<1x1x3x3x1x8xf32>) -> tensor<1x1x5x7x8xf32>
+  func.return %r : tensor<1x16x5x5xf32>
+}
+
+// Integers are summed in a wider type.
+// CHECK-LABEL: func.func @products
+// CHECK: topi.matmul(%x, %w) : (tensor<4x8xi8>, tensor<6x8xi8>) -> tensor<4x6xi32>
+// CHECK: topi.matmul(%y, %p) : (tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x32xf32>
+func.func @products(%x: tensor<4x8xi8>, %w: tensor<6x8xi8>, %y: tensor<2x4x8xf32>, %p: tensor<2x8x16xf32>) {
+  %r = topi.matmul(%x, %w) : (tensor<4x8xi8>, tensor<6x8xi8>) -> tensor<4x6xi32>
+  %s = topi.matmul(%y, %p) : (tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x32xf32>
+  func.return
+}
+
+// CHECK-LABEL: func.func @windows
+// CHECK: topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<1x8x8x8xf32>) -> tensor<1x8x4x4xf32>
+// CHECK: topi.pool2d(%x) {kind = "avg", kernel = array<i64: 2, 2>, count_include_pad = true} : (tensor<1x8x8x8xf32>) -> tensor<1x8x7x7xf32>
+// CHECK: topi.softmax(%x) {axis = 3 : i64} : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+func.func @windows(%x: tensor<1x8x8x8xf32>) {
+  // A last window that is partly outside.
+  %m = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>}
+    : (tensor<1x8x8x8xf32>) -> tensor<1x8x4x4xf32>
+  %a = topi.pool2d(%x) {kind = "avg", kernel = array<i64: 2, 2>, count_include_pad = true}
+    : (tensor<1x8x8x8xf32>) -> tensor<1x8x7x7xf32>
+  %s = topi.softmax(%x) {axis = 3 : i64} : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+  func.return
+}
