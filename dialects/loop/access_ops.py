@@ -36,7 +36,7 @@ class LoadOp(IRDLOperation):
     - C1: as many index expressions as the buffer has dimensions
     - C2: as many operands as the map has dimensions, and no symbols
     - C3: every index that the extents of loops and variables determine lies inside the buffer, unless a `scf.if`
-      stands around the access inside its block
+      stands around the access
 
     ```mlir
     func.func @f(%X: memref<8x8xf32>, %i: index) -> f32 {
@@ -106,7 +106,7 @@ class StoreOp(IRDLOperation):
     - C1: as many index expressions as the buffer has dimensions
     - C2: as many operands as the map has dimensions, and no symbols
     - C3: every index that the extents of loops and variables determine lies inside the buffer, unless a `scf.if`
-      stands around the access inside its block
+      stands around the access
 
     ```mlir
     func.func @f(%X: memref<8xf32>, %i: index, %v: f32) {

@@ -54,29 +54,34 @@ def _verify_names(function: func.FuncOp) -> None:
         else:
             continue
         if key in seen:
-            raise fail(op, "C4", f"@{function.sym_name.data} has two {key[0]}s with the name {key[1]!r}")
+            raise VerifyException(f"[loop.for C4] @{function.sym_name.data} has two {key[0]}s with the name {key[1]!r}")
         seen.add(key)
 
 
 def _verify_dominance(function: func.FuncOp) -> None:
-    """Single-block regions only: a value is visible from its definition to the end of its block, and below."""
+    """A value is visible from its definition to the end of its block, and below; functions with branches are not ours."""
+    if function.body.first_block is not function.body.last_block:
+        return
     visible: set[SSAValue] = set()
-    for block in function.body.blocks:
-        visible.update(block.args)
-    pending: list[Iterator[Operation]] = [iter(block.ops) for block in function.body.blocks]
-    while pending:
-        op = next(pending[-1], None)
+    open_blocks: list[tuple[Block, Iterator[Operation]]] = []
+    waiting = list(reversed(function.body.blocks))
+    while waiting or open_blocks:
+        if waiting and (not open_blocks or waiting[-1].parent_block() is open_blocks[-1][0]):
+            block = waiting.pop()
+            visible.update(block.args)
+            open_blocks.append((block, iter(block.ops)))
+            continue
+        block, ops = open_blocks[-1]
+        op = next(ops, None)
         if op is None:
-            pending.pop()
+            open_blocks.pop()
+            visible.difference_update(block.args, *(inner.results for inner in block.ops))
             continue
         for position, operand in enumerate(op.operands):
             if operand not in visible:
                 raise VerifyException(f"[loop.for C5] operand {position} of '{op.name}' is used before its definition")
         visible.update(op.results)
-        for region in op.regions:
-            for block in region.blocks:
-                visible.update(block.args)
-                pending.append(iter(block.ops))
+        waiting.extend(inner for region in reversed(op.regions) for inner in reversed(region.blocks))
 
 
 def verify_block(op: BlockOp) -> None:
@@ -163,7 +168,7 @@ def verify_access(op: LoadOp | StoreOp) -> None:
 
 def _is_guarded(op: Operation) -> bool:
     parent = op.parent_op()
-    while parent is not None and not isinstance(parent, BlockOp | ForOp | func.FuncOp):
+    while parent is not None and not isinstance(parent, func.FuncOp):
         if isinstance(parent, scf.IfOp):
             return True
         parent = parent.parent_op()

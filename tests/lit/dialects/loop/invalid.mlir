@@ -152,6 +152,29 @@ func.func @out_of_bounds(%X: memref<4xf32>, %Y: memref<4xf32>) {
 
 // -----
 
+func.func @out_of_bounds_below(%Y: memref<4xf32>, %v: f32) {
+  loop.for "i" %i to 4 {
+    // expected-error@below {{[loop.store C3] index 0 runs from -1 to 2, the buffer has 4 elements there}}
+    loop.store %v, %Y[%i - 1] : memref<4xf32>
+  }
+  func.return
+}
+
+// -----
+
+func.func @same_block_name(%Y: memref<4xf32>) {
+  // expected-error@below {{[loop.for C4] @same_block_name has two blocks with the name 'b'}}
+  loop.for "i" %i to 4 {
+    loop.block "b" (%v : spatial 4 = %i) {
+    }
+    loop.block "b" (%v : spatial 4 = %i) {
+    }
+  }
+  func.return
+}
+
+// -----
+
 func.func @product(%X: memref<4xf32>, %i: index) {
   // expected-error@below {{a product in an affine expression needs a constant factor}}
   %x = loop.load %X[%i * %i] : memref<4xf32>
