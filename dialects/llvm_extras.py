@@ -38,7 +38,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
-from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.arith_extras import BOOLEANS, with_element
@@ -212,7 +212,7 @@ class FCmpOp(llvm.FCmpOp):
 
 
 @irdl_op_definition
-class SelectOp(IRDLOperation):
+class SelectOp(llvm.SelectOp):
     """Chooses between two values by an `i1`, or element by element by a vector of `i1`.
 
     C1: a vector condition has the shape of the values.
@@ -231,12 +231,7 @@ class SelectOp(IRDLOperation):
     res = result_def(T)
     fastmathFlags = prop_def(llvm.FastMathAttr, default_value=llvm.FastMathAttr(None))  # noqa: N815  upstream's name
 
-    assembly_format = "$cond `,` $lhs `,` $rhs attr-dict `:` type($cond) `,` type($res)"
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(Pure())
-
-    def __init__(self, cond: SSAValue | Operation, lhs: SSAValue | Operation, rhs: SSAValue | Operation):
-        super().__init__(operands=[cond, lhs, rhs], result_types=[SSAValue.get(lhs).type])
+    assembly_format = None  # the inherited `parse` and `print` follow xDSL's
 
     def verify_(self) -> None:
         """Check C1."""
