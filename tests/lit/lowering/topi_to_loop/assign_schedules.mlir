@@ -1,0 +1,101 @@
+// RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=2"}' | filecheck %s
+// RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=haswell -num-threads=1"}' | filecheck %s --check-prefix AVX2
+// RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=2"},loop-apply-schedules' | filecheck %s --check-prefix APPLIED
+
+// 14 columns of two blocks stay in registers; rows and blocks are spread over the threads; the image is padded before.
+// CHECK-LABEL: func.func private @conv
+// CHECK-SAME: split("conv2d_write_3", 14
+// CHECK-SAME: split("conv2d_write_1", 2
+// CHECK-SAME: compute_at("conv2d", "conv2d_write_3_o"), reorder("conv2d_ko", "conv2d_y", "conv2d_x", "conv2d_ki", "conv2d_w", "conv2d_co", "conv2d_ci"), vectorize("conv2d_ci"), unroll("conv2d_w"), unroll("conv2d_co"), disable_unroll("conv2d_ko")
+// CHECK-SAME: vectorize("pad_ci")
+// CHECK-SAME: 14 columns x 2 blocks of 16 channels = 28 accumulators of 32 registers
+// AVX2-LABEL: func.func private @conv
+// AVX2-SAME: split("conv2d_write_3", 6
+// AVX2-NOT: parallelize
+// AVX2-SAME: 6 columns x 1 blocks of 16 channels = 12 accumulators of 16 registers
+// APPLIED-LABEL: func.func private @conv
+// APPLIED: parallel
+// APPLIED: memref.alloc() : memref<2x14x16xf32, "local">
+func.func private @conv(%x: tensor<1x4x56x56x16xf32>, %w: tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x56x56x16xf32> {
+  %r = topi.conv2d_nchwc(%x, %w) {padding = array<i64: 1, 1, 1, 1>}
+    : (tensor<1x4x56x56x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x56x56x16xf32>
+  func.return %r : tensor<1x4x56x56x16xf32>
+}
+
+// Columns of the result are vectors of the packed weight; a panel of it stays in the cache while rows pass.
+// CHECK-LABEL: func.func private @dense
+// CHECK-SAME: compute_at("matmul", "matmul_write_0_o"), split("j", 16, names = ["j_v", "j_l"]), reorder("k", "i", "j_v", "j_l"), vectorize("j_l")
+// CHECK-SAME: rows x
+func.func private @dense(%x: tensor<128x768xf32>, %w: tensor<192x768x16xf32>) -> tensor<128x3072xf32> {
+  %r = topi.matmul(%x, %w) : (tensor<128x768xf32>, tensor<192x768x16xf32>) -> tensor<128x3072xf32>
+  func.return %r : tensor<128x3072xf32>
+}
+
+// CHECK-LABEL: func.func private @dense_plain
+// CHECK-SAME: the weight is not packed: the terms of a sum are its lanes
+func.func private @dense_plain(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>) -> tensor<8x32xf32> {
+  %r = topi.matmul(%x, %w) : (tensor<8x16xf32>, tensor<32x16xf32>) -> tensor<8x32xf32>
+  func.return %r : tensor<8x32xf32>
+}
+
+// CHECK-LABEL: func.func private @plain_conv
+// CHECK-SAME: conv2d_nchw: {{.*}}8 filters x 16 columns
+func.func private @plain_conv(%x: tensor<1x3x34x34xf32>, %w: tensor<8x3x3x3xf32>) -> tensor<1x8x32x32xf32> {
+  %r = topi.conv2d_nchw(%x, %w) : (tensor<1x3x34x34xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x32x32xf32>
+  func.return %r : tensor<1x8x32x32xf32>
+}
+
+// CHECK-LABEL: func.func private @pool
+// CHECK-SAME: reorder("y", "x", "ci"), vectorize("ci")
+// CHECK-SAME: pool: 16 lanes along ci
+func.func private @pool(%x: tensor<1x4x9x9x16xf32>) -> tensor<1x4x5x5x16xf32> {
+  %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
+    : (tensor<1x4x9x9x16xf32>) -> tensor<1x4x5x5x16xf32>
+  func.return %r : tensor<1x4x5x5x16xf32>
+}
+
+// All stages of a row are computed while it is in the cache.
+// CHECK-LABEL: func.func private @softmax
+// CHECK-SAME: compute_at("softmax_sum", "softmax_i0"), compute_at("softmax_exp", "softmax_i0"), compute_at("softmax_max", "softmax_i0")
+// CHECK-SAME: parallelize("softmax_i0")
+func.func private @softmax(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+  %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<64x1024xf32>) -> tensor<64x1024xf32>
+  func.return %r : tensor<64x1024xf32>
+}
+
+// Lanes of a reduction are the elements of its result where they lie beside each other.
+// CHECK-LABEL: func.func private @column_sums
+// CHECK-SAME: reorder("i", "k"), split("k", 16, names = ["k_o", "k_v"]), vectorize("k_v"), unroll("k_o")
+func.func private @column_sums(%x: tensor<50x320xf32>) -> tensor<320xf32> {
+  %r = topi.compute "sum" [%k : 320] reduce [%i : 50] init [%acc = 0.0 : f32] : tensor<320xf32> {
+    %a = topi.read %x[%i, %k] : tensor<50x320xf32>
+    %s = arith.addf %acc, %a : f32
+    topi.yield %s : f32
+  }
+  func.return %r : tensor<320xf32>
+}
+
+// Too little to wake a thread for; a transposition has no lanes.
+// CHECK-LABEL: func.func private @transpose
+// CHECK-NOT: parallelize
+// CHECK-SAME: injective: not vectorized
+func.func private @transpose(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {
+  %r = topi.compute "transpose" [%i : 4, %j : 8] : tensor<4x8xf32> {
+    %a = topi.read %x[%j, %i] : tensor<8x4xf32>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<4x8xf32>
+}
+
+// A schedule that is there already stays.
+// CHECK-LABEL: func.func private @by_hand
+// CHECK-SAME: loop.schedule = #loop.schedule<[split("i", 2)]>
+// CHECK-NOT: loop.schedule_reason
+// CHECK: func.return
+func.func private @by_hand(%x: tensor<8xf32>) -> tensor<8xf32> attributes {loop.schedule = #loop.schedule<[split("i", 2)]>} {
+  %r = topi.compute "copy" [%i : 8] : tensor<8xf32> {
+    %a = topi.read %x[%i] : tensor<8xf32>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<8xf32>
+}

@@ -1,0 +1,80 @@
+// RUN: xrelay-opt %s -p topi-expand-named | filecheck %s
+
+// Padding is a compute of its own; what comes out says what it was.
+// CHECK-LABEL: func.func @conv
+// CHECK: %[[PAD:.*]] = topi.compute "pad" [%n : 1, %c : 8, %h : 11, %w_1 : 11] : tensor<1x8x11x11xf32> attributes {topi.expanded_from = "topi.conv2d_nchw"} {
+// CHECK:   topi.in_bounds [%h - 1, %w_1 - 1] of [9, 9]
+// CHECK: topi.compute "conv2d" [%n : 1, %c : 16, %h : 5, %w_1 : 5] reduce [%k : 8, %y : 3, %x_1 : 3] init [%acc = 0.000000e+00 : f32] : tensor<1x16x5x5xf32>
+// CHECK:   topi.read %[[PAD]][%n, %k, %h * 2 + %y, %w_1 * 2 + %x_1]
+// CHECK:   arith.mulf {{.*}} fastmath<contract> : f32
+// CHECK-NOT: topi.conv2d_nchw(
+func.func @conv(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32> {
+  %r = topi.conv2d_nchw(%x, %w) {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
+    : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32>
+  func.return %r : tensor<1x16x5x5xf32>
+}
+
+// No padding, no compute for it. With groups a filter reads the channels of its group.
+// CHECK-LABEL: func.func @grouped
+// CHECK-NOT: "pad"
+// CHECK: topi.read %x[%n, %k + %c floordiv 2 * 4, %h + %y, %w_1 + %x_1]
+func.func @grouped(%x: tensor<1x8x9x9xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x7x7xf32> {
+  %r = topi.conv2d_nchw(%x, %w) {groups = 2 : i64}
+    : (tensor<1x8x9x9xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x7x7xf32>
+  func.return %r : tensor<1x4x7x7xf32>
+}
+
+// Depthwise: data is read at the lane of the result.
+// CHECK-LABEL: func.func @depthwise
+// CHECK: topi.read %x[%n, %co, %h + %y, %w_1 + %x_1, %ci]
+// CHECK: topi.read %w[%co, %ko, %y, %x_1, %ki, %ci]
+func.func @depthwise(%x: tensor<1x2x9x9x8xf32>, %w: tensor<2x1x3x3x1x8xf32>) -> tensor<1x2x7x7x8xf32> {
+  %r = topi.conv2d_nchwc(%x, %w) {groups = 16 : i64}
+    : (tensor<1x2x9x9x8xf32>, tensor<2x1x3x3x1x8xf32>) -> tensor<1x2x7x7x8xf32>
+  func.return %r : tensor<1x2x7x7x8xf32>
+}
+
+// A packed weight is read at block and lane of the column; integers are extended before they are multiplied.
+// CHECK-LABEL: func.func @dense
+// CHECK: topi.read %w[%j floordiv 16, %k, %j mod 16] : tensor<2x8x16xi8>
+// CHECK: arith.extsi
+// CHECK: arith.extsi
+func.func @dense(%x: tensor<4x8xi8>, %w: tensor<2x8x16xi8>) -> tensor<4x32xi32> {
+  %r = topi.matmul(%x, %w) : (tensor<4x8xi8>, tensor<2x8x16xi8>) -> tensor<4x32xi32>
+  func.return %r : tensor<4x32xi32>
+}
+
+// A maximum begins below everything, taps outside do not count.
+// CHECK-LABEL: func.func @max
+// CHECK: init [%acc = 0xff800000 : f32]
+// CHECK: topi.guard
+// CHECK: arith.maximumf
+func.func @max(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32> {
+  %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
+    : (tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32>
+  func.return %r : tensor<1x8x4x4xf32>
+}
+
+// Without padding every window has the same number of taps.
+// CHECK-LABEL: func.func @mean
+// CHECK: "sum_pool2d"
+// CHECK-NOT: topi.guard
+// CHECK: "avg_pool2d"
+// CHECK: arith.constant 4.900000e+01 : f32
+// CHECK-NEXT: arith.divf
+func.func @mean(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32> {
+  %r = topi.pool2d(%x) {kind = "avg", kernel = array<i64: 7, 7>} : (tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32>
+  func.return %r : tensor<1x8x1x1xf32>
+}
+
+// CHECK-LABEL: func.func @softmax
+// CHECK: %[[MAX:.*]] = topi.compute "softmax_max" [%i0 : 4, %i2 : 5] reduce [%k : 10]
+// CHECK: %[[EXP:.*]] = topi.compute "softmax_exp"
+// CHECK:   topi.read %[[MAX]][%i0, %i2]
+// CHECK: topi.compute "softmax_sum"
+// CHECK:   topi.read %[[EXP]][%i0, %k, %i2]
+// CHECK: %r = topi.compute "softmax"
+func.func @softmax(%x: tensor<4x10x5xf32>) -> tensor<4x10x5xf32> {
+  %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<4x10x5xf32>) -> tensor<4x10x5xf32>
+  func.return %r : tensor<4x10x5xf32>
+}

@@ -1,0 +1,176 @@
+// RUN: xrelay-opt %s -p topi-inline-injective | filecheck %s
+// RUN: xrelay-opt %s -p 'topi-inline-injective{max-recompute=0}' | filecheck %s --check-prefix NEVER
+
+// Index expressions are composed; the body is evaluated at them.
+// CHECK-LABEL: func.func @chain
+// CHECK-NOT: "scale"
+// CHECK: topi.compute "relu" [%j : 4]
+// CHECK-NEXT: %a = topi.read %x[%j * 2 + 1] : tensor<8xf32>
+// CHECK-NEXT: %two = arith.constant
+// CHECK-NEXT: %s = arith.mulf %a, %two : f32
+// CHECK: arith.maximumf %s
+func.func @chain(%x: tensor<8xf32>) -> tensor<4xf32> {
+  %a = topi.compute "scale" [%i : 8] : tensor<8xf32> {
+    %a = topi.read %x[%i] : tensor<8xf32>
+    %two = arith.constant 2.0 : f32
+    %s = arith.mulf %a, %two : f32
+    topi.yield %s : f32
+  }
+  %b = topi.compute "relu" [%j : 4] : tensor<4xf32> {
+    %v = topi.read %a[%j * 2 + 1] : tensor<8xf32>
+    %zero = arith.constant 0.0 : f32
+    %m = arith.maximumf %v, %zero : f32
+    topi.yield %m : f32
+  }
+  func.return %b : tensor<4xf32>
+}
+
+// Splitting channels and joining them again leaves the plain index.
+// CHECK-LABEL: func.func @layouts
+// CHECK: topi.compute "join" [%c : 32, %h : 3]
+// CHECK-NEXT: topi.read %x[%c, %h] : tensor<32x3xf32>
+// CHECK-NEXT: topi.yield
+func.func @layouts(%x: tensor<32x3xf32>) -> tensor<32x3xf32> {
+  %a = topi.compute "split" [%co : 2, %h : 3, %ci : 16] : tensor<2x3x16xf32> {
+    %v = topi.read %x[%co * 16 + %ci, %h] : tensor<32x3xf32>
+    topi.yield %v : f32
+  }
+  %b = topi.compute "join" [%c : 32, %h : 3] : tensor<32x3xf32> {
+    %v = topi.read %a[%c floordiv 16, %h, %c mod 16] : tensor<2x3x16xf32>
+    topi.yield %v : f32
+  }
+  func.return %b : tensor<32x3xf32>
+}
+
+// The body goes into the guard, where it is evaluated only for taps inside.
+// CHECK-LABEL: func.func @into_guard
+// CHECK: topi.compute "pad"
+// CHECK-NEXT: topi.in_bounds
+// CHECK-NEXT: topi.guard
+// CHECK-NEXT: topi.read %x[%i - 1] : tensor<4xf32>
+// CHECK-NEXT: arith.negf
+// CHECK-NEXT: topi.yield
+func.func @into_guard(%x: tensor<4xf32>) -> tensor<6xf32> {
+  %a = topi.compute "neg" [%i : 4] : tensor<4xf32> {
+    %v = topi.read %x[%i] : tensor<4xf32>
+    %n = arith.negf %v : f32
+    topi.yield %n : f32
+  }
+  %b = topi.compute "pad" [%i : 6] : tensor<6xf32> {
+    %in = topi.in_bounds [%i - 1] of [4]
+    %v = topi.guard (%in) -> f32 {
+      %w = topi.read %a[%i - 1] : tensor<4xf32>
+      topi.yield %w : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      topi.yield %zero : f32
+    }
+    topi.yield %v : f32
+  }
+  func.return %b : tensor<6xf32>
+}
+
+// Equal reads are one: the square of an exponential evaluates it once.
+// CHECK-LABEL: func.func @equal_reads
+// CHECK: topi.compute "square"
+// CHECK: math.exp
+// CHECK-NOT: math.exp
+// CHECK: func.return
+func.func @equal_reads(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = topi.compute "exp" [%i : 4] : tensor<4xf32> {
+    %v = topi.read %x[%i] : tensor<4xf32>
+    %e = math.exp %v : f32
+    topi.yield %e : f32
+  }
+  %b = topi.compute "square" [%i : 4] : tensor<4xf32> {
+    %v = topi.read %a[%i] : tensor<4xf32>
+    %w = topi.read %a[%i] : tensor<4xf32>
+    %m = arith.mulf %v, %w : f32
+    topi.yield %m : f32
+  }
+  func.return %b : tensor<4xf32>
+}
+
+// An index that the body computes with becomes a value.
+// CHECK-LABEL: func.func @index_values
+// CHECK: topi.compute "reverse"
+// CHECK-NEXT: %[[I:.*]] = topi.index [%i * -1 + 3]
+// CHECK-NEXT: arith.index_cast %[[I]]
+func.func @index_values() -> tensor<4xi64> {
+  %a = topi.compute "iota" [%i : 4] : tensor<4xi64> {
+    %v = arith.index_cast %i : index to i64
+    topi.yield %v : i64
+  }
+  %b = topi.compute "reverse" [%i : 4] : tensor<4xi64> {
+    %v = topi.read %a[%i * -1 + 3] : tensor<4xi64>
+    topi.yield %v : i64
+  }
+  func.return %b : tensor<4xi64>
+}
+
+// Refused: a result of the function, what a named op reads, a reduction.
+// CHECK-LABEL: func.func @needed
+// CHECK: topi.compute "result"
+// CHECK: topi.compute "operand"
+// CHECK: topi.softmax
+// CHECK: topi.compute "sum"
+// CHECK: topi.compute "last"
+func.func @needed(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %a = topi.compute "result" [%i : 4] : tensor<4xf32> {
+    %v = topi.read %x[%i] : tensor<4xf32>
+    topi.yield %v : f32
+  }
+  %b = topi.compute "operand" [%i : 4] : tensor<4xf32> {
+    %v = topi.read %a[%i] : tensor<4xf32>
+    topi.yield %v : f32
+  }
+  %s = topi.softmax(%b) {axis = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %t = topi.compute "sum" [] reduce [%k : 4] init [%acc = 0.0 : f32] : tensor<f32> {
+    %v = topi.read %x[%k] : tensor<4xf32>
+    %w = arith.addf %acc, %v : f32
+    topi.yield %w : f32
+  }
+  %c = topi.compute "last" [%i : 4] : tensor<4xf32> {
+    %v = topi.read %t[] : tensor<f32>
+    topi.yield %v : f32
+  }
+  func.return %a, %s, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// What is computed again is weighed: a relu in a small window is, an exponential for two readers is not.
+// CHECK-LABEL: func.func @cost
+// CHECK-NOT: "cheap"
+// CHECK: topi.compute "costly"
+// CHECK: topi.compute "window"
+// CHECK: arith.negf
+// NEVER-LABEL: func.func @cost
+// NEVER: topi.compute "cheap"
+// NEVER: topi.compute "costly"
+func.func @cost(%x: tensor<8xf32>) -> (tensor<7xf32>, tensor<8xf32>, tensor<f32>) {
+  %cheap = topi.compute "cheap" [%i : 8] : tensor<8xf32> {
+    %v = topi.read %x[%i] : tensor<8xf32>
+    %n = arith.negf %v : f32
+    topi.yield %n : f32
+  }
+  %costly = topi.compute "costly" [%i : 8] : tensor<8xf32> {
+    %v = topi.read %x[%i] : tensor<8xf32>
+    %n = math.exp %v : f32
+    topi.yield %n : f32
+  }
+  %w = topi.compute "window" [%i : 7] reduce [%k : 2] init [%acc = 0.0 : f32] : tensor<7xf32> {
+    %v = topi.read %cheap[%i + %k] : tensor<8xf32>
+    %s = arith.addf %acc, %v : f32
+    topi.yield %s : f32
+  }
+  %d = topi.compute "double" [%i : 8] : tensor<8xf32> {
+    %v = topi.read %costly[%i] : tensor<8xf32>
+    %s = arith.addf %v, %v : f32
+    topi.yield %s : f32
+  }
+  %t = topi.compute "sum" [] reduce [%k : 8] init [%acc = 0.0 : f32] : tensor<f32> {
+    %v = topi.read %costly[%k] : tensor<8xf32>
+    %s = arith.addf %acc, %v : f32
+    topi.yield %s : f32
+  }
+  func.return %w, %d, %t : tensor<7xf32>, tensor<8xf32>, tensor<f32>
+}
