@@ -1,0 +1,138 @@
+"""`make demo`: ResNet-50 from ONNX to native code, with what every stage cost and where its text lies.
+
+The model is the light ResNet-50 of onnx's own test data: the real graph, its weights replaced by a seeded He
+initialisation. So the classes mean nothing, but every number can be checked, and is: against the interpreter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import xrelay
+from xrelay.lowering.pipelines import Phase
+from xrelay.tools.progress import progress_bar
+
+RUNS = 30
+MOST_SECONDS = 5.0
+
+
+def main() -> int:
+    """Compile, run, check and show; the exit code is 1 where native code and the interpreter differ."""
+    parser = argparse.ArgumentParser(prog="xrelay.tools.demo", description=__doc__)
+    parser.add_argument("--model", default="resnet50", help="another light model, e.g. squeezenet")
+    parser.add_argument("--output", type=Path, default=Path("build/demo"), help="folder to write (build/demo)")
+    parser.add_argument("--threads", type=int, help="threads of a run (default: the cores at hand)")
+    args = parser.parse_args()
+    folder: Path = args.output
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    # A cache of its own makes the first compilation a cold one, every time.
+    os.environ["XRELAY_CACHE_DIR"] = str(folder / "cache")
+    path = _write_model(args.model, folder)
+    model = _compile(path, args.threads)
+    same = _run(path, model)
+    _dump(path, folder / "stages")
+    return 0 if same else 1
+
+
+def _write_model(name: str, folder: Path) -> Path:
+    from xrelay.frontend.onnx.light_models import light_model
+
+    model = light_model(name)
+    path = folder / f"{name}.onnx"
+    path.write_bytes(model.SerializeToString())
+    ops = len({node.op_type for node in model.graph.node})
+    _say(f"model     {path}: {len(model.graph.node)} nodes of {ops} ops, {path.stat().st_size / 1e6:.0f} MB")
+    return path
+
+
+def _compile(path: Path, threads: int | None) -> xrelay.CompiledModel:
+    """Compile twice, cold and from the cache; print what each stage of the first cost."""
+    marks: list[tuple[str, float]] = []
+    start = time.perf_counter()
+    with progress_bar("compiling") as draw:
+
+        def progress(done: int, total: int, step: str) -> None:
+            marks.append((step, time.perf_counter() - start))
+            if draw is not None:
+                draw(done, total, step)
+
+        model = xrelay.compile(path, threads=threads, progress=progress)
+    cold = time.perf_counter() - start
+    kernels = model.artifact.metadata.kernels
+    _say(f"compiled  in {cold:.1f} s to {len(kernels)} kernels for {model.artifact.metadata.cpu}")
+    _print_costs(marks, cold)
+    warm = _seconds(lambda: xrelay.compile(path, threads=threads))
+    _say(f"again     in {warm:.2f} s, from the cache")
+    return model
+
+
+def _print_costs(marks: list[tuple[str, float]], total: float) -> None:
+    """One line a stage: its cost is the time until the next one begins."""
+    meanings = {phase.name.lower(): phase.value for phase in Phase}
+    rows = [("import", 0.0), *marks[:-1]]
+    ends = [*(begin for _, begin in rows[1:]), total]
+    for (step, begin), end in zip(rows, ends, strict=True):
+        meaning = meanings.get(step, {"import": "ONNX to relay", "native code": "LLVM, kernels side by side"}.get(step))
+        _say(f"  {end - begin:6.2f} s  {step:11} {meaning}")
+
+
+def _run(path: Path, model: xrelay.CompiledModel) -> bool:
+    """Run on a random image; compare, time, and show the best classes."""
+    (spec,) = model.inputs
+    image = np.random.default_rng(0).standard_normal(spec.shape).astype(spec.numpy_dtype)
+    inputs = {spec.name: image}
+    (scores,) = model.run(inputs)
+    comparison = xrelay.same(path, model, inputs=inputs)
+    verdict = "equals the interpreter" if comparison else "DIFFERS from the interpreter"
+    _say(f"checked   {verdict}: largest difference {comparison.max_abs:.1e}, the largest value is {scores.max():.1e}")
+    times = _latencies(model, inputs)
+    best, median = 1e3 * min(times), 1e3 * statistics.median(times)
+    _say(
+        f"latency   {best:.1f} ms at best, {median:.1f} ms in the median of {len(times)}, threads: {model.num_threads}"
+    )
+    top = np.argsort(scores.reshape(-1))[::-1][:5]
+    _say("top 5     " + ", ".join(f"class {index} {scores.flat[index]:.4f}" for index in top))
+    return bool(comparison)
+
+
+def _latencies(model: xrelay.CompiledModel, inputs: dict[str, NDArray[Any]]) -> list[float]:
+    times: list[float] = []
+    while len(times) < RUNS and sum(times) < MOST_SECONDS:
+        times.append(_seconds(lambda: model.run(inputs)))
+    return times
+
+
+def _dump(path: Path, folder: Path) -> None:
+    with progress_bar("writing the stages") as draw:
+        xrelay.compile(path, dump_stages=folder, progress=draw)
+    _say(f"stages    {folder}/")
+    for file in sorted(folder.glob("[0-9]*")):
+        lines = len(file.read_bytes().splitlines())
+        _say(f"          {file.name:18} {lines:6d} lines")
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
