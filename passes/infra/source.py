@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from difflib import get_close_matches
 from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError as XdslParseError
 from xdsl.utils.exceptions import UnregisteredConstructException, VerifyException
 
 from xrelay.dialects import dialect_thunks, with_replaced
-from xrelay.errors import ParseError
-from xrelay.passes.infra.hex_floats import HexFloatParser
+from xrelay.errors import ParseError, XRelayError
+from xrelay.passes.infra.locating_parser import LocatingParser
 
 
 def full_context() -> Context:
@@ -28,57 +25,31 @@ def full_context() -> Context:
     return ctx
 
 
-class LocatingParser(HexFloatParser):
-    """xDSL's parser, which also gives each op the place where its text begins, unless the text says `loc(…)`.
-
-    `line_offset` is the number of lines of the file before this piece of it.
-    """
-
-    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
-        super().__init__(ctx, text, name)
-        self._file = StringAttr(name)
-        self.line_offset = line_offset
-        self._op_start = 0
-        self._line_starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
-
-    def parse_operation(self) -> Operation:
-        """Parse one operation and note where it began."""
-        start = self._op_start = self.pos
-        op = super().parse_operation()
-        if op.location is UNKNOWN_LOC:
-            line = bisect_right(self._line_starts, start)
-            column = start - self._line_starts[line - 1] + 1
-            op.location = FileLineColLoc(self._file, IntAttr(line + self.line_offset), IntAttr(column))
-        return op
-
-    def _get_op_by_name(self, name: str) -> type[Operation]:
-        """The op class of a name; the error points at the op and offers the closest known name."""
-        known = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
-        if known is not None:
-            return known
-        close = get_close_matches(name, [op.name for op in self.ctx.loaded_ops], n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        self.raise_error(f"operation {name} is not registered{hint}", self._op_start, self._op_start + 1)
-
-
 def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, implicit_module: bool = True) -> ModuleOp:
     """The module that `text` denotes, unverified.
 
     Raises `ParseError` with `name:line:col` for text that is not IR, that mentions unknown ops or types, whose
     attributes break their own rules, or whose regions nest deeper than the recursive parser of xDSL can follow.
     """
-    parser = LocatingParser(ctx, text, name, line_offset)
+    parser: LocatingParser | None = None
     try:
+        parser = LocatingParser(ctx, text, name, line_offset)
         return parser.parse_module(implicit_module)
     except XdslParseError as error:
         place = error.span.get_location()
         raise ParseError(one_line(error.msg), location=f"{name}:{place.line + line_offset}:{place.col}") from error
     except RecursionError as error:
-        raise ParseError(
-            "regions or attributes are nested too deeply", location=_here(parser), help="split the function"
-        ) from error
+        message, hint = "regions or attributes are nested too deeply", "split the function"
+        raise ParseError(message, location=_reached(parser, name), help=hint) from error
     except (VerifyException, UnregisteredConstructException, ValueError) as error:
-        raise ParseError(one_line(str(error)), location=_here(parser)) from error
+        raise ParseError(one_line(str(error)), location=_reached(parser, name)) from error
+    except XRelayError as error:
+        if error.location is not None:
+            raise
+        raise ParseError(error.message, location=_reached(parser, name), help=error.help) from error
+    except Exception as error:
+        message = f"the text confuses the parser, {type(error).__name__}: {one_line(str(error))}"
+        raise ParseError(message, location=_reached(parser, name)) from error
 
 
 def read_module(ctx: Context, path: Path) -> ModuleOp:
@@ -101,9 +72,7 @@ def one_line(message: str) -> str:
     return " ".join(message.split())
 
 
-def _here(parser: LocatingParser) -> str:
+def _reached(parser: LocatingParser | None, name: str) -> str:
     """The place that the parser has reached."""
-    place = parser.lexer.input
-    line_start = place.get_start_of_line(parser.pos)
-    line = place.content.count("\n", 0, line_start) + 1 + parser.line_offset
-    return f"{place.name}:{line}:{parser.pos - line_start + 1}"
+    line, column = parser.place(parser.pos) if parser is not None else (1, 1)
+    return f"{name}:{line}:{column}"

@@ -1,0 +1,92 @@
+"""Text to module: every kind of bad text ends as ParseError with a place; good text carries its places."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xrelay.errors import ParseError, VerificationError
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.infra.source import full_context, parse_module, read_module
+from xrelay.passes.infra.verify import verification_errors, verify_module, walk_ops
+
+GOOD = """func.func @f(%a: i32) -> i32 {
+  %b = arith.addi %a, %a : i32
+  %c = "arith.addi"(%b, %b) : (i32, i32) -> i32
+  func.return %c : i32 loc("mine")
+}
+"""
+
+
+def test_ops_carry_their_places() -> None:
+    module = parse_module(full_context(), GOOD, "f.mlir", line_offset=10)
+    places = [location_of(op) for op in walk_ops(module)]
+    assert places[1:] == ["f.mlir:11:1", "f.mlir:12:3", "f.mlir:13:3", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("func.func @f(", "f.mlir:1:", ""),
+        ("\n  %a = arith.nothing", "f.mlir:2:3", "operation arith.nothing is not registered"),
+        ("func.func @f() {\n  func.retur\n}", "f.mlir:2:3", "did you mean func.return"),
+        ("%a = arith.constant 1 : i32\n%a = arith.constant 1 : i32", "f.mlir:2:1", "already defined"),
+        ("%a = arith.addi %b, %b : i32", "f.mlir:", "values used but not defined: [%b]"),
+        ("func.func private @f() -> !relay.nonsense", "f.mlir:1:", ""),
+        ("", "f.mlir:", "Could not parse"),
+        ("func.func private @f() -> tensor<-3xf32>", "f.mlir:1:", ""),
+        ("\x00", "f.mlir:1:", ""),
+        ("func.func private @f() attributes {a = 99999999999999999999 : i8}", "f.mlir:1:", ""),
+    ],
+)
+def test_bad_text(text: str, place: str, message: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_module(full_context(), text, "f.mlir")
+    assert (caught.value.location or "").startswith(place)
+    assert message in caught.value.message
+    assert "\n" not in str(caught.value)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(0, len(GOOD)),
+    st.integers(0, 8),
+    st.sampled_from(["", "%", '"', "}", "(", "#relay.", "!", "\n", "é", "<"]),
+)
+def test_damaged_text_never_raises_anything_else(start: int, length: int, insert: str) -> None:
+    text = GOOD[:start] + insert + GOOD[start + length :]
+    with suppress(ParseError):
+        list(verification_errors(parse_module(full_context(), text, "f.mlir")))
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    with pytest.raises(ParseError, match="No such file"):
+        read_module(full_context(), tmp_path / "none.mlir")
+    (tmp_path / "latin.mlir").write_bytes(b"// caf\xe9")
+    with pytest.raises(ParseError, match="byte 6 is not UTF-8"):
+        read_module(full_context(), tmp_path / "latin.mlir")
+
+
+def test_all_failing_ops_are_reported_with_places() -> None:
+    text = """
+func.func @f(%x: tensor<2xf32>) {
+  %a = relay.nn.relu(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  %b = relay.exp(%x) : (tensor<2xf32>) -> tensor<4xf32>
+  func.return
+}
+func.func @g(%y: i32) {}
+"""
+    errors = list(verification_errors(parse_module(full_context(), text, "f.mlir")))
+    assert [error.location for error in errors] == ["f.mlir:3:3", "f.mlir:4:3", "f.mlir:7:1"]
+    assert "[relay.nn.relu C0]" in errors[0].message
+    with pytest.raises(VerificationError):
+        verify_module(parse_module(full_context(), text, "f.mlir"))
+
+
+def test_an_unclosed_string_is_an_error_at_once() -> None:
+    with pytest.raises(ParseError):
+        parse_module(full_context(), 'func.func private @f() attributes {a = "' + "a" * 100_000, "f.mlir")
