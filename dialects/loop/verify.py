@@ -59,7 +59,7 @@ def _verify_names(function: func.FuncOp) -> None:
 
 
 def _verify_dominance(function: func.FuncOp) -> None:
-    """A value is visible from its definition to the end of its block, and below; functions with branches are not ours."""
+    """Values are visible from definition to the end of their block, and below. Functions with branches are left out."""
     if function.body.first_block is not function.body.last_block:
         return
     visible: set[SSAValue] = set()

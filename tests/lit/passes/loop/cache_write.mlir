@@ -1,6 +1,5 @@
 // RUN: xrelay-opt %s -p 'loop-cache-write{block=gemm}' | filecheck %s
 // RUN: xrelay-opt %s -p 'loop-cache-write{block=gemm names=r,c},loop-tile{outer=r inner=c factors=6,64},loop-compute-at{block=gemm loop=c_o},loop-reorder{loops=k,i,j}' | filecheck %s --check-prefix TILED
-// RUN: not xrelay-opt %s -p 'loop-cache-write{block=gemm names=r}' 2>&1 | filecheck %s --check-prefix NAMES
 // RUN: not xrelay-opt %s -p 'loop-cache-write{block=gemm},loop-cache-write{block=gemm}' 2>&1 | filecheck %s --check-prefix TWICE
 
 // CHECK: %gemm_tile = memref.alloc() : memref<12x64xf32, "local">
@@ -18,7 +17,6 @@
 // TILED-NEXT: loop.block "gemm" (%vi : spatial 12 = %r_o * 6 + %i, %vj : spatial 64 = %j, %vk : reduce 32 = %k)
 // TILED: loop.store %zero, %gemm_tile[%vi - %r_o * 6, %vj] : memref<6x64xf32, "local">
 // TILED: loop.for "r_i" %r_i to 6 {
-// NAMES: error: cache_write("gemm", names = ["r"]): names: 1 names for a buffer of rank 2; help: name one loop per dimension
 // TWICE: error: cache_write("gemm"): block 'gemm': there is a block 'gemm_write' already; help: use cache_write once
 func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref<12x64xf32>) attributes {loop.kernel} {
   loop.for "i" %i to 12 {

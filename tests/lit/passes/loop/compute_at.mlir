@@ -1,8 +1,6 @@
 // RUN: xrelay-opt %s -p 'loop-compute-at{block=max loop=r}' | filecheck %s
 // RUN: xrelay-opt %s -p 'loop-split{loop=r factor=3},loop-compute-at{block=max loop=r_o}' | filecheck %s --check-prefix TAIL
 // RUN: not xrelay-opt %s -p 'loop-compute-at{block=shift loop=i}' 2>&1 | filecheck %s --check-prefix ARGUMENT
-// RUN: not xrelay-opt %s -p 'loop-compute-at{block=max loop=i}' 2>&1 | filecheck %s --check-prefix OWN
-// RUN: not xrelay-opt %s -p 'loop-split{loop=i factor=4},loop-compute-at{block=max loop=r}' 2>&1 | filecheck %s --check-prefix SPLIT
 
 // CHECK: loop.for "r" %r to 8 {
 // CHECK-NEXT: %T = memref.alloc() : memref<f32, "local">
@@ -21,8 +19,6 @@
 // TAIL-NEXT: loop.block "max" (%vi : spatial 8 = %r_o * 3 + %i, %vk : reduce 32 = %k)
 // TAIL: loop.load %T[%vi - %r_o * 3] : memref<3xf32, "local">
 // ARGUMENT: error: compute_at("shift", "i"): block 'shift': it writes an argument of the kernel; help: use cache_write first
-// OWN: error: compute_at("max", "i"): block 'max': loop 'i' is around it already; help: name a loop of its consumer
-// SPLIT: error: compute_at("max", "r"): block 'max': spatial variable 0 is not bound to one loop of its own; help: use compute_at before splitting or fusing its loops
 func.func private @rows(%X: memref<8x32xf32>, %Y: memref<8x32xf32>) attributes {loop.kernel} {
   %T = memref.alloc() : memref<8xf32>
   loop.for "i" %i to 8 {

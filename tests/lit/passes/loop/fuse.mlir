@@ -1,17 +1,12 @@
 // RUN: xrelay-opt %s -p 'loop-fuse{outer=n inner=c}' | filecheck %s
 // RUN: xrelay-opt %s -p 'loop-fuse{outer=n inner=c into=p},loop-split{loop=p factor=8}' | filecheck %s --check-prefix AGAIN
-// RUN: xrelay-opt %s -p 'loop-split{loop=c factor=4},loop-fuse{outer=c_o inner=c_i into=c}' | filecheck %s --check-prefix BACK
 // RUN: not xrelay-opt %s -p 'loop-fuse{outer=c inner=n}' 2>&1 | filecheck %s --check-prefix NOT
-// RUN: not xrelay-opt %s -p 'loop-parallelize{loop=n},loop-fuse{outer=n inner=c}' 2>&1 | filecheck %s --check-prefix KIND
 
 // CHECK: loop.for "n_c" %n_c to 16 {
 // CHECK-NEXT: loop.block "copy" (%vn : spatial 2 = %n_c floordiv 8, %vc : spatial 8 = %n_c mod 8)
 // Splitting by the inner extent gives the loops back.
 // AGAIN: loop.block "copy" (%vn : spatial 2 = %p_o, %vc : spatial 8 = %p_i)
-// Fusing what was split gives the binding back.
-// BACK: loop.block "copy" (%vn : spatial 2 = %n, %vc : spatial 8 = %c)
 // NOT: error: fuse("c", "n"): loop 'c': 'n' is not the only thing directly inside it; help: bring the two loops next to each other with reorder
-// KIND: error: fuse("n", "c"): loop 'n': it is parallel, 'c' is serial; help: fuse before choosing kinds
 func.func private @copy(%X: memref<2x8xf32>, %Y: memref<2x8xf32>) attributes {loop.kernel} {
   loop.for "n" %n to 2 {
     loop.for "c" %c to 8 {

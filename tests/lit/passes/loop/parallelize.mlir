@@ -1,11 +1,8 @@
 // RUN: xrelay-opt %s -p 'loop-parallelize{loop=i}' | filecheck %s
 // RUN: not xrelay-opt %s -p 'loop-parallelize{loop=k}' 2>&1 | filecheck %s --check-prefix REDUCE
-// RUN: not xrelay-opt %s -p 'loop-parallelize{loop=i},loop-parallelize{loop=j}' 2>&1 | filecheck %s --check-prefix NESTED
-// RUN: not xrelay-opt %s -p 'loop-parallelize{loop=again}' 2>&1 | filecheck %s --check-prefix SAME
 
 // CHECK: loop.for "i" %i to 12 parallel {
 // REDUCE: error: parallelize("k"): loop 'k': block 'gemm' reduces over it: its iterations add to the same elements; help: parallelize a loop of a spatial variable
-// NESTED: error: parallelize("j"): loop 'j': 'i' is parallel already, and parallel loops do not nest; help: fuse the two loops, or parallelize one of them
 func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref<12x64xf32>) attributes {loop.kernel} {
   loop.for "i" %i to 12 {
     loop.for "j" %j to 64 {
@@ -21,19 +18,6 @@ func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref
           %s = arith.addf %c, %p : f32
           loop.store %s, %C[%vi, %vj] : memref<12x64xf32>
         }
-      }
-    }
-  }
-  func.return
-}
-
-// SAME: error: parallelize("again"): loop 'again': block 'copy' does not depend on it: every iteration writes the same elements
-func.func private @again(%X: memref<8xf32>, %Y: memref<8xf32>) attributes {loop.kernel} {
-  loop.for "again" %a to 3 {
-    loop.for "w" %w to 8 {
-      loop.block "copy" (%v : spatial 8 = %w) reads(%X) writes(%Y) {
-        %x = loop.load %X[%v] : memref<8xf32>
-        loop.store %x, %Y[%v] : memref<8xf32>
       }
     }
   }
