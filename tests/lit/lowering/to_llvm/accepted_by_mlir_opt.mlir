@@ -1,15 +1,10 @@
 // A current mlir-opt accepts what goes in and what stands between any two steps.
 // REQUIRES: mlir-opt
 // RUN: %mlir_opt %s > %t.0
-// RUN: xrelay-opt %s -p convert-scf-parallel-to-calls > %t.1 && %mlir_opt %t.1 > %t.out
-// RUN: xrelay-opt %t.1 -p math-expand > %t.2 && %mlir_opt %t.2 > %t.out
-// RUN: xrelay-opt %t.2 -p convert-scf-to-branches > %t.3 && %mlir_opt %t.3 > %t.out
-// RUN: xrelay-opt %t.3 -p convert-memref-to-llvm > %t.4 && %mlir_opt %t.4 > %t.out
-// RUN: xrelay-opt %t.4 -p convert-vector-to-llvm > %t.5 && %mlir_opt %t.5 > %t.out
-// RUN: xrelay-opt %t.5 -p convert-arith-to-llvm > %t.6 && %mlir_opt %t.6 > %t.out
-// RUN: xrelay-opt %t.6 -p convert-math-to-llvm > %t.7 && %mlir_opt %t.7 > %t.out
-// RUN: xrelay-opt %t.7 -p convert-cf-to-llvm > %t.8 && %mlir_opt %t.8 > %t.out
-// RUN: xrelay-opt %t.8 -p convert-func-to-llvm > %t.9 && %mlir_opt %t.9 > %t.out
+// RUN: rm -rf %t.d
+// RUN: xrelay-opt %s -p convert-scf-parallel-to-calls,math-expand,convert-scf-to-branches,convert-memref-to-llvm,convert-vector-to-llvm,convert-arith-to-llvm,convert-math-to-llvm,convert-cf-to-llvm,convert-func-to-llvm --dump-stages %t.d > %t.9
+// RUN: cat %t.d/*.mlir > %t.all
+// RUN: %mlir_opt %t.all > %t.out
 // RUN: filecheck %s < %t.9
 
 // No cast is left at the end.

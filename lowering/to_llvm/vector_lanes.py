@@ -1,0 +1,56 @@
+"""Lanes of one-dimensional vectors in the llvm dialect: splats, shuffles, masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerAttr, VectorType, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.llvm_extras import PoisonOp
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.passes.infra.conversion import ConversionRewriter
+
+ONE_DIMENSION = "only vectors of one dimension can be converted"
+
+
+def lane_count(type_: Attribute) -> int | None:
+    """The number of lanes of a vector of one dimension; None for any other type."""
+    if not isa(type_, VectorType) or type_.get_num_dims() != 1 or type_.get_num_scalable_dims():
+        return None
+    return type_.get_shape()[0]
+
+
+def lanes_below(bound: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
+    """The mask whose lane k is `k < bound`, signed."""
+    lanes = lane_count(type_)
+    assert lanes is not None, "masks have one dimension"
+    numbers = VectorType(i64, [lanes])
+    steps = rewriter.insert(
+        llvm.ConstantOp(DenseIntOrFPElementsAttr.from_list(numbers, list(range(lanes))), numbers)
+    ).result
+    limit = splat(bound, numbers, rewriter)
+    return rewriter.insert(llvm.ICmpOp(steps, limit, IntegerAttr(llvm.ICmpPredicateFlag.SLT.to_int(), i64))).res
+
+
+def splat(scalar: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
+    """A vector of `type_` with `scalar` in every lane."""
+    wide = rewriter.types.convert(type_)
+    lanes = lane_count(wide)
+    assert lanes is not None, "checked by the caller"
+    nothing = rewriter.insert(PoisonOp(wide)).res
+    zero = rewriter.insert(constant(0, i64)).result
+    first = rewriter.insert(llvm.InsertElementOp(nothing, rewriter.operand(scalar), zero)).res
+    return shuffle(first, [0] * lanes, rewriter, nothing)
+
+
+def shuffle(
+    left: SSAValue, mask: Sequence[int], rewriter: ConversionRewriter, right: SSAValue | None = None
+) -> SSAValue:
+    """Lanes of `left` and `right` as `mask` picks them; -1 is poison."""
+    assert isa(left.type, VectorType), "vectors are shuffled"
+    result = VectorType(left.type.element_type, [len(mask)])
+    second = left if right is None else right
+    return rewriter.insert(llvm.ShuffleVectorOp(left, second, DenseArrayBase.from_list(i32, mask), result)).res
