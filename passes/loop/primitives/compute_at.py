@@ -74,8 +74,8 @@ def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
     tile = _tile_alloc(alloc, region)
     body.insert_op_before(tile, body.first_op if body.first_op is not None else anchor)
     body.insert_op_before(nest, anchor)
-    root.detach()
-    if root is not block:
+    if root is not block:  # a block without loops has moved itself
+        root.detach()
         root.erase()
     _redirect(buffer, tile.memref, region)
     alloc.detach()
