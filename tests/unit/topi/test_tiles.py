@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from xrelay.lowering.topi_to_loop.schedules.tiles import choose_tile, divisors, fits, largest_divisor
+
+WIDTHS = (1, 2, 3, 5, 7, 13, 14, 17, 27, 28, 55, 56, 112, 149, 224)
+
+
+def test_the_tile_of_the_measured_convolution() -> None:
+    tile = choose_tile(56, 4, 32)
+    assert (tile.columns, tile.blocks) == (14, 2)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("blocks", [1, 2, 3, 4, 7, 16, 125])
+@pytest.mark.parametrize(("registers", "vectors"), [(32, 1), (16, 1), (16, 2), (32, 4)])
+def test_every_tile_fits_and_divides_the_blocks(width: int, blocks: int, registers: int, vectors: int) -> None:
+    tile = choose_tile(width, blocks, registers, vectors_per_block=vectors)
+    assert fits(tile.columns, tile.blocks * vectors, registers)
+    assert blocks % tile.blocks == 0
+    assert 1 <= tile.columns <= width
+    assert 0 < tile.efficiency <= 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_depthwise_tiles_have_one_block(width: int) -> None:
+    assert choose_tile(width, 8, 32, shares_broadcasts=False).blocks == 1
+
+
+def test_a_width_of_whole_tiles_leaves_no_partial_one() -> None:
+    for width in (14, 28, 56, 112):
+        assert width % choose_tile(width, 8, 32).columns == 0
+
+
+def test_blocks_can_be_kept_for_other_threads() -> None:
+    assert choose_tile(1, 8, 32).blocks == 8
+    assert choose_tile(1, 8, 32, max_blocks=4).blocks == 4
+
+
+def test_divisors() -> None:
+    assert divisors(12) == [1, 2, 3, 4, 6, 12]
+    assert largest_divisor(1000, 16) == 10
+    assert largest_divisor(7, 4) == 1
