@@ -152,6 +152,22 @@ func.func @out_of_bounds(%X: memref<4xf32>, %Y: memref<4xf32>) {
 
 // -----
 
+func.func @store_rank(%X: memref<4x4xf32>, %i: index, %v: f32) {
+  // expected-error@below {{[loop.store C1] 3 indices for a buffer of rank 2}}
+  loop.store %v, %X[%i, %i, 0] : memref<4x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @store_operands(%X: memref<4xf32>, %i: index, %v: f32) {
+  // expected-error@below {{[loop.store C2] a map over 2 dimensions has 1 operands}}
+  "loop.store"(%v, %X, %i) <{map = affine_map<(d0, d1) -> (d0)>}> : (f32, memref<4xf32>, index) -> ()
+  func.return
+}
+
+// -----
+
 func.func @out_of_bounds_below(%Y: memref<4xf32>, %v: f32) {
   loop.for "i" %i to 4 {
     // expected-error@below {{[loop.store C3] index 0 runs from -1 to 2, the buffer has 4 elements there}}
