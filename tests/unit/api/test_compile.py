@@ -1,0 +1,213 @@
+"""`xrelay.compile`: sources, options, dumps, caches, and what it says to wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelay
+from xrelay.api.codegen import llvm_texts
+from xrelay.api.model_key import model_key
+from xrelay.errors import InputError, LoweringError, ModelImportError, ParseError, VerificationError, XRelayError
+from xrelay.passes.infra.instruments import print_module
+from xrelay.passes.infra.source import full_context, parse_module
+
+TEXT = """func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %a = relay.add(%x, %y) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %b = relay.nn.relu(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+}
+"""
+
+
+@pytest.fixture
+def inputs() -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal((4, 8)).astype(np.float32) for _ in range(2)]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XRELAY_CACHE", "1")
+    return tmp_path / "cache"
+
+
+def module() -> ModuleOp:
+    return parse_module(full_context(), TEXT, "t.mlir")
+
+
+def model(open_batch: bool = False) -> onnx.ModelProto:
+    shape = ["n" if open_batch else 4, 8]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("p", "q", "sum")]
+    graph = helper.make_graph([helper.make_node("Add", ["p", "q"], ["sum"], "adder")], "adding", values[:2], values[2:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def check(compiled: xrelay.CompiledModel, inputs: list[np.ndarray]) -> None:
+    outputs = compiled.run(inputs)
+    np.testing.assert_allclose(outputs[0], inputs[0] + inputs[1], rtol=1e-6)
+    if len(outputs) > 1:
+        np.testing.assert_allclose(outputs[1], np.maximum(inputs[0] + inputs[1], 0), rtol=1e-6)
+
+
+def test_every_kind_of_source(tmp_path: Path, inputs: list[np.ndarray]) -> None:
+    (tmp_path / "m.mlir").write_text(TEXT)
+    onnx.save(model(), tmp_path / "m.onnx")
+    for source in (module(), tmp_path / "m.mlir", str(tmp_path / "m.mlir"), tmp_path / "m.onnx", model()):
+        check(xrelay.compile(source, cache=False), inputs)
+
+
+def test_a_module_is_not_changed() -> None:
+    given = module()
+    before = print_module(given)
+    xrelay.compile(given, cache=False)
+    assert print_module(given) == before
+
+
+def test_names_come_from_the_source() -> None:
+    compiled = xrelay.compile(model(), cache=False)
+    assert (compiled.input_names, compiled.output_names) == (["p", "q"], ["sum"])
+    assert compiled.artifact.metadata.name == "adding"
+    assert [kernel.sources for kernel in compiled.artifact.metadata.kernels] == [("adder",)]
+
+
+@pytest.mark.parametrize("opt_level", [0, 1, 2, 3])
+def test_every_opt_level(opt_level: int, inputs: list[np.ndarray]) -> None:
+    check(xrelay.compile(module(), opt_level=opt_level, cache=False), inputs)
+
+
+def test_open_shapes(inputs: list[np.ndarray]) -> None:
+    check(xrelay.compile(model(open_batch=True), shapes={"p": (4, 8), "q": (4, 8)}, cache=False), inputs)
+    with pytest.raises(XRelayError, match=r"shapes=|shape"):
+        xrelay.compile(model(open_batch=True), cache=False)
+
+
+def test_stages_are_dumped_and_can_be_compiled_again(tmp_path: Path, inputs: list[np.ndarray]) -> None:
+    xrelay.compile(module(), dump_stages=tmp_path, cache=False)
+    names = [path.name for path in sorted(tmp_path.iterdir())]
+    assert names[:2] == ["00_imported.mlir", "01_typed.mlir"]
+    assert {"08_llvm.mlir", "09_native.ll", "10_native.s", "timing.txt"} <= set(names)
+    check(xrelay.compile(tmp_path / "00_imported.mlir", cache=False), inputs)
+
+
+def test_progress_is_told_in_order() -> None:
+    told: list[tuple[int, int, str]] = []
+    xrelay.compile(module(), cache=False, progress=lambda done, total, step: told.append((done, total, step)))
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+    assert told[-1][0] == told[-1][1]
+
+
+def test_second_compilation_comes_from_the_cache(cache: Path, tmp_path: Path, inputs: list[np.ndarray]) -> None:
+    path = tmp_path / "m.mlir"
+    path.write_text(TEXT)
+    steps: list[str] = []
+    for _ in range(2):
+        check(xrelay.compile(path, progress=lambda done, total, step: steps.append(step)), inputs)
+    assert steps.count("typed") == 1
+    (entry,) = (cache / "models").rglob("*.xrelay")
+    entry.write_bytes(entry.read_bytes()[:100])
+    check(xrelay.compile(path, progress=lambda done, total, step: steps.append(step)), inputs)
+    assert steps.count("typed") == 2
+
+
+def test_the_key_depends_on_everything_that_matters(tmp_path: Path) -> None:
+    host = xrelay.Target.host()
+    other = xrelay.Target.parse("cpu -mcpu=x86-64")
+    path = tmp_path / "m.mlir"
+    path.write_text(TEXT)
+    keys = [
+        model_key(path, host, 3, None),
+        model_key(path, host, 2, None),
+        model_key(path, other, 3, None),
+        model_key(model(), host, 3, None),
+        model_key(model(), host, 3, {"p": (4, 8)}),
+        model_key(module(), host, 3, None),
+    ]
+    path.write_text(TEXT.replace("relay.add", "relay.multiply"))
+    keys.append(model_key(path, host, 3, None))
+    assert len(set(keys)) == len(keys)
+    assert None not in keys
+    path.write_bytes(b"\0 location \0")
+    assert model_key(path.rename(tmp_path / "external.onnx"), host, 3, None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("func.func @main(", ParseError, r"bad\.mlir:1:"),
+        (TEXT.replace("%a, %b :", "%b, %a :"), None, ""),
+        (TEXT.replace("relay.nn.relu(%a)", "relay.nn.relu(%c)"), ParseError, "%c"),
+        (TEXT.replace("-> tensor<4x8xf32>\n", "-> tensor<4x9xf32>\n", 1), XRelayError, r"bad\.mlir:"),
+        (TEXT.replace("@main", "@other"), InputError, "@other"),
+        ("builtin.module {}", InputError, "no functions"),
+    ],
+)
+def test_wrong_text(tmp_path: Path, text: str, error: type[XRelayError] | None, message: str) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text(text)
+    if error is None:
+        xrelay.compile(path, cache=False)
+        return
+    with pytest.raises(error, match=message):
+        xrelay.compile(path, cache=False)
+
+
+def test_use_before_definition(tmp_path: Path) -> None:
+    path = tmp_path / "bad.mlir"
+    lines = TEXT.splitlines()
+    path.write_text("\n".join([lines[0], lines[2], lines[1], *lines[3:]]))
+    with pytest.raises(VerificationError, match=r"bad\.mlir:2:3: error: relay\.nn\.relu uses %a"):
+        xrelay.compile(path, cache=False)
+
+
+def test_wrong_options(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="opt_level"):
+        xrelay.compile(module(), opt_level=4, cache=False)
+    with pytest.raises(InputError, match="target"):
+        xrelay.compile(module(), target="gpu", cache=False)
+    with pytest.raises(InputError, match="threads"):
+        xrelay.compile(module(), threads=0, cache=False)
+    with pytest.raises(InputError, match="shapes"):
+        xrelay.compile(module(), shapes={"x": (1,)}, cache=False)
+    with pytest.raises(InputError, match=r"neither an \.onnx nor an \.mlir"):
+        xrelay.compile(tmp_path / "model.pb", cache=False)
+    with pytest.raises(ModelImportError):
+        xrelay.compile(tmp_path / "none.onnx", cache=False)
+    with pytest.raises(ModelImportError, match="shapes names 'z'"):
+        xrelay.compile(model(), shapes={"z": (1,)}, cache=False)
+
+
+def test_each_kernel_is_a_piece_of_code_of_its_own() -> None:
+    text = """
+llvm.func internal @table_user(%p: !llvm.ptr) -> i32 { %c = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %c : i32 }
+llvm.func @k0(%p: !llvm.ptr) -> i32 { %r = llvm.call @table_user(%p) : (!llvm.ptr) -> i32
+  llvm.return %r : i32 }
+llvm.func @k1(%p: !llvm.ptr) -> i32 { %r = llvm.call @outside(%p) : (!llvm.ptr) -> i32
+  llvm.return %r : i32 }
+llvm.func @k2(%p: !llvm.ptr) -> i32 { %r = llvm.call @outside(%p) : (!llvm.ptr) -> i32
+  llvm.return %r : i32 }
+llvm.func @outside(!llvm.ptr) -> i32
+llvm.func @main(%p: !llvm.ptr) -> i32 { %0 = llvm.call @k0(%p) : (!llvm.ptr) -> i32
+  %1 = llvm.call @k1(%p) : (!llvm.ptr) -> i32
+  %2 = llvm.call @k2(%p) : (!llvm.ptr) -> i32
+  llvm.return %2 : i32 }
+"""
+    texts = llvm_texts(parse_module(full_context(), text, "t.mlir"), xrelay.Target.host())
+    defined = [sorted(line.split("@")[1].split("(")[0] for line in t.splitlines() if "define" in line) for t in texts]
+    assert defined == [["main"], ["k0", "table_user"], ["k1"], ["k2"]]
+    assert all("declare i32 @outside" in texts[number] for number in (2, 3))
+    assert all(f"declare i32 @k{number}" in texts[0] for number in range(3))
+    assert "\n".join(texts).count("declare i32 @outside") == 2
+
+
+def test_unknown_shapes_are_refused_with_the_input() -> None:
+    text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n func.return %x : tensor<?xf32>\n}"
+    with pytest.raises((LoweringError, InputError), match="'x'"):
+        xrelay.compile(parse_module(full_context(), text, "t.mlir"), cache=False)
