@@ -128,9 +128,9 @@ def _instantiate(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
 
 def _if(op: IfOp, solver: TypeSolver) -> None:
     solver.refine(op.condition, BOOL_SCALAR, op)
-    for region in op.regions:
-        solver.relate(yielded(region), op.result, op)
-    solver.relate(yielded(op.true_region), op.result, op)
+    # What one branch says of the result reaches the other.
+    for region in (op.true_region, op.false_region, op.true_region):
+        solver.relate(op.result, yielded(region), op)
 
 
 def _closure(op: FnOp, solver: TypeSolver) -> None:

@@ -1,0 +1,43 @@
+// RUN: XRELAY_ROUNDTRIP | filecheck %s
+
+// CHECK-LABEL: @max_pool2d(
+func.func @max_pool2d(%x: tensor<1x8x6x6xf32>) {
+  // CHECK: %r = relay.nn.max_pool2d(%x) {pool_size = [2, 2], strides = [2, 2]} : (tensor<1x8x6x6xf32>) -> tensor<1x8x3x3xf32>
+  %r = relay.nn.max_pool2d(%x) {pool_size = [2, 2], strides = [2, 2]} : (tensor<1x8x6x6xf32>) -> tensor<1x8x3x3xf32>
+  func.return
+}
+
+// CHECK-LABEL: @max_pool2d_all(
+func.func @max_pool2d_all(%x: tensor<1x6x6x8xf32>) {
+  // CHECK: %r = relay.nn.max_pool2d(%x) {pool_size = [3, 2], strides = [2, 2], dilation = [1, 2], padding = [1, 1, 0, 2], ceil_mode = true, layout = "NHWC"} : (tensor<1x6x6x8xf32>) -> tensor<1x3x4x8xf32>
+  %r = relay.nn.max_pool2d(%x) {pool_size = [3, 2], strides = [2, 2], dilation = [1, 2], padding = [1, 1, 0, 2], ceil_mode = true, layout = "NHWC"} : (tensor<1x6x6x8xf32>) -> tensor<1x3x4x8xf32>
+  func.return
+}
+
+// CHECK-LABEL: @avg_pool2d(
+func.func @avg_pool2d(%x: tensor<1x8x6x6xf32>) {
+  // CHECK: %r = relay.nn.avg_pool2d(%x) {pool_size = [3, 3], count_include_pad = true, padding = [1, 1, 1, 1]} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %r = relay.nn.avg_pool2d(%x) {pool_size = [3, 3], count_include_pad = true, padding = [1, 1, 1, 1]} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  func.return
+}
+
+// CHECK-LABEL: @avg_pool2d_blocked(
+func.func @avg_pool2d_blocked(%x: tensor<1x2x6x6x4xf32>) {
+  // CHECK: %r = relay.nn.avg_pool2d(%x) {pool_size = [2, 2], strides = [2, 2], layout = "NCHW4c"} : (tensor<1x2x6x6x4xf32>) -> tensor<1x2x3x3x4xf32>
+  %r = relay.nn.avg_pool2d(%x) {pool_size = [2, 2], strides = [2, 2], layout = "NCHW4c"} : (tensor<1x2x6x6x4xf32>) -> tensor<1x2x3x3x4xf32>
+  func.return
+}
+
+// CHECK-LABEL: @global_avg_pool2d(
+func.func @global_avg_pool2d(%x: tensor<1x8x6x6xf32>) {
+  // CHECK: %r = relay.nn.global_avg_pool2d(%x) : (tensor<1x8x6x6xf32>) -> tensor<1x8x1x1xf32>
+  %r = relay.nn.global_avg_pool2d(%x) : (tensor<1x8x6x6xf32>) -> tensor<1x8x1x1xf32>
+  func.return
+}
+
+// CHECK-LABEL: @global_max_pool2d(
+func.func @global_max_pool2d(%x: tensor<1x6x6x8xf32>) {
+  // CHECK: %r = relay.nn.global_max_pool2d(%x) {layout = "NHWC"} : (tensor<1x6x6x8xf32>) -> tensor<1x1x1x8xf32>
+  %r = relay.nn.global_max_pool2d(%x) {layout = "NHWC"} : (tensor<1x6x6x8xf32>) -> tensor<1x1x1x8xf32>
+  func.return
+}

@@ -1,0 +1,63 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+func.func @tanh(%x: tensor<4xi32>) {
+  // expected-error@below {{[relay.tanh C1] the element type must be a float, found i32}}
+  %r = relay.tanh(%x) : (tensor<4xi32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @sqrt(%x: tensor<4xi32>) {
+  // expected-error@below {{[relay.sqrt C1] the element type must be a float, found i32}}
+  %r = relay.sqrt(%x) : (tensor<4xi32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @rsqrt(%x: tensor<4xi32>) {
+  // expected-error@below {{[relay.rsqrt C1] the element type must be a float, found i32}}
+  %r = relay.rsqrt(%x) : (tensor<4xi32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @log(%x: tensor<4xi32>) {
+  // expected-error@below {{[relay.log C1] the element type must be a float, found i32}}
+  %r = relay.log(%x) : (tensor<4xi32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @erf(%x: tensor<4xi32>) {
+  // expected-error@below {{[relay.erf C1] the element type must be a float, found i32}}
+  %r = relay.erf(%x) : (tensor<4xi32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @negative(%x: tensor<4xf32>) {
+  // expected-error@below {{[relay.negative C0] result type tensor<5xf32> does not follow}}
+  %r = relay.negative(%x) : (tensor<4xf32>) -> tensor<5xf32>
+  func.return
+}
+
+// -----
+
+func.func @abs(%x: tensor<4xf32>) {
+  // expected-error@below {{[relay.abs C0] result type tensor<5xf32> does not follow}}
+  %r = relay.abs(%x) : (tensor<4xf32>) -> tensor<5xf32>
+  func.return
+}
+
+// -----
+
+func.func @clip(%x: tensor<4xf32>) {
+  // expected-error@below {{[relay.clip C1] a_min 1.0 is greater than a_max 0.0}}
+  %r = relay.clip(%x) {a_min = 1.0, a_max = 0.0} : (tensor<4xf32>) -> !relay.incomplete
+  func.return
+}
