@@ -1,0 +1,70 @@
+"""The commands and programs of the README run as they stand there; what documents mention exists."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+BIN = Path(sys.executable).parent
+SMALL_MODEL = ROOT / "tests" / "lit" / "tools" / "Inputs" / "make_model.py"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def run(command: list[str], folder: Path) -> None:
+    environment = {
+        **os.environ,
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "XRELAY_CACHE_DIR": str(folder / "c"),
+    }
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the README's shell commands ran, with a small model in it."""
+    folder = tmp_path_factory.mktemp("readme")
+    run([sys.executable, str(SMALL_MODEL), "model.onnx"], folder)
+    for block in blocks("sh"):
+        run(["sh", "-e", "-c", block], folder)
+    return folder
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_programs_run(block: str, folder: Path) -> None:
+    run([sys.executable, "-c", block], folder)
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/design.md"])
+def test_mentioned_paths_exist(document: str) -> None:
+    mentioned = re.findall(r"`((?:[\w.]+/)+(?:[\w.]+)?)`", (ROOT / document).read_text())
+    folders = (
+        "dialects",
+        "target",
+        "interpreters",
+        "passes",
+        "lowering",
+        "frontend",
+        "runtime",
+        "tools",
+        "tests",
+        "docs",
+    )
+    missing = [path for path in mentioned if path.split("/")[0] in folders and not (ROOT / path).exists()]
+    assert missing == []
+
+
+def test_make_targets_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:^    |`|  )make ([a-z]+)\b", README + CONTRIBUTING, re.MULTILINE)) <= targets
