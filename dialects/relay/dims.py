@@ -159,7 +159,7 @@ class Polynomial(DimExpr):
             if text:
                 text += f" {sign} {term}"
             else:
-                text = f"-{term}" if coefficient < 0 else term
+                text = f"-{_parenthesised(term)}" if coefficient < 0 else term
         return text
 
 
@@ -356,6 +356,6 @@ def _factor_text(atom: Atom) -> str:
     return f"({atom})" if isinstance(atom, Operation) and atom.kind != "max" else str(atom)
 
 
-def _parenthesised(dim: Dim) -> str:
+def _parenthesised(dim: Dim | str) -> str:
     text = str(dim)
     return f"({text})" if " " in text or text.startswith("-") else text

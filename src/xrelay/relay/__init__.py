@@ -48,4 +48,4 @@ def __getattr__(name: str) -> OpFunction:
     try:
         return op_function(name)
     except UnknownOpError as error:
-        raise AttributeError(error.message) from error
+        raise AttributeError(str(error)) from error

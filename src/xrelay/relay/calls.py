@@ -40,7 +40,7 @@ class Namespace:
         try:
             return op_function(f"{self._prefix}.{name}")
         except UnknownOpError as error:
-            raise AttributeError(error.message) from error
+            raise AttributeError(str(error)) from error
 
     def __dir__(self) -> list[str]:
         start = f"{self._prefix}."

@@ -1,0 +1,37 @@
+"""Type inference from Python: speed on long chains, and modules left alone when it fails."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.func import FuncOp
+
+from xrelay import relay
+from xrelay.errors import TypeInferenceError
+from xrelay.passes.relay.infer_type import infer_types
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_chain_of_twenty_thousand_ops(backwards):
+    known, unknown = relay.TensorType((7,)), None
+    data = relay.var("data", unknown if backwards else known)
+    value = data
+    for _ in range(20_000):
+        value = relay.let("v", value)
+    if backwards:
+        value = relay.If(relay.const(True), value, relay.var("other", known))
+    function = relay.Function(relay.analysis.free_vars(value), value)
+    module = relay.Module.from_expr(function)
+    infer_types(module)
+    func = module.ops.first
+    assert isinstance(func, FuncOp)
+    assert str(func.function_type.inputs.data[0]) == "tensor<7xf32>"
+    assert str(func.function_type.outputs.data[0]) == "tensor<7xf32>"
+
+
+def test_failure_leaves_the_module_alone():
+    x, w = relay.var("x", shape=(1, 3, 8, 8)), relay.var("w")
+    module = relay.Module.from_expr(relay.exp(relay.nn.conv2d(x, w)) + relay.var("y"))
+    before = str(module)
+    with pytest.raises(TypeInferenceError):
+        infer_types(module)
+    assert str(module) == before
