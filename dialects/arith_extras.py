@@ -10,12 +10,24 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, VectorType, i1
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType, VectorType, i1
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import AnyAttr, IRDLOperation, VarConstraint, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.printer import Printer
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xrelay.dialects.arith_casts import (
     BOOLEANS,
@@ -95,6 +107,31 @@ class CmpiOp(arith.CmpiOp):
     def verify_(self) -> None:
         """Check C1."""
         check_same_shape(self, self.lhs.type, self.result.type)
+
+
+class _CompareWithItself(RewritePattern):
+    """`arith.cmpi sle, %a, %a : vector<4xi32>` → `arith.constant dense<true>`; a comparison `slt` gives false."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CmpiOp, rewriter: PatternRewriter) -> None:
+        """Replace the comparison of a value with itself by a constant."""
+        if op.lhs is not op.rhs:
+            return
+        holds = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data] in ("eq", "sle", "sge", "ule", "uge")
+        value: IntegerAttr | DenseIntOrFPElementsAttr = IntegerAttr.from_bool(holds)
+        if isa(op.result.type, VectorType[IntegerType]):
+            value = DenseIntOrFPElementsAttr.from_list(op.result.type, [int(holds)])
+        rewriter.replace(op, arith.ConstantOp(value))
+
+
+class _CanonicalizeComparison(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return (_CompareWithItself(),)
+
+
+# xDSL's trait makes an i1 of a vector's comparison with itself, and traits of a base class cannot be overridden.
+CmpiOp.traits = traits_def(Pure(), _CanonicalizeComparison())
 
 
 @irdl_op_definition
