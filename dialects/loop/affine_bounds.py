@@ -147,11 +147,27 @@ def _common_factor(form: LinearForm, divisor: int) -> int:
     return gcd(divisor, *(c for _, c in form.terms))
 
 
+def _coarse_and_fine(form: LinearForm, divisor: int, box: Box) -> tuple[LinearForm, LinearForm, int] | None:
+    """`form` as `factor * coarse + fine` with `fine` in `[0, factor)` and `factor` dividing `divisor`, if there is one.
+
+    With `d1` in `[0, 7]`, `d0 * 8 + d1` is 8 times `d0` and `d1`: then `floordiv 16` is `d0 floordiv 2`.
+    """
+    for factor in sorted({gcd(divisor, c) for _, c in form.terms} - {1, divisor}, reverse=True):
+        fine = LinearForm(tuple((a, c) for a, c in form.terms if c % factor), form.constant % factor)
+        interval = _form_bounds(fine, box)
+        if interval is not None and interval[0] >= 0 and interval[1] < factor:
+            coarse = tuple((a, c // factor) for a, c in form.terms if c % factor == 0)
+            return LinearForm(coarse, form.constant // factor), fine, factor
+    return None
+
+
 def _floordiv(form: LinearForm, divisor: int, box: Box) -> LinearForm:
     whole, rest = _split_multiples(form, divisor)
     interval = _form_bounds(rest, box)
     if interval is not None and interval[0] // divisor == interval[1] // divisor:
         return whole.plus(LinearForm((), interval[0] // divisor))
+    if (parts := _coarse_and_fine(rest, divisor, box)) is not None:
+        return whole.plus(_floordiv(parts[0], divisor // parts[2], box))
     factor = _common_factor(rest, divisor)
     if factor > 1:
         rest = LinearForm(tuple((a, c // factor) for a, c in rest.terms), rest.constant // factor)
@@ -174,6 +190,9 @@ def _mod(form: LinearForm, divisor: int, box: Box) -> LinearForm:
         return rest.plus(LinearForm((), -(interval[0] // divisor) * divisor))
     # The sign stays: `x - y` has tighter bounds than `x + y * (divisor - 1)`.
     rest = LinearForm(tuple((a, c % divisor if c > 0 else -(-c % divisor)) for a, c in rest.terms), rest.constant)
+    if (parts := _coarse_and_fine(rest, divisor, box)) is not None:
+        coarse, fine, part = parts
+        return _mod(coarse, divisor // part, box).scaled(part).plus(fine)
     factor = _common_factor(rest, divisor)
     if factor > 1 and rest.constant % factor == 0:
         reduced = LinearForm(tuple((a, c // factor) for a, c in rest.terms), rest.constant // factor)

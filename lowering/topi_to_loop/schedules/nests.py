@@ -53,7 +53,7 @@ def vectorize_row(plan: Plan, loop: str, lanes: int) -> list[str]:
         plan.because(f"{loop} has {extent} iterations, too few for lanes")
         return [loop]
     refused = plan.why_not_vectorized(loop)
-    if refused is not None:
+    if refused is not None and not (extent > lanes and _vectorizes_when_split(plan, loop, lanes)):
         plan.because(f"not vectorized: {refused}")
         return [loop]
     if extent <= lanes:
@@ -64,6 +64,13 @@ def vectorize_row(plan: Plan, loop: str, lanes: int) -> list[str]:
     plan.do(Split(loop, lanes, names=(outer, inner)), Vectorize(inner))
     plan.because(f"{lanes} lanes along {loop}")
     return [outer, inner]
+
+
+def _vectorizes_when_split(plan: Plan, loop: str, lanes: int) -> bool:
+    """Whether a piece of the loop can be lanes where all of it cannot: `c mod 16` moves regularly within a block."""
+    trial = Plan(plan.kernel, plan.target)
+    trial.do(Split(loop, lanes, names=("outer_of_trial", "inner_of_trial")))
+    return trial.why_not_vectorized("inner_of_trial") is None
 
 
 def schedule_elementwise(plan: Plan, name: str) -> None:
