@@ -6,7 +6,6 @@ import struct
 
 import numpy as np
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     BFloat16Type,
     BytesAttr,
     DenseIntOrFPElementsAttr,
@@ -77,8 +76,6 @@ class ConstantTexts:
             return _string_text(value.data.encode())
         if isinstance(value, DenseIntOrFPElementsAttr) and (isinstance(type_, LLVMArrayType) or isa(type_, VectorType)):
             return self._elements(value, type_)
-        if isinstance(value, ArrayAttr) and not value.data:
-            return "zeroinitializer"
         raise LoweringError(f"{value} cannot be written as a constant of type {type_}")
 
     def _number(self, value: float, type_: Attribute) -> str:

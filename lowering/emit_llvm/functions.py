@@ -75,6 +75,7 @@ class FunctionText:
         self.lines: list[str] = []
         self._names: dict[SSAValue, str] = {}
         self._taken: dict[str, int] = {}
+        self._unnamed = 0
         self._blocks: dict[Block, str] = {}
         self._incoming: dict[Block, list[tuple[str, tuple[SSAValue, ...]]]] = {}
         self._name_all(op)
@@ -169,7 +170,10 @@ class FunctionText:
     def _name_results(self, op: Operation) -> None:
         for value in op.results:
             constant = self._constant(op)
-            self._names[value] = constant if constant is not None else "%" + self._fresh(value.name_hint or "v")
+            if constant is None:
+                self._unnamed += value.name_hint is None
+                constant = "%" + self._fresh(value.name_hint or f"t{self._unnamed}")
+            self._names[value] = constant
 
     def _constant(self, op: Operation) -> str | None:
         """The text of an op that is no instruction but an operand."""

@@ -62,6 +62,9 @@ class LowerFor(ConversionPattern[scf.ForOp]):
         rewriter.insertion_point = InsertPoint.at_end(header)
         more = rewriter.insert(arith.CmpiOp(header.args[0], op.ub, "slt"))
         rewriter.insert(cf.ConditionalBranchOp(more, body, [], after, []))
+        name = header.args[0].name_hint
+        if name is not None:
+            header.name_hint, body.name_hint, after.name_hint = f"{name}_head", f"{name}_body", f"{name}_end"
         rewriter.replace(op, header.args[1:])
         return None
 
