@@ -80,19 +80,26 @@ def _runs_inside(loop: ForOp, value: SSAValue) -> bool:
 
 
 def handle_tails(body: Block, names: Names) -> None:
-    """Cuts or moves the loops in `body` and below as their tails say; `ScheduleError` where overlap is not possible."""
-    pending: list[ForOp] = [op for op in body.ops if isinstance(op, ForOp) and _may_leave_domain(op)]
+    """Cuts or moves the loops in `body` and below as their tails say; `ScheduleError` where overlap is not possible.
+
+    What a cut leaves over may be too short to move a tile back in it: there, overlap becomes peel.
+    """
+    pending = [(op, False) for op in body.ops if isinstance(op, ForOp) and _may_leave_domain(op)]
     while pending:
-        loop = pending.pop()
+        loop, is_rest = pending.pop()
         reaches = [(block, reach) for block in blocks_inside(loop) for reach in _reaches(loop, block)]
         if loop.tail is Tail.OVERLAP and any(reach.full < reach.dead for _, reach in reaches):
-            _overlap(loop, reaches)
-            inside = list(loop.body.block.ops)
-        elif loop.tail is Tail.PEEL and reaches:
-            inside = _cut(loop, [reach for _, reach in reaches], names)
+            try:
+                _overlap(loop, reaches)
+                reaches = []
+            except ScheduleError:
+                if not is_rest:
+                    raise
+                loop.tail = Tail.PEEL
+        if loop.tail is Tail.PEEL and reaches:
+            pending += [(op, is_rest or rest) for op, rest in _cut(loop, [reach for _, reach in reaches], names)]
         else:
-            inside = list(loop.body.block.ops)
-        pending += [op for op in inside if isinstance(op, ForOp)]
+            pending += [(op, is_rest) for op in loop.body.block.ops if isinstance(op, ForOp)]
 
 
 def _may_leave_domain(loop: ForOp) -> bool:
@@ -109,8 +116,10 @@ def _reaches(loop: ForOp, block: BlockOp) -> Iterator[Reach]:
 # --- peel
 
 
-def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[Operation]:
-    """Cuts a loop where tiles stop being full and where nothing is left; returns what then stands one level inside.
+def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[tuple[ForOp, bool]]:
+    """Cuts a loop where tiles stop being full and where nothing is left.
+
+    Returns the loops that then stand one level inside, and for each whether it belongs to what was left over.
 
     Before → after, `%vi : spatial 40 = %io * 16 + %ii`:
 
@@ -134,14 +143,13 @@ def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[Operation]
     parts = [loop, *(loop.clone() for _ in alive[1:])] if alive else []
     if parts:
         loop.parent.insert_ops_after(parts[1:], loop)
-    inside: list[Operation] = []
+    inside: list[tuple[ForOp, bool]] = []
     for part, (first, last) in zip(parts, alive, strict=True):
         if part is not loop:
             names.rename_inside(part, "tail")
-        if last - first == 1 and first in partial:
-            inside += _inline(part, first)
-        else:
-            inside += _restrict(part, first, last)
+        is_one = last - first == 1 and first in partial
+        ops = _inline(part, first) if is_one else _restrict(part, first, last)
+        inside += [(op, first > 0 or first in partial) for op in ops if isinstance(op, ForOp)]
     if not parts:
         loop.detach()
         loop.erase()
@@ -194,34 +202,34 @@ def _overlap(loop: ForOp, reaches: Sequence[tuple[BlockOp, Reach]]) -> None:
     ((step, last_base),) = places
     if last_base < 0:
         raise _refusal(loop, f"the domain is shorter than one tile by {-last_base}")
-    users = list(dict.fromkeys(use.operation for use in loop.index.uses))
-    base = _moved_base(loop, step, last_base)
-    for user in users:
-        _use_base(loop, user, step, base)
-    loop.tail = Tail.PEEL
-
-
-def _moved_base(loop: ForOp, step: int, last_base: int) -> SSAValue:
-    """Computes `min(index * step, last_base)` at the beginning of the loop's body."""
     ops: list[Operation] = []
     start = compute(ValueMap.make([AffineDimExpr(0) * step], [loop.index]), ops)
     limit = arith.ConstantOp(IntegerAttr.from_index_int_value(last_base))
     base = arith.MinSIOp(start, limit)
+    replaced = [(user, _moved(loop, user, step, base.result)) for user in _users(loop, ops)]
     prepend(loop.body.block, [*ops, limit, base])
-    return base.result
+    for user, index in replaced:
+        if isinstance(user, BlockOp):
+            user.bindings = index
+        else:
+            user.index = index
+    loop.tail = Tail.PEEL
 
 
-def _use_base(loop: ForOp, user: Operation, step: int, base: SSAValue) -> None:
-    """In the expressions of `user`, `index * (k * step)` becomes `base * k`."""
-    if isinstance(user, BlockOp):
-        user.bindings = _with_base(loop, user.bindings, step, base)
-    elif isinstance(user, LoadOp | StoreOp):
-        user.index = _with_base(loop, user.index, step, base)
-    else:
-        raise _refusal(loop, f"'{user.name}' computes with its index")
+def _users(loop: ForOp, new: Sequence[Operation]) -> list[BlockOp | LoadOp | StoreOp]:
+    """The blocks and accesses whose expressions use a loop's index; `new` are ops that may use it otherwise."""
+    users: list[BlockOp | LoadOp | StoreOp] = []
+    for user in dict.fromkeys(use.operation for use in loop.index.uses):
+        if isinstance(user, BlockOp | LoadOp | StoreOp):
+            users.append(user)
+        elif user not in new:
+            raise _refusal(loop, f"'{user.name}' computes with its index")
+    return users
 
 
-def _with_base(loop: ForOp, value: ValueMap, step: int, base: SSAValue) -> ValueMap:
+def _moved(loop: ForOp, user: BlockOp | LoadOp | StoreOp, step: int, base: SSAValue) -> ValueMap:
+    """The expressions of `user` with `base * k` for `index * (k * step)`."""
+    value = user.bindings if isinstance(user, BlockOp) else user.index
     operands = (*value.operands, base)
     dim = operands.index(loop.index)
     exprs: list[AffineExpr] = []
