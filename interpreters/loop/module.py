@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleO
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.relay.constant import array_of
 from xrelay.dialects.relay.weights import WeightAttr
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.loop.body import undefined
@@ -75,7 +76,7 @@ def own_data(weight: Attribute) -> Array:
     if isinstance(weight, WeightAttr):
         return weight.data.array
     if isinstance(weight, DenseIntOrFPElementsAttr):
-        return np.array(weight.get_values()).reshape(weight.get_shape())
+        return array_of(weight)
     raise InterpreterError(f"weight {weight} holds no data", help="pass resolve_weight")
 
 

@@ -238,7 +238,8 @@ def _whole_tuple(
     if isinstance(decision, LayoutRefusal) or decision.result is None:
         return decision
     for field_, layout in zip(op.fields, layouts, strict=True):
-        if layout is None and not _divisible(field_, decision.result):
+        # A field in other blocks would be padded on the way from one to the other, and the joined extent be too large.
+        if layout != decision.result and not _divisible(field_, decision.result):
             return LayoutRefusal(f"a field of type {field_.type} does not come in whole blocks of {decision.result}")
     return decision
 

@@ -1,0 +1,32 @@
+"""Networks after every stage of the compiler that has an interpreter: the program is valid and computes the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.levels import assert_same, outputs, run_passes
+from support.networks import NETWORKS, Build, large_elementwise
+
+from xrelay import relay
+from xrelay.api.programs import ModuleProgram
+from xrelay.api.same import random_array
+from xrelay.lowering.pipelines import Phase, compile_stages
+from xrelay.passes.infra.verify import verify_module
+from xrelay.runtime.metadata import TensorSpec
+from xrelay.target.target import Target
+
+
+@pytest.mark.parametrize("build", [n for n in NETWORKS if n is not large_elementwise], ids=lambda build: build.__name__)
+def test_every_stage_computes_the_same(build: Build) -> None:
+    target = Target.parse("cpu -mcpu=x86-64-v4")
+    module = relay.Module.from_expr(build())
+    rng = np.random.default_rng(0)
+    specs = [TensorSpec(s.name, s.dtype, tuple(map(int, s.shape))) for s in ModuleProgram(module, "main").inputs]
+    inputs = [random_array(spec, rng) for spec in specs]
+    expected = outputs(module, inputs)
+    for stage in compile_stages(vector_lanes=target.lanes(), schedule_target=str(target)):
+        if stage.phase is Phase.SCF:
+            break
+        run_passes(module, ",".join(stage.passes))
+        verify_module(module)
+        assert_same(outputs(module, inputs), expected, stage.name, rtol=1e-3)
