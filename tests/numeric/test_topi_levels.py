@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import f32, i64
+from xdsl.dialects.builtin import f32, i1, i8, i64
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.topi import ComputeOp, Conv2dNchwcOp, SoftmaxOp
@@ -203,3 +203,19 @@ def test_gather_at_every_level() -> None:
     module = module_of([tensor(5, 20, element=f32), tensor(3, element=i64)], build)
     x, j = RNG.standard_normal((5, 20)).astype(np.float32), np.array([4, 0, 2])
     check(module, [x, j], x[j])
+
+
+def test_lanes_of_mixed_types() -> None:
+    def build(args: list[SSAValue]) -> list[Operation]:
+        x, k = args
+
+        def body(b: Body) -> list[SSAValue]:
+            value = b.add(arith.SIToFPOp(b.read(k, *b.spatial), f32))
+            return [b.add(arith.CmpfOp(b.read(x, *b.spatial), value, "olt"))]
+
+        return [compute("less", {"i": 2, "j": 70}, [i1], body)]
+
+    module = module_of([tensor(2, 70, element=f32), tensor(2, 70, element=i8)], build)
+    x, k = RNG.standard_normal((2, 70)).astype(np.float32) * 50, RNG.integers(-100, 100, (2, 70)).astype(np.int8)
+    for form, (actual,) in forms(module, [x, k]):
+        np.testing.assert_array_equal(actual, x < k, err_msg=form)

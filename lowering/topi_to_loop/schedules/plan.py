@@ -58,8 +58,9 @@ class Plan:
         return 1 if found is None or found.extent is None else found.extent
 
     def lanes(self, block: BlockOp) -> int:
-        """How many of the elements that `block` writes fit into a vector register."""
-        return self.target.lanes(max(bit_width(memref_type(buffer).element_type) for buffer in block.writes))
+        """How many elements of the widest type that `block` reads or writes fit into a vector register."""
+        buffers = (*block.reads, *block.writes)
+        return self.target.lanes(max(8, *(bit_width(memref_type(buffer).element_type) for buffer in buffers)))
 
     # --- doing --------------------------------------------------------------------------------------------------
 
