@@ -11,9 +11,9 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.arith_extras import SelectOp
-from xrelay.dialects.llvm_extras import LOOP_ANNOTATION, LoopAnnotationAttr
 from xrelay.dialects.loop.affine_bounds import stride
 from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.dialects.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, is_vector, number, splat, zeros

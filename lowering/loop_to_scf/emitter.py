@@ -36,6 +36,7 @@ class _Scope:
 
     entry: Block
     ops: dict[Constant, Operation] = field(default_factory=dict[Constant, Operation])
+    indices: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
     stack: list[Operation] = field(default_factory=list[Operation])
 
 
@@ -107,7 +108,10 @@ class Emitter:
 
     def index(self, value: int) -> SSAValue:
         """The index constant `value`."""
-        return self.constant(IntegerAttr.from_index_int_value(value))
+        indices = self._scopes[-1].indices
+        if value not in indices:
+            indices[value] = self.constant(IntegerAttr.from_index_int_value(value))
+        return indices[value]
 
     def range_of(self, value: ValueMap) -> tuple[int, int] | None:
         """Bounds of a map's one expression, from the ranges of its operands; None if unknown."""

@@ -17,8 +17,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.arith_extras import SelectOp
-from xrelay.dialects.llvm_extras import LOOP_ANNOTATION, LoopAnnotationAttr
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import Place, load, store
 from xrelay.lowering.loop_to_scf.conditions import Condition, compare
@@ -30,6 +30,7 @@ from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.nests import is_local
 
+UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAttr.unroll_disable()
 NOTE = "loop.note"
 """Attribute of a loop whose kind could not be kept: why."""
 
@@ -232,9 +233,9 @@ class KernelWriter:
         if loop.kind is LoopKind.PARALLEL:
             new.attributes[NOTE] = StringAttr("parallel inside another parallel or vectorised loop: runs serially")
         if loop.kind is LoopKind.UNROLLED:
-            new.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_full()
+            new.attributes[LOOP_ANNOTATION] = UNROLL_FULL
         elif loop.no_unroll or _holds_unrolled(loop):
-            new.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_disable()
+            new.attributes[LOOP_ANNOTATION] = UNROLL_DISABLE
 
     def _extent(self, loop: ForOp) -> SSAValue:
         if loop.dynamic_extent is not None:
