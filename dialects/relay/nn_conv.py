@@ -13,7 +13,7 @@ from xdsl.traits import Pure
 from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
+from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints, known_shape
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.properties import (
     int_property,
@@ -24,7 +24,7 @@ from xrelay.dialects.relay.properties import (
     string_property,
 )
 from xrelay.dialects.relay.registry import register_relay_op
-from xrelay.dialects.relay.types import IncompleteType, element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.windows import (
     Pads,
     extents_in,
@@ -65,6 +65,7 @@ class Conv2DOp(RelayOp):
     - C8: padding is 1, 2 or 4 numbers that are not negative.
     - C9: the dilated kernel is not larger than the padded data.
     - C10: data and weight have the same element type.
+    - C11: `out_dtype`, where given, is an element type.
 
     Example:
     ```mlir
@@ -137,7 +138,7 @@ class Conv2DOp(RelayOp):
         weight = extents_in(self, weight_layout, weight_shape, "C2")
         self._check_channels(data["C"], weight)
         result = {"N": data["N"], "C": weight["O"]} | self._windows(data, weight)
-        dtype = element if self.out_dtype is None else self.out_dtype
+        dtype = self.element_type_property(self.out_dtype, element, "C11")
         return tensor_type(shape_in(self, out_layout, result, "C1"), dtype)
 
     def _check_attributes(self) -> None:
@@ -181,15 +182,16 @@ class Conv2DOp(RelayOp):
         data, weight = operand_types
         if isinstance(data, IncompleteType) or not isinstance(weight, IncompleteType):
             return operand_types
-        shape = self._weight_shape(shape_of(data), result_type)
-        return operand_types if shape is None else [data, tensor_type(shape, element_type_of(data))]
+        data_shape, element = self.shape_operand(operand_types, 0)
+        shape = self._weight_shape(data_shape, known_shape(result_type))
+        return operand_types if shape is None else [data, tensor_type(shape, element)]
 
-    def _weight_shape(self, data_shape: Shape, result_type: Attribute) -> Shape | None:
+    def _weight_shape(self, data_shape: Shape, result_shape: Shape | None) -> Shape | None:
         self.require(self.groups.value.data > 0, "C4", f"groups must be positive, found {self.groups.value.data}")
         data_layout, weight_layout, out_layout = self.layouts
         channels: Dim | None = optional_int(self.channels)
-        if channels is None and not isinstance(result_type, IncompleteType):
-            channels = extents_in(self, out_layout, shape_of(result_type), "C2")["C"]
+        if channels is None and result_shape is not None:
+            channels = extents_in(self, out_layout, result_shape, "C2")["C"]
         sizes = ints(self.kernel_size)
         if channels is None or len(sizes) != 2:
             return None

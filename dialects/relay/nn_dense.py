@@ -13,11 +13,11 @@ from xrelay.dialects.relay.axes import int_attribute, letter_of_axis, require_ax
 from xrelay.dialects.relay.dims import Dim
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.properties import int_property, optional_int, optional_int_property
 from xrelay.dialects.relay.registry import register_relay_op
-from xrelay.dialects.relay.types import IncompleteType, element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.types import IncompleteType, tensor_type
 
 
 @register_relay_op
@@ -32,6 +32,7 @@ class DenseOp(RelayOp):
     - C2: the last axis of the data is as long as the weight's second.
     - C3: `units`, where given, is the weight's first extent.
     - C4: data and weight have the same element type.
+    - C5: `out_dtype`, where given, is an element type.
 
     Example:
     ```mlir
@@ -69,20 +70,21 @@ class DenseOp(RelayOp):
         if units is not None:
             self.require_equal(weight[0], units, "C3", "weight's first extent and units differ:")
         self.require(element == weight_element, "C4", f"element types {element} != {weight_element}")
-        return tensor_type((*outer, weight[0]), element if self.out_dtype is None else self.out_dtype)
+        return tensor_type((*outer, weight[0]), self.element_type_property(self.out_dtype, element, "C5"))
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
         """The weight's type from the data and `units` or the result's last extent."""
         data, weight = operand_types
         if isinstance(data, IncompleteType) or not isinstance(weight, IncompleteType):
             return operand_types
-        data_shape, _ = self.shape_operand(operand_types, 0)
+        data_shape, element = self.shape_operand(operand_types, 0)
         units: Dim | None = optional_int(self.units)
-        if units is None and not isinstance(result_type, IncompleteType):
-            *_, units = shape_of(result_type)
+        result = known_shape(result_type)
+        if units is None and result:
+            units = result[-1]
         if units is None or not data_shape:
             return operand_types
-        return [data, tensor_type((units, data_shape[-1]), element_type_of(data))]
+        return [data, tensor_type((units, data_shape[-1]), element)]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """The rows of a matrix product have no other layout."""

@@ -9,6 +9,7 @@ index-space definition in `xrelay.lowering.relay_to_topi`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import ClassVar, Self, TypeAlias, cast
 
 from numpy import dtype as numpy_dtype_class
@@ -26,7 +27,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
-from xdsl.irdl import IRDLOperation, OptionalDef
+from xdsl.irdl import ConstraintContext, IRDLOperation, OptionalDef
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
@@ -110,6 +111,15 @@ class RelayOp(IRDLOperation):
         """Shape and element type of operand `index`, required to be a tensor."""
         type = self.tensor_operand(types, index, constraint)
         return shape_of(type), element_type_of(type)
+
+    def element_type_property(self, attribute: Attribute | None, default: Attribute, constraint: str) -> Attribute:
+        """The element type that a property names, `default` without one."""
+        if attribute is None:
+            return default
+        self.require(
+            isinstance(attribute, TypeAttribute), constraint, f"the dtype must be an element type, found {attribute}"
+        )
+        return attribute
 
     def verify_(self) -> None:
         """Check the numbered constraints, and the result type against the shape rule."""
@@ -195,7 +205,11 @@ class RelayOp(IRDLOperation):
     def parse(cls, parser: Parser) -> Self:
         """Parse `(%x, %w) {strides = [2, 2]} : (T, T) -> T`."""
         unresolved = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        position = parser.pos
         attributes = text_form.parse_attributes(parser)
+        problem = cls._attribute_problem(attributes)
+        if problem is not None:
+            parser.raise_error(problem, position)
         parser.parse_punctuation(":")
         position = parser.pos
         type = parser.parse_attribute()
@@ -206,6 +220,25 @@ class RelayOp(IRDLOperation):
         properties = {name: value for name, value in attributes.items() if name in names}
         rest = {name: value for name, value in attributes.items() if name not in names}
         return cls.create(operands=operands, result_types=list(type.outputs), properties=properties, attributes=rest)
+
+    @classmethod
+    def _attribute_problem(cls, attributes: Mapping[str, Attribute]) -> str | None:
+        """What is wrong with attributes that a text gives: a name that the op does not know, or a value of wrong kind.
+
+        Attributes of other tools carry the tool's name and a dot, as everywhere in MLIR.
+        """
+        definitions = cls.get_irdl_definition().properties
+        for name, value in attributes.items():
+            if name in definitions:
+                try:
+                    definitions[name].constr.verify(value, ConstraintContext())
+                except VerifyException as error:
+                    return f"{cls.name}: attribute {name!r} has a value of the wrong kind: {error}"
+            elif "." not in name:
+                near = get_close_matches(name, list(definitions), n=1)
+                hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(definitions) or 'none'}"
+                return f"{cls.name} has no attribute {name!r}; help: {hint}"
+        return None
 
     def print(self, printer: Printer) -> None:
         """Print what `parse` reads; properties at their default are left out."""
@@ -292,6 +325,6 @@ def ints(attribute: Attribute | None) -> tuple[int, ...]:
     return cast(DenseArrayBase[IntegerType], attribute).get_values()
 
 
-def is_type(attribute: Attribute) -> bool:
-    """Whether an attribute is a type."""
-    return isinstance(attribute, TypeAttribute)
+def known_shape(type: Attribute) -> Shape | None:
+    """The shape of a tensor type; `None` for anything else, an incomplete type above all."""
+    return shape_of(type) if isinstance(type, TensorType) else None

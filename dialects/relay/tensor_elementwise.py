@@ -13,7 +13,7 @@ from xdsl.traits import Pure
 from xrelay.dialects.relay.broadcast import broadcast_layouts, broadcast_shapes
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.types import IncompleteType, shape_of, tensor_type
@@ -118,7 +118,7 @@ class BinaryBroadcastOp(RelayOp):
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
         """An unknown operand beside a known rank-0 one has the result's type: nothing else follows."""
         known = [type for type in operand_types if not isinstance(type, IncompleteType)]
-        if len(known) != 1 or isinstance(result_type, IncompleteType) or shape_of(known[0]) != ():
+        if len(known) != 1 or known_shape(known[0]) != ():
             return operand_types
         return [result_type if isinstance(type, IncompleteType) else type for type in operand_types]
 
@@ -266,7 +266,7 @@ class CastOp(RelayOp):
     """Each element converted to `dtype`: floats to integers truncate towards zero, to bool is `x != 0`.
 
     Constraints:
-    - C0: one tensor operand.
+    - C1: `dtype` is an element type.
 
     Example:
     ```mlir
@@ -285,9 +285,9 @@ class CastOp(RelayOp):
     traits = traits_def(Pure())
 
     def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
-        """The operand's shape with the new element type."""
-        shape, _ = self.shape_operand(operand_types, 0)
-        return tensor_type(shape, self.dtype)
+        """The operand's shape with the new element type; C1."""
+        shape, element = self.shape_operand(operand_types, 0)
+        return tensor_type(shape, self.element_type_property(self.dtype, element, "C1"))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Any layout goes through unchanged."""

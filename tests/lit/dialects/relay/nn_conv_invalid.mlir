@@ -104,6 +104,14 @@ func.func @elements(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf16>) {
 
 // -----
 
+func.func @out_dtype(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@below {{[relay.nn.conv2d C11] the dtype must be an element type, found "float32"}}
+  %r = relay.nn.conv2d(%x, %w) {out_dtype = "float32"} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
 func.func @result(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
   // expected-error@below {{[relay.nn.conv2d C0] result type tensor<1x4x6x7xf32> does not follow from the operands, which give tensor<1x4x6x6xf32>}}
   %r = relay.nn.conv2d(%x, %w) : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x7xf32>

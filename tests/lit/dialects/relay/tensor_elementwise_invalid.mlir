@@ -136,6 +136,14 @@ func.func @add_named(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay
 
 // -----
 
+func.func @cast_dtype(%x: tensor<4xf32>) {
+  // expected-error@below {{[relay.cast C1] the dtype must be an element type, found 3 : i64}}
+  %r = relay.cast(%x) {dtype = 3} : (tensor<4xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
 func.func @cast_tuple(%x: tuple<tensor<4xf32>>) {
   // expected-error@below {{[relay.cast C0] operand #0 must be a tensor}}
   %r = relay.cast(%x) {dtype = i32} : (tuple<tensor<4xf32>>) -> !relay.incomplete
