@@ -1,12 +1,12 @@
 """`relay-fold-scale-axis`: a multiplication per channel moves into the weight of the heavy op beside it.
 
 What: a constant factor behind a convolution or dense layer scales the weight's out-channels and what is added on the
-way (backward); a constant factor in front of one scales the weight's in-channels (forward). Why: after
-`relay-simplify-inference` every batch norm is such a factor; moved into a constant weight, which `relay-fold-constant`
-then evaluates, it costs nothing at run time. Re-associating: equal within rounding, so level 3 only.
+way (backward); a constant factor in front of one scales the weight's in-channels (forward). A factor behind another
+factor joins it. Why: after `relay-simplify-inference` every batch norm is such a factor; moved into a constant weight
+it costs nothing at run time. Re-associating: equal within rounding, so level 3 only.
 
-Between the factor and the heavy op may stand values used once only: additions of per-channel constants, `nn.bias_add`,
-and, where all factors are positive, `nn.relu` and `nn.max_pool2d`.
+Between the factor and the heavy op may stand values used once only: additions of constants, `nn.bias_add`, and, where
+all factors are positive, `nn.relu` and `nn.max_pool2d`.
 
 Refuses, with a remark: factors that vary along another axis; weights that are no constants; a value used elsewhere too;
 a factor that is not positive across a relu; grouped convolutions (forward); blocked layouts; integers.
@@ -26,13 +26,15 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, Rewrite
 
 from xrelay.dialects.relay.axes import axis_index
 from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.nn_activation import ReluOp
 from xrelay.dialects.relay.nn_conv import Conv2DOp
 from xrelay.dialects.relay.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.nn_pool import MaxPool2DOp
 from xrelay.dialects.relay.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.weights import Array, WeightAttr
+from xrelay.errors import PassError
 from xrelay.passes.relay.remarks import Remark, Remarks
 from xrelay.passes.relay.rewriting import Emitter, constant_of, owner_of, per_channel
 
@@ -74,10 +76,8 @@ class ScaleBackward(RewritePattern):
 
     After:
 
-        %v = relay.multiply(%w, %s4)           %s4 : tensor<64x1x1x1xf32>, the same numbers
-        %c = relay.nn.conv2d(%x, %v)
-        %d = relay.multiply(%bias, %s)
-        %y = relay.add(%c, %d)
+        %c = relay.nn.conv2d(%x, %v)           %v : %w times %s along O, a constant
+        %y = relay.add(%c, %d)                 %d : %bias times %s, a constant
     """
 
     def __init__(self, remarks: Remarks):
@@ -92,20 +92,21 @@ class ScaleBackward(RewritePattern):
         data, factor = operands
         path, start = _climb(data, BACKWARD)
         try:
-            heavy = _heavy_at(start)
-            axis = _channel_axis(heavy, 2)
+            top = _top_at(start)
+            axis = _channel_axis(top, op)
             vector = _vector(op, factor, axis)
-            _check([*path, heavy], vector, axis)
+            _check([*path, top], vector, axis)
         except _Refused as refused:
             self.remarks.refused(op, str(refused))
             return
-        _scale_weight(rewriter, heavy, vector, "O")
-        for step in path:
-            if isinstance(step, AddOp):
-                _multiply_operand(rewriter, step, 1 if constant_of(step.rhs) is not None else 0, factor)
+        for step in [*path, top]:
+            if isinstance(step, HeavyOp):
+                _scale_weight(rewriter, step, vector, "O")
+            elif isinstance(step, AddOp | MultiplyOp):
+                _scale_operand(rewriter, step, 1 if constant_of(step.rhs) is not None else 0, factor)
             elif isinstance(step, BiasAddOp):
-                _multiply_operand(rewriter, step, 1, vector)
-        self.remarks.applied(op, f"moved into the weight of {heavy.name}")
+                _scale_operand(rewriter, step, 1, vector)
+        self.remarks.applied(op, f"moved into a constant of {top.name}")
         rewriter.replace(op, [], [data])
 
 
@@ -119,8 +120,7 @@ class ScaleForward(RewritePattern):
 
     After:
 
-        %v = relay.multiply(%w, %s4)           %s4 : tensor<1x32x1x1xf32>, the same numbers
-        %y = relay.nn.conv2d(%x, %v)
+        %y = relay.nn.conv2d(%x, %v)           %v : %w times %s along I, a constant
     """
 
     def __init__(self, remarks: Remarks):
@@ -143,14 +143,14 @@ class ScaleForward(RewritePattern):
         try:
             if isinstance(op, Conv2DOp) and op.groups.value.data != 1:
                 raise _Refused("the convolution behind it is grouped")
-            axis = _channel_axis(op, 0)
+            axis = _in_channel_axis(op)
             vector = _vector(scaled, factor, axis)
             _check([*path, op], vector, axis)
         except _Refused as refused:
             self.remarks.refused(scaled, str(refused))
             return False
         _scale_weight(rewriter, op, vector, "I")
-        self.remarks.applied(scaled, f"moved into the weight of {op.name}")
+        self.remarks.applied(scaled, f"moved into a constant of {op.name}")
         rewriter.replace(scaled, [], [data])
         return True
 
@@ -198,41 +198,57 @@ def _constant_index(op: AddOp) -> int | None:
     return next((index for index in (1, 0) if constant_of(op.operands[index]) is not None), None)
 
 
-def _heavy_at(value: SSAValue) -> HeavyOp:
-    """The heavy op that made `value` for this one use."""
+def _top_at(value: SSAValue) -> HeavyOp | MultiplyOp:
+    """The heavy op, or the other factor, that made `value` for this one use."""
     op = value.owner
+    name = op.name if isinstance(op, Operation) else "a parameter"
     if not value.has_one_use():
-        raise _Refused(f"the result of {op.name if isinstance(op, Operation) else 'a parameter'} is used elsewhere too")
-    if not isinstance(op, HeavyOp):
-        raise _Refused(f"it scales the result of {op.name if isinstance(op, Operation) else 'a parameter'}")
-    return op
+        raise _Refused(f"the result of {name} is used elsewhere too")
+    if isinstance(op, HeavyOp) or (isinstance(op, MultiplyOp) and _data_and_factor(op) is not None):
+        return op
+    raise _Refused(f"it scales the result of {name}")
 
 
-def _channel_axis(op: HeavyOp, which: int) -> int:
-    """The axis of the channels in a heavy op's data (`which` 0) or result (2)."""
-    if isinstance(op, DenseOp):
-        return len(shape_of((op.data if which == 0 else op.result).type)) - 1
-    layout = op.layouts[which]
+def _channel_axis(top: HeavyOp | MultiplyOp, op: MultiplyOp) -> int | None:
+    """The axis of the channels in the result of `top`; `None` where any axis will do."""
+    if isinstance(top, MultiplyOp):
+        return None
+    if isinstance(top, DenseOp):
+        return len(shape_of(op.result.type)) - 1
+    return _plain_layout(top, 2).index("C")
+
+
+def _in_channel_axis(op: HeavyOp) -> int:
+    """The axis of the channels in the data of `op`."""
+    return len(shape_of(op.data.type)) - 1 if isinstance(op, DenseOp) else _plain_layout(op, 0).index("C")
+
+
+def _plain_layout(op: Conv2DOp, which: int) -> Layout:
+    """The layout of data (0), weight (1) or result (2) of a convolution without blocks."""
     if any(layout.factor(letter) is not None for layout in op.layouts for letter in layout.primal):
         raise _Refused("the convolution works in blocked layouts")
-    return layout.index("C")
+    return op.layouts[which]
 
 
-def _vector(op: MultiplyOp, factor: Array, axis: int) -> Array:
+def _vector(op: MultiplyOp, factor: Array, axis: int | None) -> Array:
     """The factor as a vector along the channels, of one element where all channels share it."""
-    vector = per_channel(factor, len(shape_of(op.result.type)), axis)
+    vector = factor.reshape(-1) if axis is None else per_channel(factor, len(shape_of(op.result.type)), axis)
     if vector is None:
         raise _Refused("the factor varies along another axis than the channels")
     return vector
 
 
-def _check(path: Sequence[Step], vector: Array, axis: int) -> None:
+def _check(path: Sequence[Step | MultiplyOp], vector: Array, axis: int | None) -> None:
     """Require that every op on the way lets the factor through."""
     for op in path:
         if isinstance(op, HeavyOp):
             _check_heavy(op)
+        elif isinstance(op, MultiplyOp) and not isinstance(element_type_of(op.result.type), AnyFloat):
+            raise _Refused("only floats are re-associated")
         elif isinstance(op, BiasAddOp) and axis_index(op.axis.value.data, len(shape_of(op.data.type))) != axis:
             raise _Refused("a bias is added along another axis than the channels")
+        elif isinstance(op, MaxPool2DOp) and op.layouts[0].index("C") != axis:
+            raise _Refused(f"{op.name} takes the maximum along the axis that is scaled")
         elif isinstance(op, ReluOp | MaxPool2DOp) and not (vector > 0).all():
             raise _Refused(f"it would pass {op.name}, and not every factor is positive")
 
@@ -249,12 +265,16 @@ def _scale_weight(rewriter: PatternRewriter, op: HeavyOp, vector: Array, letter:
     axis = op.layouts[1].index(letter) if isinstance(op, Conv2DOp) else "OI".index(letter)
     shape = [1] * len(shape_of(op.weight.type))
     shape[axis] = vector.size
-    _multiply_operand(rewriter, op, 1, vector.reshape(shape))
+    _scale_operand(rewriter, op, 1, vector.reshape(shape))
 
 
-def _multiply_operand(rewriter: PatternRewriter, op: Operation, index: int, factor: Array) -> None:
-    """Put a multiplication by `factor` in front of operand `index`."""
-    emit = Emitter(rewriter, op)
-    constant = emit.insert(ConstantOp.of(factor, "scale")).result
-    op.operands[index] = emit.call(MultiplyOp, op.operands[index], constant)
+def _scale_operand(rewriter: PatternRewriter, op: Operation, index: int, factor: Array) -> None:
+    """Multiply the constant operand `index` by `factor`."""
+    old = owner_of(op.operands[index], ConstantOp)
+    if old is None:
+        raise PassError(f"operand {index} of {op.name} is no constant")
+    name = old.value.data.name if isinstance(old.value, WeightAttr) else "constant"
+    new = Emitter(rewriter, op).insert(ConstantOp.of(old.array * factor, f"{name}.scaled"))
+    new.location = old.location
+    op.operands[index] = new.result
     rewriter.notify_op_modified(op)

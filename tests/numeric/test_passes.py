@@ -105,7 +105,7 @@ def add_conv(p: Program, x: SSAValue) -> SSAValue:
     channels, extent = extents(x)[1:3]
     depthwise = p.coin()
     size = p.pick([1, 3]) if extent >= 3 else 1
-    filters = channels if depthwise else p.pick([3, 4, 8, 16, 32])
+    filters = channels if depthwise else p.pick([3, 4, 8, 16, 24, 32])
     weight = p.constant(filters, 1 if depthwise else channels, size, size)
     pad, stride = size // 2, p.pick([1, 2])
     return p.call(

@@ -1,0 +1,82 @@
+// RUN: xrelay-opt %s -p relay-alter-op-layout | filecheck %s
+// RUN: xrelay-opt %s -p "relay-alter-op-layout{vector-lanes=8}" | filecheck %s --check-prefix=LANES8
+// RUN: xrelay-opt %s -p relay-alter-op-layout,relay-alter-op-layout | filecheck %s
+
+// Between two convolutions there is no transform; an image of 3 channels is one block; a flatten wants plain channels.
+// CHECK-LABEL: func.func @network
+// CHECK-NEXT:    %[[X:.*]] = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW3c"} : (tensor<1x3x8x8xf32>) -> tensor<1x1x8x8x3xf32>
+// CHECK:         relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW3i16o"}
+// CHECK:         %[[V:.*]] = relay.layout_transform(%v) {src_layout = "OIHW", dst_layout = "OIHW16i16o"}
+// CHECK:         %[[C:.*]] = relay.nn.conv2d(%[[X]], {{.*}}data_layout = "NCHW3c", kernel_layout = "OIHW3i16o", out_layout = "NCHW16c"
+// CHECK-NEXT:    %[[B1:.*]] = relay.expand_dims(%b) {axis = 0}
+// CHECK-NEXT:    %[[B:.*]] = relay.layout_transform(%[[B1]]) {src_layout = "NCHW", dst_layout = "NCHW16c"} : (tensor<1x32x1x1xf32>) -> tensor<1x2x1x1x16xf32>
+// CHECK-NEXT:    %[[D:.*]] = relay.add(%[[C]], %[[B]])
+// CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%[[D]])
+// CHECK-NEXT:    %[[E:.*]] = relay.nn.conv2d(%[[R]], %[[V]])
+// CHECK-NEXT:    %[[S:.*]] = relay.add(%[[E]], %[[R]])
+// CHECK-NEXT:    %[[P:.*]] = relay.nn.global_avg_pool2d(%[[S]]) {layout = "NCHW16c"}
+// CHECK-NEXT:    %[[Q:.*]] = relay.layout_transform(%[[P]]) {src_layout = "NCHW16c", dst_layout = "NCHW"}
+// CHECK-NEXT:    relay.nn.batch_flatten(%[[Q]])
+// LANES8-LABEL: func.func @network
+// LANES8:         data_layout = "NCHW3c", kernel_layout = "OIHW3i8o", out_layout = "NCHW8c"
+func.func @network(%x: tensor<1x3x8x8xf32>) -> tensor<1x32xf32> {
+  %w = relay.constant dense<1.0> : tensor<32x3x3x3xf32>
+  %v = relay.constant dense<1.0> : tensor<32x32x1x1xf32>
+  %b = relay.constant dense<1.0> : tensor<32x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1]} : (tensor<1x3x8x8xf32>, tensor<32x3x3x3xf32>) -> tensor<1x32x8x8xf32>
+  %d = relay.add(%c, %b) : (tensor<1x32x8x8xf32>, tensor<32x1x1xf32>) -> tensor<1x32x8x8xf32>
+  %r = relay.nn.relu(%d) : (tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+  %e = relay.nn.conv2d(%r, %v) : (tensor<1x32x8x8xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x8x8xf32>
+  %s = relay.add(%e, %r) : (tensor<1x32x8x8xf32>, tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+  %p = relay.nn.global_avg_pool2d(%s) : (tensor<1x32x8x8xf32>) -> tensor<1x32x1x1xf32>
+  %f = relay.nn.batch_flatten(%p) : (tensor<1x32x1x1xf32>) -> tensor<1x32xf32>
+  func.return %f : tensor<1x32xf32>
+}
+
+// Depthwise: every channel by itself. A block of half a vector where a whole one does not divide the channels.
+// CHECK-LABEL: func.func @depthwise
+// CHECK:         groups = 32, data_layout = "NCHW16c", kernel_layout = "OIHW1i16o"
+// CHECK:         data_layout = "NCHW16c", kernel_layout = "OIHW16i8o", out_layout = "NCHW8c"
+func.func @depthwise(%x: tensor<1x32x8x8xf32>) -> tensor<1x40x8x8xf32> {
+  %w = relay.constant dense<1.0> : tensor<32x1x1x1xf32>
+  %v = relay.constant dense<1.0> : tensor<40x32x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) {groups = 32} : (tensor<1x32x8x8xf32>, tensor<32x1x1x1xf32>) -> tensor<1x32x8x8xf32>
+  %d = relay.nn.conv2d(%c, %v) : (tensor<1x32x8x8xf32>, tensor<40x32x1x1xf32>) -> tensor<1x40x8x8xf32>
+  func.return %d : tensor<1x40x8x8xf32>
+}
+
+// Each group of a grouped convolution consists of whole blocks.
+// CHECK-LABEL: func.func @grouped
+// CHECK:         groups = 2, data_layout = "NCHW4c", kernel_layout = "OIHW4i16o", out_layout = "NCHW16c"
+func.func @grouped(%x: tensor<1x8x8x8xf32>) -> tensor<1x32x8x8xf32> {
+  %w = relay.constant dense<1.0> : tensor<32x4x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) {groups = 2} : (tensor<1x8x8x8xf32>, tensor<32x4x1x1xf32>) -> tensor<1x32x8x8xf32>
+  func.return %c : tensor<1x32x8x8xf32>
+}
+
+// Fields of a tuple join in blocks; a transform that is there already cancels.
+// CHECK-LABEL: func.func @joined
+// CHECK:         %[[T:.*]] = relay.tuple(%{{.*}}, %{{.*}}) : (tensor<1x1x8x8x16xf32>, tensor<1x1x8x8x16xf32>)
+// CHECK-NEXT:    %[[J:.*]] = relay.concatenate(%[[T]]) {axis = 1} : {{.*}} -> tensor<1x2x8x8x16xf32>
+// CHECK-NEXT:    func.return %[[J]]
+func.func @joined(%x: tensor<1x16x8x8xf32>) -> tensor<1x2x8x8x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<16x16x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
+  %t = relay.tuple(%c, %x) : (tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) -> tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>
+  %j = relay.concatenate(%t) {axis = 1} : (tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>) -> tensor<1x32x8x8xf32>
+  %b = relay.layout_transform(%j) {src_layout = "NCHW", dst_layout = "NCHW16c"} : (tensor<1x32x8x8xf32>) -> tensor<1x2x8x8x16xf32>
+  func.return %b : tensor<1x2x8x8x16xf32>
+}
+
+// Refused: a weight that is no constant, channels that no vector divides, integers.
+// CHECK-LABEL: func.func @refused
+// CHECK-NOT:     relay.layout_transform
+// CHECK:         func.return
+func.func @refused(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>, %i: tensor<1x16x8x8xi32>) -> (tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi32>) {
+  %v = relay.constant dense<1.0> : tensor<3x16x1x1xf32>
+  %u = relay.constant dense<1> : tensor<16x16x1x1xi32>
+  %a = relay.nn.conv2d(%x, %w) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
+  %b = relay.nn.conv2d(%a, %v) : (tensor<1x16x8x8xf32>, tensor<3x16x1x1xf32>) -> tensor<1x3x8x8xf32>
+  %c = relay.nn.conv2d(%i, %u) : (tensor<1x16x8x8xi32>, tensor<16x16x1x1xi32>) -> tensor<1x16x8x8xi32>
+  func.return %a, %b, %c : tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi32>
+}

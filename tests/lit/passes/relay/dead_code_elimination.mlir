@@ -1,0 +1,42 @@
+// RUN: xrelay-opt %s -p relay-dead-code-elimination | filecheck %s
+
+// A chain nobody needs, a dead branch, and a dead call go; so does the function only that called.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%x)
+// CHECK-NEXT:    func.call @outside(%x)
+// CHECK-NEXT:    func.return %[[R]]
+// CHECK-NOT:   @uncalled
+func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = relay.sigmoid(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %i = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    relay.yield %b : tensor<4xf32>
+  } else {
+    relay.yield %a : tensor<4xf32>
+  }
+  %d = func.call @uncalled(%i) : (tensor<4xf32>) -> tensor<4xf32>
+  %r = relay.nn.relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %o = func.call @outside(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK: func.func private @outside
+func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
+
+func.func private @uncalled(%x: tensor<4xf32>) -> tensor<4xf32> {
+  func.return %x : tensor<4xf32>
+}
+
+// What is dead inside a branch goes too.
+// CHECK-LABEL: func.func @inside
+// CHECK:         relay.if
+// CHECK-NEXT:      relay.yield %x
+func.func @inside(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %i = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    %a = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %x : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %i : tensor<4xf32>
+}

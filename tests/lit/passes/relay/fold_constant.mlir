@@ -1,0 +1,82 @@
+// RUN: xrelay-opt %s -p relay-fold-constant | filecheck %s
+// RUN: xrelay-opt %s -p "relay-fold-constant{max-growth=0}" | filecheck %s --check-prefix=SMALL
+
+// A chain is evaluated as a whole.
+// CHECK-LABEL: func.func @chain
+// CHECK-NEXT:    %[[K:.*]] = relay.constant dense<[6.000000e+00, 8.000000e+00]> : tensor<2xf32>
+// CHECK-NEXT:    relay.add(%x, %[[K]])
+func.func @chain(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %a = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %b = relay.add(%a, %two) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %c = relay.multiply(%b, %two) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %d = relay.add(%x, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+
+// Through tuples; a result can be returned as it is.
+// CHECK-LABEL: func.func @tuples
+// CHECK-NEXT:    %[[K:.*]] = relay.constant dense<2.000000e+00> : tensor<1xf32>
+// CHECK-NEXT:    func.return %[[K]]
+func.func @tuples() -> tensor<1xf32> {
+  %a = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %t = relay.split(%a) {indices_or_sections = 2} : (tensor<2xf32>) -> tuple<tensor<1xf32>, tensor<1xf32>>
+  %b = relay.tuple_get_item(%t) {index = 1} : (tuple<tensor<1xf32>, tensor<1xf32>>) -> tensor<1xf32>
+  func.return %b : tensor<1xf32>
+}
+
+// A weight keeps its name, with what was done to it.
+// CHECK-LABEL: func.func @weights
+// CHECK-NEXT:    relay.constant #relay.weight<"w.OIHW8i8o", "{{.*}}"> : tensor<1x1x3x3x8x8xf32>
+func.func @weights() -> tensor<1x1x3x3x8x8xf32> {
+  %w = relay.constant dense<1.0> : tensor<8x8x3x3xf32>
+  %p = relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW8i8o"} : (tensor<8x8x3x3xf32>) -> tensor<1x1x3x3x8x8xf32>
+  func.return %p : tensor<1x1x3x3x8x8xf32>
+}
+
+// A branch uses what is known around it.
+// CHECK-LABEL: func.func @branch
+// CHECK:         relay.if
+// CHECK-NEXT:      %[[K:.*]] = relay.constant dense<4.000000e+00> : tensor<f32>
+// CHECK-NEXT:      relay.yield %[[K]]
+func.func @branch(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %r = relay.if %c : tensor<i1> -> tensor<f32> {
+    %s = relay.add(%two, %two) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    relay.yield %s : tensor<f32>
+  } else {
+    relay.yield %x : tensor<f32>
+  }
+  func.return %r : tensor<f32>
+}
+
+// Refused: bytes that are not here, a binding, what grows too much, a kernel's inside.
+// CHECK-LABEL: func.func @refused
+// CHECK:         relay.exp
+// CHECK:         relay.let
+// CHECK:         relay.abs
+// SMALL-LABEL: func.func @grows
+// SMALL:         relay.add
+func.func @refused() -> (tensor<32xf32>, tensor<f32>) {
+  %w = relay.constant #relay.weight<"elsewhere", "00"> : tensor<32xf32>
+  %e = relay.exp(%w) : (tensor<32xf32>) -> tensor<32xf32>
+  %k = relay.constant dense<2.0> : tensor<f32>
+  %v = relay.let "v" = %k : tensor<f32>
+  %a = relay.abs(%v) : (tensor<f32>) -> tensor<f32>
+  func.return %e, %a : tensor<32xf32>, tensor<f32>
+}
+
+func.func @grows() -> tensor<8x8xf32> {
+  %a = relay.constant dense<1.0> : tensor<8x1xf32>
+  %b = relay.constant dense<1.0> : tensor<8xf32>
+  %c = relay.add(%a, %b) : (tensor<8x1xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  func.return %c : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func private @kernel
+// CHECK:         relay.abs
+func.func private @kernel() -> tensor<f32> attributes {relay.primitive} {
+  %k = relay.constant dense<2.0> : tensor<f32>
+  %a = relay.abs(%k) : (tensor<f32>) -> tensor<f32>
+  func.return %a : tensor<f32>
+}

@@ -1,0 +1,76 @@
+// RUN: xrelay-opt %s -p relay-fold-scale-axis,relay-dead-code-elimination | filecheck %s
+
+// Behind a convolution, through an addition: weight and bias are scaled.
+// CHECK-LABEL: func.func @backward
+// CHECK-NEXT:    %[[W:.*]] = relay.constant dense<{{\[\[\[\[}}2.000000e+00]]], {{\[\[\[}}4.000000e+00]]]]> : tensor<2x1x1x1xf32>
+// CHECK-NEXT:    %[[C:.*]] = relay.nn.conv2d(%x, %[[W]])
+// CHECK-NEXT:    %[[B:.*]] = relay.constant dense<{{\[\[\[}}6.000000e+00]], {{\[\[}}1.200000e+01]]]> : tensor<2x1x1xf32>
+// CHECK-NEXT:    %[[Y:.*]] = relay.add(%[[C]], %[[B]])
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @backward(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = relay.constant dense<1.0> : tensor<2x1x1x1xf32>
+  %b = relay.constant dense<3.0> : tensor<2x1x1xf32>
+  %s = relay.constant dense<[[[2.0]], [[4.0]]]> : tensor<2x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %d = relay.add(%c, %b) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %y = relay.multiply(%d, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  func.return %y : tensor<1x2x4x4xf32>
+}
+
+// Behind a dense layer, through a bias and a relu: the factors are positive.
+// CHECK-LABEL: func.func @dense
+// CHECK-NEXT:    %[[W:.*]] = relay.constant dense<{{\[\[}}2.000000e+00, 2.000000e+00], [3.000000e+00, 3.000000e+00]]>
+// CHECK-NEXT:    relay.nn.dense(%x, %[[W]])
+// CHECK-NEXT:    %[[B:.*]] = relay.constant dense<[2.000000e+00, 3.000000e+00]>
+// CHECK-NEXT:    relay.nn.bias_add(%{{.*}}, %[[B]])
+// CHECK-NEXT:    %[[R:.*]] = relay.nn.relu
+// CHECK-NEXT:    func.return %[[R]]
+func.func @dense(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %w = relay.constant dense<1.0> : tensor<2x2xf32>
+  %b = relay.constant dense<1.0> : tensor<2xf32>
+  %s = relay.constant dense<[2.0, 3.0]> : tensor<2xf32>
+  %c = relay.nn.dense(%x, %w) : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+  %d = relay.nn.bias_add(%c, %b) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %r = relay.nn.relu(%d) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  %y = relay.multiply(%r, %s) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  func.return %y : tensor<1x2xf32>
+}
+
+// In front of a convolution: along the in-channels. Two factors in a row are one.
+// CHECK-LABEL: func.func @forward
+// CHECK-NEXT:    %[[W:.*]] = relay.constant dense<{{\[\[\[\[}}6.000000e+00]], {{\[\[}}1.000000e+01]]]]> : tensor<1x2x1x1xf32>
+// CHECK-NEXT:    %[[Y:.*]] = relay.nn.conv2d(%x, %[[W]])
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @forward(%x: tensor<1x2x4x4xf32>) -> tensor<1x1x4x4xf32> {
+  %w = relay.constant dense<1.0> : tensor<1x2x1x1xf32>
+  %s = relay.constant dense<[[[3.0]], [[5.0]]]> : tensor<2x1x1xf32>
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %m = relay.multiply(%x, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %n = relay.multiply(%m, %two) : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %y = relay.nn.conv2d(%n, %w) : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x4x4xf32>
+  func.return %y : tensor<1x1x4x4xf32>
+}
+
+// Refused: a negative factor across a relu, a value used twice, a weight that is no constant, a factor along the height.
+// CHECK-LABEL: func.func @refused
+// CHECK:         %[[R:.*]] = relay.nn.relu
+// CHECK-NEXT:    relay.multiply(%[[R]]
+// CHECK:         relay.multiply(%twice
+// CHECK:         relay.multiply(%variable
+// CHECK:         relay.multiply(%height
+func.func @refused(%x: tensor<1x1x2x2xf32>, %v: tensor<1x1x1x1xf32>) -> tuple<tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>> {
+  %w = relay.constant dense<1.0> : tensor<1x1x1x1xf32>
+  %s = relay.constant dense<-1.0> : tensor<f32>
+  %h = relay.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x1x2x2xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x2x2xf32>
+  %r = relay.nn.relu(%c) : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
+  %a = relay.multiply(%r, %s) : (tensor<1x1x2x2xf32>, tensor<f32>) -> tensor<1x1x2x2xf32>
+  %twice = relay.nn.conv2d(%a, %w) : (tensor<1x1x2x2xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x2x2xf32>
+  %b = relay.multiply(%twice, %s) : (tensor<1x1x2x2xf32>, tensor<f32>) -> tensor<1x1x2x2xf32>
+  %variable = relay.nn.conv2d(%x, %v) : (tensor<1x1x2x2xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x2x2xf32>
+  %d = relay.multiply(%variable, %s) : (tensor<1x1x2x2xf32>, tensor<f32>) -> tensor<1x1x2x2xf32>
+  %height = relay.nn.conv2d(%x, %w) : (tensor<1x1x2x2xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x2x2xf32>
+  %e = relay.multiply(%height, %h) : (tensor<1x1x2x2xf32>, tensor<2x1xf32>) -> tensor<1x1x2x2xf32>
+  %t = relay.tuple(%a, %b, %d, %e, %twice) : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tuple<tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>>
+  func.return %t : tuple<tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>>
+}
