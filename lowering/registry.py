@@ -50,7 +50,7 @@ ALL_PASSES: dict[str, str] = {
     "loop-lower-blocks": "xrelay.passes.loop.lower_blocks:LoopLowerBlocksPass",
     "loop-plan-memory": "xrelay.passes.loop.plan_memory:LoopPlanMemoryPass",
     # scf and below
-    "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert:ConvertLoopToScfPass",
+    "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert_loop_to_scf:ConvertLoopToScfPass",
     "convert-scf-parallel-to-calls": (
         "xrelay.lowering.to_llvm.convert_scf_parallel_to_calls:ConvertScfParallelToCallsPass"
     ),
