@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
-from xdsl.irdl import ConstraintContext, IRDLOperation, OptionalDef
+from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
@@ -231,7 +231,7 @@ class RelayOp(IRDLOperation):
         for name, value in attributes.items():
             if name in definitions:
                 try:
-                    definitions[name].constr.verify(value, ConstraintContext())
+                    definitions[name].constr.verify(value, VerificationContext())
                 except VerifyException as error:
                     return f"{cls.name}: attribute {name!r} has a value of the wrong kind: {error}"
             elif "." not in name:
