@@ -8,10 +8,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation
 
 from xrelay.dialects import ALL_DIALECTS, dialect_thunks
-from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.infra.locating_parser import LocatingParser
+from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.verify import verify_module
 
 ROOT = Path(__file__).parents[2]
@@ -40,6 +43,21 @@ def own_doc(op: type[Operation]) -> str:
     return inspect.cleandoc(op.__doc__ or "")
 
 
+def parse_example(text: str, name: str) -> ModuleOp:
+    """The ops of an example; a value that it uses and does not define is given the type it is used with."""
+    parser = LocatingParser(full_context(), text, f"{name} example")
+    ops: list[Operation] = []
+    while (op := parser.parse_optional_operation()) is not None:
+        ops.append(op)
+    assert text[parser.pos :].strip() == ""
+    given: list[Operation] = []
+    for indices in parser.forward_ssa_references.values():
+        for value in indices.values():
+            given.append(TestOp(result_types=[value.type]))
+            value.replace_all_uses_with(given[-1].results[0])
+    return ModuleOp([*given, *ops])
+
+
 @pytest.mark.parametrize("name", OPS)
 def test_op_has_its_own_docstring_and_belongs_to_its_dialect(name: str) -> None:
     assert len(own_doc(OPS[name])) > 20
@@ -52,7 +70,7 @@ def test_examples_parse_and_verify(name: str) -> None:
     assert examples, "the docstring has no ```mlir example"
     for example in examples:
         assert name in example
-        verify_module(parse_module(full_context(), example, f"{name} example"))
+        verify_module(parse_example(example, name))
 
 
 @pytest.mark.parametrize("name", OPS)

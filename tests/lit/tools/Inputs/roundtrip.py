@@ -14,6 +14,6 @@ for file in sorted(Path(sys.argv[1]).glob("*.mlir")):
         main([str(generic), "-o", str(back)]),
     ]
     same = codes == [0, 0, 0] and direct.read_text() == back.read_text() == file.read_text()
-    print(f"{'unchanged' if same else 'changed'}: {file.name}")
+    sys.stdout.write(f"{'unchanged' if same else 'changed'}: {file.name}\n")
     status |= not same
 sys.exit(status)
