@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
+from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.conv2d_nchw import schedule_conv2d_nchw
 from xrelay.lowering.topi_to_loop.schedules.conv2d_nchwc import schedule_conv2d_nchwc
 from xrelay.lowering.topi_to_loop.schedules.dense_packed import schedule_dense
@@ -19,7 +20,7 @@ from xrelay.lowering.topi_to_loop.schedules.softmax import schedule_softmax
 from xrelay.target import Target
 
 Family = Callable[[Plan], bool]
-"""Schedules the kernel of a plan and says True, or says False and leaves the plan alone."""
+"""Schedules the kernel of a plan and says True, or says False where the kernel is none of its own."""
 
 FAMILIES: dict[str, Family] = {
     "conv2d_nchwc": schedule_conv2d_nchwc,
@@ -30,7 +31,14 @@ FAMILIES: dict[str, Family] = {
     "reduction": schedule_reductions,
     "injective": schedule_injective,
 }
-"""In the order in which they are asked. A family of another package is put in front: `{"mine": f, **FAMILIES}`."""
+"""In the order in which they are asked; `register_family` puts one in front."""
+
+
+def register_family(name: str, family: Family) -> None:
+    """Asks `family` before all others; for schedules of other packages. A name that is taken is replaced."""
+    others = {other: known for other, known in FAMILIES.items() if other != name}
+    FAMILIES.clear()
+    FAMILIES.update({name: family, **others})
 
 
 @dataclass(frozen=True)
@@ -43,9 +51,18 @@ class KernelSchedule:
 
 
 def schedule_kernel(kernel: func.FuncOp, target: Target) -> KernelSchedule:
-    """The schedule of a kernel on a target; the kernel stays as it is."""
-    plan = Plan(kernel, target)
+    """The schedule of a kernel on a target; the kernel stays as it is.
+
+    A family whose schedule turns out not to be legal gives up, and the next one is asked; the reason says so.
+    """
+    refused: list[str] = []
     for name, family in FAMILIES.items():
-        if family(plan):
-            return KernelSchedule(name, plan.schedule.attr, f"{name}: {'; '.join(plan.reasons)}")
-    return KernelSchedule("none", ScheduleAttr([]), "none: no family takes the kernel")
+        plan = Plan(kernel, target)
+        try:
+            taken = family(plan)
+        except ScheduleError as error:
+            refused.append(f"{name} gave up: {error.message}")
+            continue
+        if taken:
+            return KernelSchedule(name, plan.schedule.attr, f"{name}: {'; '.join([*plan.reasons, *refused])}")
+    return KernelSchedule("none", ScheduleAttr([]), "; ".join(["none: no family takes the kernel", *refused]))
