@@ -29,6 +29,7 @@ ALL_PASSES: dict[str, str] = {
     "relay-infer-type": "xrelay.passes.relay.infer_type:RelayInferTypePass",
     "relay-check-types": "xrelay.passes.relay.check_types:RelayCheckTypesPass",
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
+    "test-print-post-dominators": "xrelay.passes.analysis.test_print_post_dominators:TestPrintPostDominatorsPass",
     # topi
     "topi-expand-named": "xrelay.passes.topi.expand_named:TopiExpandNamedPass",
     "topi-inline-injective": "xrelay.passes.topi.inline_injective:TopiInlineInjectivePass",

@@ -21,7 +21,7 @@ class FusionRule(Enum):
     BROADCAST = "an elementwise or broadcasting op joins injective ops, a reduction, or the tail of a heavy op"
     INJECTIVE = "an injective op or a tuple joins injective ops"
     REDUCTION = "a reduction is never fused forward"
-    TUPLE = "a field joins a tuple only where the tuple was fused into an injective consumer"
+    TUPLE = "a field joins a tuple only where the tuple was fused into an injective op and the field is of no heavy op"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class FusionDecision:
             producer, consumer, pattern = self.blocker
             names = f"{graph.describe(producer)} into {graph.describe(consumer)}"
             return f"the edge from {names} would have to be simpler than {pattern.relay_name}"
-        if self.blocker is not None:
+        if self.blocker is not None and self.rule is not FusionRule.TUPLE:
             pattern = graph.patterns[self.blocker]
             name = f"{graph.describe(self.blocker)} ({pattern.relay_name})"
             if pattern <= OpPatternKind.INJECTIVE:
