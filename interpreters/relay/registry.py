@@ -56,11 +56,13 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
         # A quotient by zero is infinite and a root of -1 not a number, as in compiled code: nothing to warn of.
         with np.errstate(all="ignore"):
             value = function(op, *operands)
+        # numpy makes scalars of arrays of rank 0.
+        value = value if isinstance(value, tuple) else np.asarray(value)
     except InterpreterError as error:
         if error.location is not None:
             raise
         raise InterpreterError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise InterpreterError(f"{op.name}: {error}", location=location_of(op)) from error
     if not matches(value, op.results[0].type):
         raise InterpreterError(

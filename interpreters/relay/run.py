@@ -18,7 +18,7 @@ from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue
 
 
 def run_relay(module: ModuleOp, inputs: Sequence[Array], function: str = "main") -> list[Array]:
-    """The results of `function` on `inputs`, tuples flattened.
+    """The results of `function` on `inputs`, tuples flattened; the arrays are the caller's own.
 
     Raises `InputError` where number, shape or dtype of the inputs differ from the function's, and `InterpreterError`
     where there is no such function or something in it cannot be evaluated.
@@ -88,4 +88,4 @@ def _flatten(value: RuntimeValue, results: list[Array]) -> None:
         if isinstance(current, tuple):
             pending.extend(reversed(current))
         else:
-            results.append(current)
+            results.append(current.copy())

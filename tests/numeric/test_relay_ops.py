@@ -84,6 +84,8 @@ def test_shapes_that_do_not_broadcast():
 def test_clip_and_cast():
     data = np.array([-1.7, -0.2, 0.0, 2.9, 7.5], np.float32)
     np.testing.assert_array_equal(apply_op("clip", data, a_min=0, a_max=6), np.array([0, 0, 0, 2.9, 6], np.float32))
+    integers = np.array([-9, 3, 250], np.int32)
+    assert apply_op("clip", integers, a_min=-1e30, a_max=100.7).tolist() == [-9, 3, 100]
     assert apply_op("cast", data, dtype="int32").tolist() == [-1, 0, 0, 2, 7]
     assert apply_op("cast", data, dtype="bool").tolist() == [True, True, False, True, True]
 
@@ -226,6 +228,16 @@ def test_pad_modes():
     assert apply_op("nn.pad", data, value, pad_width=((0, 0), (1, 2)), pad_mode="edge").tolist() == [[1, 1, 2, 3, 3, 3]]
     reflected = apply_op("nn.pad", data, value, pad_width=((0, 0), (2, 1)), pad_mode="reflect")
     assert reflected.tolist() == [[3, 2, 1, 2, 3, 2]]
+
+
+@pytest.mark.parametrize("name", ["exp", "nn.relu", "negative"])
+def test_rank_zero_stays_an_array(name):
+    assert isinstance(apply_op(name, np.array(1.5, np.float32)), np.ndarray)
+
+
+def test_what_numpy_refuses_is_an_error_of_ours():
+    with pytest.raises(InterpreterError, match=r"relay\.negative"):
+        apply_op("negative", np.array([True]))
 
 
 def test_empty_maximum_is_refused():

@@ -149,6 +149,17 @@ def test_a_chain_of_twenty_thousand_ops():
     assert run_relay(module, [np.array([1, 0.5], np.float32)])[0].tolist() == [20_001, 10_000.5]
 
 
+def test_results_are_the_callers_own():
+    data = relay.var("data", shape=(2,))
+    zeros = relay.const(np.zeros(2, np.float32))
+    module = relay.Module.from_expr(relay.Tuple([data, zeros, relay.reshape(data, (2, 1))]))
+    array = np.ones(2, np.float32)
+    for result in run_relay(module, [array]):
+        result[...] = 7
+    assert array.tolist() == [1, 1]
+    assert run_relay(module, [array])[1].tolist() == [0, 0]
+
+
 def test_inputs_are_checked():
     data = relay.var("data", shape=("n", 4))
     other = relay.var("other", shape=("n", 4))
