@@ -1,0 +1,109 @@
+"""Which family takes a kernel, what happens where one gives up, and that odd shapes get legal schedules."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects import func
+
+from xrelay.dialects.loop.schedule import Split, Unroll
+from xrelay.lowering.registry import pass_thunks
+from xrelay.lowering.topi_to_loop.schedules import assign
+from xrelay.lowering.topi_to_loop.schedules.assign import register_family, schedule_kernel
+from xrelay.lowering.topi_to_loop.schedules.plan import Plan
+from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.loop.schedule import Schedule
+from xrelay.target import Target
+
+WIDE = Target.parse("cpu -mcpu=znver4 -num-threads=4")
+TARGETS = [WIDE, Target.parse("cpu -mcpu=haswell -num-threads=1"), Target.parse("cpu -mcpu=neoverse-n1")]
+
+
+def kernel(text: str) -> func.FuncOp:
+    context = full_context()
+    module = parse_module(context, text, "test")
+    passes = "topi-expand-named,topi-inline-injective,convert-topi-to-loop"
+    run_pipeline(module, parse_passes(passes, pass_thunks()), context=context)
+    return next(op for op in module.ops if isinstance(op, func.FuncOp))
+
+
+COPY = """
+func.func private @k(%x: tensor<6x32xf32>) -> tensor<6x32xf32> {
+  %r = topi.compute "copy" [%i : 6, %j : 32] : tensor<6x32xf32> {
+    %v = topi.read %x[%i, %j] : tensor<6x32xf32>
+    topi.yield %v : f32
+  }
+  func.return %r : tensor<6x32xf32>
+}
+"""
+
+
+def test_a_family_of_another_package_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assign, "FAMILIES", dict(assign.FAMILIES))
+
+    def mine(plan: Plan) -> bool:
+        plan.do(Split("j", 8))
+        plan.because("because I say so")
+        return True
+
+    register_family("mine", mine)
+    chosen = schedule_kernel(kernel(COPY), WIDE)
+    assert (chosen.family, chosen.schedule.data) == ("mine", (Split("j", 8),))
+    assert chosen.reason == "mine: because I say so"
+
+
+def test_a_family_whose_schedule_is_illegal_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assign, "FAMILIES", dict(assign.FAMILIES))
+
+    def wrong(plan: Plan) -> bool:
+        plan.do(Split("j", 8), Unroll("no_such_loop"))
+        return True
+
+    register_family("wrong", wrong)
+    chosen = schedule_kernel(kernel(COPY), WIDE)
+    assert chosen.family == "injective"
+    assert "wrong gave up" in chosen.reason
+    assert "no_such_loop" in chosen.reason
+
+
+def conv(data: str, weight: str, result: str, options: str = "") -> str:
+    return f"""
+    func.func private @k(%x: tensor<{data}xf32>, %w: tensor<{weight}xf32>) -> tensor<{result}xf32> {{
+      %r = topi.conv2d_nchwc(%x, %w) {{{options}}} : (tensor<{data}xf32>, tensor<{weight}xf32>) -> tensor<{result}xf32>
+      func.return %r : tensor<{result}xf32>
+    }}"""
+
+
+def matmul(data: str, weight: str, result: str) -> str:
+    return f"""
+    func.func private @k(%x: tensor<{data}xf32>, %w: tensor<{weight}xf32>) -> tensor<{result}xf32> {{
+      %r = topi.matmul(%x, %w) : (tensor<{data}xf32>, tensor<{weight}xf32>) -> tensor<{result}xf32>
+      func.return %r : tensor<{result}xf32>
+    }}"""
+
+
+ODD_SHAPES = {
+    "prime width": conv("1x2x19x19x16", "4x2x3x3x16x16", "1x4x17x17x16"),
+    "one pixel": conv("1x4x1x1x16", "3x4x1x1x16x16", "1x3x1x1x16"),
+    "one pixel, one block": conv("1x1x1x1x16", "1x1x1x1x16x16", "1x1x1x1x16"),
+    "seven channels": conv("1x1x9x9x3", "1x1x3x3x3x7", "1x1x7x7x7"),
+    "wide blocks": conv("1x1x9x30x8", "2x1x3x3x8x64", "1x2x7x28x64"),
+    "batch": conv("3x2x8x8x8", "2x2x1x1x8x8", "3x2x8x8x8"),
+    "depthwise": conv("1x3x9x9x8", "3x1x3x3x1x8", "1x3x7x7x8", "groups = 24 : i64"),
+    "one row": matmul("1x64", "125x64x8", "1x1000"),
+    "prime rows": matmul("13x64", "3x64x16", "13x48"),
+    "one tile": matmul("2x5", "1x5x16", "2x16"),
+    "lanes do not fill a vector": matmul("9x5", "7x5x3", "9x21"),
+    "packed wider than a vector": matmul("9x5", "2x5x64", "9x128"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_SHAPES)
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.mcpu)
+def test_odd_shapes_get_schedules_that_can_be_applied(name: str, target: Target) -> None:
+    function = kernel(ODD_SHAPES[name])
+    chosen = schedule_kernel(function, target)
+    assert "gave up" not in chosen.reason
+    assert "no register tile" not in chosen.reason
+    Schedule(function).apply(*chosen.schedule.data)
+    function.verify()
