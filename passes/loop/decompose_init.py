@@ -29,8 +29,9 @@ def decompose_init(function: Operation, names: Names) -> None:
                                                 }
     ```
 
-    Where a loop belongs to both a spatial and a reduce variable, or the init reads what the nest computes, the init
-    stays in place under the condition that all reduce variables are zero.
+    A loop that belongs to both a spatial and a reduce variable is repeated too: some elements are then initialised more
+    than once, all of them before anything is added. Where the init reads what the nest computes it stays in place,
+    under the condition that all reduce variables are zero.
     """
     for block in blocks_inside(function):
         if not block.has_init:
@@ -55,8 +56,6 @@ def _outermost_reduction_loop(block: BlockOp) -> ForOp | None:
 
 def _can_leave(block: BlockOp, outermost: ForOp) -> bool:
     """Whether the init means the same before the loop `outermost`."""
-    if _loops_of(block, IterKind.REDUCE) & _loops_of(block, IterKind.SPATIAL):
-        return False
     written = {buffer for inner in blocks_inside(outermost) for buffer in inner.writes}
     return not any(isinstance(op, LoadOp) and op.memref in written for op in block.init.walk())
 
@@ -64,7 +63,8 @@ def _can_leave(block: BlockOp, outermost: ForOp) -> bool:
 def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:
     """Moves the init into a nest of its own, right before `outermost`."""
     spatial = _loops_of(block, IterKind.SPATIAL)
-    inside = [loop for loop in enclosing_loops(block) if outermost.is_ancestor(loop) and loop.index in spatial]
+    around = enclosing_loops(block)
+    inside = [loop for loop in around[around.index(outermost) :] if loop.index in spatial]
     iter_vars = [var for var in block.iter_vars() if var.kind is IterKind.SPATIAL]
     statement = BlockOp(names.block(f"{block.block_name}_init"), iter_vars, (), block.writes, _take_init(block))
     statement.location = block.location

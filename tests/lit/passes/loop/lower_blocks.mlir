@@ -32,14 +32,15 @@ func.func @init(%X: memref<4x8x16xf32>, %Y: memref<4x16xf32>) {
 
 // -----
 
-// A loop that serves a spatial and a reduce variable keeps the init inside, under a condition.
-// CHECK-LABEL: func.func @init_in_place
+// A loop that serves a spatial and a reduce variable is repeated for the init.
+// CHECK-LABEL: func.func @init_of_fused
+// CHECK: loop.for "f_init" %f_init to 32 {
+// CHECK-NEXT: %z = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: loop.store %z, %Y[%f_init floordiv 8] : memref<4xf32>
 // CHECK: loop.for "f" %f to 32 {
-// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
-// CHECK: arith.cmpi eq, %{{.*}}, %[[ZERO]] : index
-// CHECK: scf.if
-// CHECK: loop.store %z, %Y[%f floordiv 8] : memref<4xf32>
-func.func @init_in_place(%X: memref<4x8xf32>, %Y: memref<4xf32>) {
+// CHECK-NEXT: loop.load %X[%f floordiv 8, %f mod 8] : memref<4x8xf32>
+// CHECK-NOT: scf.if
+func.func @init_of_fused(%X: memref<4x8xf32>, %Y: memref<4xf32>) {
   loop.for "f" %f to 32 {
     loop.block "sum" (%vi : spatial 4 = %f floordiv 8, %vk : reduce 8 = %f mod 8) reads(%X) writes(%Y) init {
       %z = arith.constant 0.0 : f32
@@ -49,6 +50,35 @@ func.func @init_in_place(%X: memref<4x8xf32>, %Y: memref<4xf32>) {
       %y = loop.load %Y[%vi] : memref<4xf32>
       %s = arith.addf %y, %x : f32
       loop.store %s, %Y[%vi] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// An init that reads what the nest computes stays inside, under a condition.
+// CHECK-LABEL: func.func @init_in_place
+// CHECK: loop.for "k" %k to 8 {
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-NEXT: %[[FIRST:.*]] = arith.cmpi eq, %k, %[[ZERO]] : index
+// CHECK-NEXT: scf.if %[[FIRST]] {
+// CHECK-NEXT: %z = loop.load %T[0] : memref<1xf32>
+// CHECK-NEXT: loop.store %z, %Y[0] : memref<4xf32>
+func.func @init_in_place(%X: memref<8xf32>, %T: memref<1xf32>, %Y: memref<4xf32>) {
+  loop.for "k" %k to 8 {
+    loop.block "start" (%a : spatial 8 = %k) reads(%X) writes(%T) {
+      %x = loop.load %X[%a] : memref<8xf32>
+      loop.store %x, %T[0] : memref<1xf32>
+    }
+    loop.block "sum" (%vk : reduce 8 = %k) reads(%X, %T) writes(%Y) init {
+      %z = loop.load %T[0] : memref<1xf32>
+      loop.store %z, %Y[0] : memref<4xf32>
+    } {
+      %x = loop.load %X[%vk] : memref<8xf32>
+      %y = loop.load %Y[0] : memref<4xf32>
+      %s = arith.addf %y, %x : f32
+      loop.store %s, %Y[0] : memref<4xf32>
     }
   }
   func.return
