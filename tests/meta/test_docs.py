@@ -1,0 +1,97 @@
+"""The documentation tells the truth: its Python runs, its programs parse, its commands print what it says.
+
+In docs/*.md, per file and in order: ```python blocks run in one namespace, ```mlir blocks that begin with
+`// NAME.mlir` become files, and of ```console blocks each `$ command` runs in the folder of those files and must print
+the lines below it. `PYTHONPATH=tests python tests/meta/test_docs.py` writes what the commands print into the files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def write_model(folder: Path) -> None:
+    """`resnet50.onnx`, as far as the pages look at it: one image in, something out."""
+    weight = np.random.default_rng(0).standard_normal((16, 3, 7, 7)).astype(np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["data", "w"], ["conv"], name="conv1", strides=[4, 4], pads=[3, 3, 3, 3]),
+            helper.make_node("Relu", ["conv"], ["scores"], name="relu1"),
+        ],
+        "graph",
+        [helper.make_tensor_value_info("data", onnx.TensorProto.FLOAT, [1, 3, 224, 224])],
+        [helper.make_empty_tensor_value_info("scores")],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    (folder / "resnet50.onnx").write_bytes(model.SerializeToString())
+
+
+def run(command: str, folder: Path) -> str:
+    """What a command prints, errors included."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "XRELAY_CACHE_DIR": str(folder / "cache"), "NO_COLOR": "1"}
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return done.stdout
+
+
+def sessions(block: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console block, each with what it printed."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def as_printed(block: str, folder: Path) -> str:
+    """A console block with what its commands print now."""
+    results = ((command, run(command, folder).rstrip("\n")) for command, _ in sessions(block))
+    return "".join(f"$ {command}\n{output}\n" if output else f"$ {command}\n" for command, output in results)
+
+
+def play(page: Path, folder: Path) -> str:
+    """Run a page; gives its text with the outputs of this run."""
+    write_model(folder)
+    namespace: dict[str, object] = {}
+
+    def block(match: re.Match[str]) -> str:
+        language, text = match.groups()
+        if language == "python":
+            exec(compile(text, f"{page.name}, python", "exec"), namespace)
+        elif language == "mlir" and (name := re.match(r"// (\S+\.mlir)\n", text)):
+            (folder / name[1]).write_text(text.partition("\n")[2])
+        elif language == "console":
+            return f"```console\n{as_printed(text, folder)}```"
+        return match[0]
+
+    with chdir(folder):
+        return FENCE.sub(block, page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_page_tells_the_truth(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path / "cache"))
+    assert play(page, tmp_path) == page.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        with tempfile.TemporaryDirectory() as scratch:
+            each.write_text(play(each, Path(scratch)), encoding="utf-8")
