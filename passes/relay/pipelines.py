@@ -17,20 +17,23 @@ class PipelineRow:
 
 
 DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
+    PipelineRow(0, "relay-inline", "native code knows kernels and one function that calls them"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
     PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),
-    PipelineRow(1, "relay-dead-code-elimination", "what nobody needs is not optimised"),
+    PipelineRow(0, "relay-dead-code-elimination", "what nobody needs, inlined functions too, goes"),
     PipelineRow(3, "relay-eliminate-common-subexpr", "what is computed twice is computed once"),
     PipelineRow(2, "relay-fold-constant", "the factors and shifts become constants"),
     PipelineRow(3, "relay-fold-scale-axis", "the factors go into the weights"),
-    PipelineRow(3, "relay-fold-constant", "weights are scaled now, so that layouts see constants"),
     PipelineRow(3, "relay-canonicalize-ops", "biases are added by broadcasting, whatever the layout"),
     PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "one vector holds one block of channels"),
     PipelineRow(2, "relay-fold-constant", "weights are packed now"),
     PipelineRow(1, "relay-dead-code-elimination", "what that left behind goes"),
 )
-"""The passes between `relay-infer-type` and `relay-fuse-ops`, in order. Level 1 cleans up, level 2 evaluates what is
-known when compiling, level 3 also re-associates floating-point arithmetic and changes layouts."""
+"""The passes between `relay-infer-type` and `relay-fuse-ops`, in order.
+
+Level 0 does what native code needs, level 1 cleans up, level 2 evaluates what is known when compiling, level 3 also
+changes layouts and re-associates floating-point arithmetic (as the simplification of a batch norm does at any level).
+"""
 
 
 def default_passes(opt_level: int, *, vector_lanes: int = 16) -> list[str]:

@@ -1,0 +1,42 @@
+// RUN: xrelay-opt %s -p relay-inline,relay-dead-code-elimination | filecheck %s
+// RUN: not xrelay-opt %s -p "relay-inline{max-ops=3}" 2>&1 | filecheck %s --check-prefix=LIMIT
+
+// LIMIT: relay-inline: inlining adds more than 3 ops; help: raise max-ops
+
+// Callees first: what @twice calls is inlined with it. The functions go when nobody calls them.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT:    %[[A:.*]] = relay.multiply(%x, %x)
+// CHECK-NEXT:    %[[B:.*]] = relay.multiply(%[[A]], %[[A]])
+// CHECK-NEXT:    func.return %[[B]]
+// CHECK-NOT:   @twice
+// CHECK-NOT:   @square
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+func.func private @twice(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %b = func.call @square(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %c = func.call @square(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %c : tensor<4xf32>
+}
+func.func private @square(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %m = relay.multiply(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %m : tensor<4xf32>
+}
+
+// Left alone: a recursive function, a kernel, a function without a body.
+// CHECK-LABEL: func.func @left_alone
+// CHECK:         func.call @left_alone
+// CHECK:         func.call @kernel
+// CHECK:         func.call @outside
+func.func @left_alone(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = func.call @left_alone(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = func.call @kernel(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %c = func.call @outside(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %c : tensor<4xf32>
+}
+func.func private @kernel(%a: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
+  %m = relay.nn.relu(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %m : tensor<4xf32>
+}
+func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
