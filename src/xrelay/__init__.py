@@ -17,7 +17,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from xrelay import errors as errors
+    from xrelay import instrument as instrument
     from xrelay import relay as relay
+    from xrelay import transform as transform
     from xrelay.api.build import build as build
     from xrelay.api.comparison import Comparison as Comparison
     from xrelay.api.compile import compile as compile
@@ -26,18 +28,22 @@ if TYPE_CHECKING:
     from xrelay.api.model import load as load
     from xrelay.api.same import same as same
     from xrelay.target.target import Target as Target
+    from xrelay.transform import PassContext as PassContext
 
 _PUBLIC: dict[str, str] = {
     "Comparison": "xrelay.api.comparison",
     "CompiledModel": "xrelay.api.model",
     "GraphModule": "xrelay.api.graph_module",
+    "PassContext": "xrelay.transform",
     "Target": "xrelay.target.target",
     "build": "xrelay.api.build",
     "compile": "xrelay.api.compile",
     "errors": "xrelay",
+    "instrument": "xrelay",
     "load": "xrelay.api.model",
     "relay": "xrelay",
     "same": "xrelay.api.same",
+    "transform": "xrelay",
 }
 """Public name → module; of `xrelay` itself the names are modules."""
 
@@ -45,14 +51,17 @@ __all__ = [
     "Comparison",
     "CompiledModel",
     "GraphModule",
+    "PassContext",
     "Target",
     "__version__",
     "build",
     "compile",
     "errors",
+    "instrument",
     "load",
     "relay",
     "same",
+    "transform",
 ]
 
 

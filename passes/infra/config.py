@@ -1,0 +1,101 @@
+"""The keys of `PassContext(config={…})`: each registered with its type, so that none is misspelt in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeAlias, cast
+
+from xrelay.errors import PassError
+from xrelay.passes.infra.pass_info import PassTypeError
+
+ConfigValue: TypeAlias = bool | int | float | str
+
+
+class UnknownConfigError(PassError, AttributeError):
+    """A config key that nobody registered."""
+
+
+@dataclass(frozen=True)
+class ConfigKey:
+    """A key: the type of its values and what they do."""
+
+    key: str
+    type: type[ConfigValue]
+    help: str
+
+
+_KEYS: dict[str, ConfigKey] = {}
+
+
+def register_config(key: str, type_: type[ConfigValue], help_: str) -> None:
+    """Make `key` known, with values of the Python type `type_` (bool, int, float or str)."""
+    _KEYS[key] = ConfigKey(key, type_, help_)
+
+
+def config_keys() -> Mapping[str, ConfigKey]:
+    """The registered keys."""
+    return _KEYS
+
+
+def check_config(config: object) -> dict[str, ConfigValue]:
+    """`config`, every key known and every value of its key's type.
+
+    Raises `UnknownConfigError` naming the neighbours of an unknown key, and `PassTypeError` naming the expected and the
+    actual type of a value.
+    """
+    if config is None:
+        return {}
+    if not isinstance(config, Mapping):
+        raise PassTypeError(f"config must be a mapping from keys to values, found {type(config).__name__}")
+    return dict(_checked(key, value) for key, value in cast("Mapping[object, object]", config).items())
+
+
+def parse_config(text: str) -> tuple[str, ConfigValue]:
+    """The entry that `key=value` writes; raises as `check_config` does, and `PassError` for another form of text."""
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise PassError(f"pass config {text!r} is not of the form key=value")
+    known = _known(key)
+    words: dict[str, ConfigValue] = {"true": True, "1": True, "false": False, "0": False}
+    try:
+        if known.type is bool:
+            return key, words[value.lower()]
+        return key, known.type(value)
+    except (KeyError, ValueError) as error:
+        raise PassTypeError(f"pass config {key}: {value!r} is no {known.type.__name__}") from error
+
+
+def _known(key: str) -> ConfigKey:
+    known = _KEYS.get(key)
+    if known is None:
+        close = get_close_matches(key, _KEYS, 3, 0.5)
+        hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"candidates are {', '.join(_KEYS)}"
+        raise UnknownConfigError(f"invalid config option {key!r}", help=hint)
+    return known
+
+
+def _checked(key: object, value: object) -> tuple[str, ConfigValue]:
+    if not isinstance(key, str):
+        raise PassTypeError(f"config keys are strings, found {key!r}")
+    known = _known(key)
+    if value is None:
+        raise PassTypeError(f"invalid config value for {known.key}: expected {known.type.__name__}, found None")
+    number_for_float = known.type is float and isinstance(value, int)
+    wrong_bool = isinstance(value, bool) and known.type is not bool
+    if wrong_bool or not (isinstance(value, known.type) or number_for_float):
+        raise PassTypeError(
+            f"invalid config value for {known.key}: expected {known.type.__name__}, found {type(value).__name__} "
+            f"({value!r})"
+        )
+    return key, cast(ConfigValue, value)
+
+
+register_config("relay.FuseOps.max_depth", int, "how many nodes a fused group may have")
+register_config("relay.FuseOps.link_params", bool, "keep constants of any size inside the groups")
+register_config("relay.FoldConstant.max_growth", int, "bytes by which a folded constant may exceed its operands")
+register_config("relay.AlterOpLayout.vector_lanes", int, "how many f32 a vector of the target holds")
+register_config("relay.AlterOpLayout.target", str, "the target whose hooks choose the layouts")
+register_config("testing.immutable_module", bool, "fail, naming the pass, where a pass changes the module it was given")
+register_config("xrelay.verify_each", bool, "verify the module given to a pass and what every pass leaves (default)")

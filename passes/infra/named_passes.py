@@ -1,0 +1,187 @@
+"""Passes by name: Relay's faces of the xDSL passes, and every other pass that some table holds.
+
+`create_pass("FoldConstant")`, `create_pass("relay-fuse-ops{max-depth=4}")` and `NamedPass(row, options)` give objects
+to call. Where a caller gave no value, options come from the context: the level for `fuse_opt_level`, config for others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import get_type_hints
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass as XdslModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.hints import isa
+
+from xrelay.errors import PassError
+from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError
+from xrelay.passes.infra.passes import ModulePass, Pass
+from xrelay.passes.infra.pipeline import run_pipeline, unknown_name
+from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass, known_names, relay_pass, remember_names
+from xrelay.passes.infra.source import full_context, one_line
+
+PassThunks = Mapping[str, Callable[[], type[XdslModulePass]]]
+PassFactory = Callable[[], Pass]
+
+_TABLES: list[PassThunks] = []
+_USERS: dict[str, PassFactory] = {}
+
+
+def add_pass_table(table: PassThunks) -> None:
+    """Let `create_pass` know the passes of another table: name → thunk that imports the class."""
+    _TABLES.append(table)
+    remember_names(table)
+
+
+def register_pass(name: str, factory: PassFactory) -> None:
+    """Let `create_pass` make the pass `name` by calling `factory`, so that other passes can require it."""
+    _USERS[name] = factory
+    remember_names([name])
+
+
+def create_pass(text: str) -> Pass:
+    """The pass that `text` names, with options as in `FuseOps{max-depth=4}`, under either kind of name.
+
+    Raises `PassError` for malformed text, a name no pass has (with the closest one) and unusable options.
+    """
+    spec = _parse(text)
+    row = relay_pass(spec.name)
+    if row is not None:
+        return NamedPass(row, _options_of(spec, pass_class(row.pass_name), row.name))
+    if spec.name in _USERS:
+        return _USERS[spec.name]()
+    for table in _TABLES:
+        if spec.name in table:
+            return XdslPass(_instance(spec, table[spec.name]()))
+    raise unknown_name("pass", spec.name, known_names(), f"Relay's are {', '.join(row.name for row in RELAY_PASSES)}")
+
+
+def pass_class(pass_name: str) -> type[XdslModulePass]:
+    """The class of one of the graph passes, which its name says: `relay-fuse-ops` is `RelayFuseOpsPass`."""
+    dialect, _, stem = pass_name.partition("-")
+    module = import_module(f"xrelay.passes.{dialect}.{stem.replace('-', '_')}")
+    return getattr(module, "".join(part.capitalize() for part in pass_name.split("-")) + "Pass")
+
+
+class XdslPass(ModulePass):
+    """An xDSL pass as an object to call; contexts know it by its own name, level 0."""
+
+    def __init__(self, wrapped: XdslModulePass):
+        super().__init__(PassInfo(0, wrapped.name, spec=str(wrapped)))
+        self._wrapped = wrapped
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Apply the pass."""
+        run_pipeline(mod, [self._wrapped], context=full_context())
+        return mod
+
+
+class NamedPass(ModulePass):
+    """The Relay face of an xDSL pass: `row` says which, `options` are those of the pass or values of the row.
+
+    Raises `PassArgumentError` for an unknown option, `PassTypeError` for a value of the wrong type.
+    """
+
+    def __init__(self, row: RelayPass, options: Mapping[str, object]):
+        pass_type = pass_class(row.pass_name)
+        self._row = row
+        self._values = {row.values[name]: value for name, value in options.items() if name in row.values}
+        self._options = {name: value for name, value in options.items() if name not in row.values}
+        _check_options(pass_type, row, self._options)
+        spec = "" if self._values else str(pass_type(**self._options))
+        super().__init__(PassInfo(row.opt_level, row.name, row.required, spec))
+
+    def configured(self, ctx: PassContext) -> XdslModulePass:
+        """The xDSL pass that runs in `ctx`."""
+        return pass_class(self._row.pass_name)(**configured_options(self._row, self._options, ctx))
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Apply the pass; types that nobody has inferred yet are inferred first, since Relay's modules are typed."""
+        _ensure_types(mod, self._row)
+        if self._values and self._row.function is not None:
+            module, _, name = self._row.function.partition(":")
+            options = configured_options(self._row, self._options, ctx)
+            getattr(import_module(module), name)(mod, **options, **self._values)
+        else:
+            run_pipeline(mod, [self.configured(ctx)], context=full_context())
+        return mod
+
+
+def configured_options(row: RelayPass, given: Mapping[str, object], ctx: PassContext) -> dict[str, object]:
+    """The options of a pass in `ctx`: those given, else what the context's config and level say."""
+    options = dict(given)
+    for key, option in row.config.items():
+        if option not in options and key in ctx.config:
+            options[option] = ctx.config[key]
+    level = options.get(row.level_option, -1) if row.level_option is not None else 0
+    if row.level_option is not None and isinstance(level, int) and level < 0:
+        options[row.level_option] = ctx.opt_level
+    return options
+
+
+def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
+    """Positional and named arguments, as Relay's users pass them, as options; None is no option.
+
+    Raises `PassArgumentError` for too many of them and for one that is given twice.
+    """
+    if len(arguments) > len(row.positional):
+        raise PassArgumentError(f"[{row.name}] takes {len(row.positional)} positional options, {len(arguments)} given")
+    options = dict(zip(row.positional, arguments, strict=False))
+    twice = options.keys() & named.keys()
+    if twice:
+        raise PassArgumentError(f"[{row.name}] option {min(twice)!r} is given twice")
+    return {name: value for name, value in {**options, **named}.items() if value is not None}
+
+
+def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
+    from xrelay.passes.infra.type_upkeep import has_incomplete_types
+    from xrelay.passes.relay.infer_type import infer_types
+
+    if row.name != "InferType" and has_incomplete_types([mod]):
+        infer_types(mod)
+
+
+def _check_options(pass_type: type[XdslModulePass], row: RelayPass, options: Mapping[str, object]) -> None:
+    known = {field.name: field for field in dataclasses.fields(pass_type)}
+    hints = get_type_hints(pass_type)
+    for name, value in options.items():
+        if name not in known:
+            names = [*known, *row.values]
+            close = get_close_matches(name, names, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"options: {', '.join(names) if names else 'none'}"
+            raise PassArgumentError(f"[{row.name}] has no option {name!r}", help=hint)
+        expected = hints[name]
+        if not isa(value, expected) or (isinstance(value, bool) and expected is int):
+            wanted = getattr(expected, "__name__", str(expected))
+            raise PassTypeError(f"[{row.name}] option {name!r} must be {wanted}, found {value!r}")
+
+
+def _parse(text: str) -> ArgSpec:
+    try:
+        specs = list(parse_pipeline(text.strip()))
+    except ArgSpecParseError as error:
+        raise PassError(f"malformed pass {text!r}: {one_line(str(error).splitlines()[-1])}") from error
+    if len(specs) != 1:
+        raise PassError(f"{text!r} names {len(specs)} passes, must name one")
+    return specs[0]
+
+
+def _options_of(spec: ArgSpec, pass_type: type[XdslModulePass], name: str) -> dict[str, object]:
+    """The options written in `spec`, as values of the fields of the pass."""
+    written = {key.replace("-", "_") for key in spec.parameters}
+    instance = _instance(ArgSpec(pass_type.name, spec.parameters), pass_type, name)
+    names = [field.name for field in dataclasses.fields(instance)]
+    return {name: getattr(instance, name) for name in names if name in written}
+
+
+def _instance(spec: ArgSpec, pass_type: type[XdslModulePass], name: str | None = None) -> XdslModulePass:
+    try:
+        return pass_type.from_spec(spec)
+    except (ValueError, TypeError) as error:
+        raise PassArgumentError(f"[{name if name is not None else spec.name}] {one_line(str(error))}") from error

@@ -1,0 +1,232 @@
+"""`PassContext`: the level, the names, the options and the instruments under which passes run.
+
+    with PassContext(opt_level=3, disabled_pass=["FoldConstant"]):
+        module = sequential(module)
+
+Contexts are per thread: a new thread starts with the default one. Only a `Sequential` asks a context which of its
+members to run; a pass that is called directly runs.
+
+**Instruments.** `with` calls every `enter_pass_ctx` in order, leaving it every `exit_pass_ctx` in the same order.
+Around a pass come all `should_run` (every one is called; they must all agree; none for a pass in `required_pass`), all
+`run_before_pass`, the pass, all `run_after_pass`, each in order. A pass that may not run gives back its module.
+
+**Errors.** Where `enter_pass_ctx` raises, the instruments already entered are exited in reverse, the context loses its
+instruments and is not entered. Where `exit_pass_ctx` raises, the instruments after it are not exited, and the context
+loses its instruments. Where a hook around a pass or the pass itself raises, no further hook of that pass is called; the
+contexts around it exit their instruments as ever. Each such error names the pass and the hook.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self, cast
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.errors import PassError, XRelayError
+from xrelay.passes.infra.config import ConfigValue, check_config, config_keys
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names, naming
+from xrelay.passes.infra.pass_instrument import HOOKS, PassInstrument, TraceFunction, TraceInstrument
+from xrelay.passes.infra.relay_names import canonical, check_known
+from xrelay.passes.infra.source import one_line
+
+DEFAULT_OPT_LEVEL = 2
+
+
+class _Stack(threading.local):
+    """The contexts entered by this thread, above its default one."""
+
+    def __init__(self) -> None:
+        self.default: PassContext | None = None
+        self.entered: list[PassContext] = []
+
+
+_STACK = _Stack()
+
+
+@dataclass(frozen=True)
+class PassDecision:
+    """Whether a context runs a pass, and why."""
+
+    runs: bool
+    reason: str
+
+
+class PassContext:
+    """See the module's docstring. `trace` is the older form of an instrument, called `trace(module, info, is_before)`.
+
+    Raises members of the `PassError` family for a negative level, for names of passes that do not exist, for unknown
+    config keys and values of the wrong type, and for instruments that have no hook.
+    """
+
+    opt_level: int
+    required_pass: frozenset[str]
+    disabled_pass: frozenset[str]
+    config: dict[str, ConfigValue]
+    instruments: list[PassInstrument]
+
+    def __init__(
+        self,
+        opt_level: int = DEFAULT_OPT_LEVEL,
+        required_pass: Sequence[str] | None = None,
+        disabled_pass: Sequence[str] | None = None,
+        instruments: Sequence[PassInstrument | object] | None = None,
+        config: object = None,
+        trace: TraceFunction | None = None,
+    ):
+        self.opt_level = check_level(opt_level, "PassContext")
+        self.required_pass = check_known(check_names(required_pass, "required_pass"), "required_pass")
+        self.disabled_pass = check_known(check_names(disabled_pass, "disabled_pass"), "disabled_pass")
+        self.config = check_config(config)
+        self.instruments = _checked_instruments(instruments)
+        if trace is not None:
+            self.instruments.append(TraceInstrument(trace))
+
+    @staticmethod
+    def current() -> PassContext:
+        """The innermost context that this thread has entered, else the thread's default one."""
+        if _STACK.entered:
+            return _STACK.entered[-1]
+        if _STACK.default is None:
+            _STACK.default = PassContext()
+        return _STACK.default
+
+    @staticmethod
+    def list_configs() -> dict[str, dict[str, str]]:
+        """Every config key with the name of its type and what it does."""
+        return {key: {"type": known.type.__name__, "help": known.help} for key, known in config_keys().items()}
+
+    def get_config(self, key: str, default: ConfigValue | None = None) -> ConfigValue | None:
+        """The value of a config key here; `UnknownConfigError` for one that nobody registered."""
+        check_config({key: self.config[key]} if key in self.config else {key: _any_value(key)})
+        return self.config.get(key, default)
+
+    def decide(self, info: PassInfo) -> PassDecision:
+        """Whether a `Sequential` runs the pass here: `disabled_pass` wins over `required_pass`, that over the level."""
+        name = canonical(info.name)
+        if name in self.disabled_pass:
+            return PassDecision(False, "disabled_pass names it")
+        if name in self.required_pass:
+            return PassDecision(True, "required_pass names it")
+        if self.opt_level >= info.opt_level:
+            return PassDecision(True, f"opt_level {self.opt_level} >= {info.opt_level}")
+        return PassDecision(False, f"it needs opt_level {info.opt_level}, this is {self.opt_level}")
+
+    def pass_enabled(self, info: PassInfo) -> bool:
+        """Whether a `Sequential` runs the pass here."""
+        return self.decide(info).runs
+
+    def override_instruments(self, instruments: Sequence[PassInstrument | object] | None) -> None:
+        """Exit the instruments of this context, and enter `instruments` in their place."""
+        checked = _checked_instruments(instruments)
+        self._exit_instruments()
+        self.instruments = checked
+        self._enter_instruments()
+
+    def instrument_before(self, mod: ModuleOp, info: PassInfo) -> bool:
+        """Ask the instruments whether the pass may run, and tell them that it will; whether it may."""
+        should_run = True
+        if canonical(info.name) not in self.required_pass:
+            for instrument in self.instruments:
+                answer = _around(instrument, "should_run", instrument.should_run, mod, info)
+                if not isinstance(answer, bool):
+                    raise PassError(f"[{info.name}] {instrument.name}.should_run gave {answer!r}, it must give a bool")
+                should_run &= answer
+        if should_run:
+            for instrument in self.instruments:
+                _around(instrument, "run_before_pass", instrument.run_before_pass, mod, info)
+        return should_run
+
+    def instrument_after(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Tell the instruments that the pass has run and gave `mod`."""
+        for instrument in self.instruments:
+            _around(instrument, "run_after_pass", instrument.run_after_pass, mod, info)
+
+    def __enter__(self) -> Self:
+        self._enter_instruments()
+        _STACK.entered.append(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if not _STACK.entered or _STACK.entered[-1] is not self:
+            raise PassError("a PassContext is left that is not the innermost one of its thread", help="use with")
+        _STACK.entered.pop()
+        self._exit_instruments()
+
+    def _enter_instruments(self) -> None:
+        entered: list[PassInstrument] = []
+        for instrument in self.instruments:
+            try:
+                _call(instrument, "enter_pass_ctx", instrument.enter_pass_ctx)
+            except XRelayError:
+                self.instruments = []
+                for previous in reversed(entered):
+                    _call(previous, "exit_pass_ctx", previous.exit_pass_ctx)
+                raise
+            entered.append(instrument)
+
+    def _exit_instruments(self) -> None:
+        for instrument in self.instruments:
+            try:
+                _call(instrument, "exit_pass_ctx", instrument.exit_pass_ctx)
+            except XRelayError:
+                self.instruments = []
+                raise
+
+    def __repr__(self) -> str:
+        return (
+            f"PassContext(opt_level={self.opt_level}, required_pass={sorted(self.required_pass)}, "
+            f"disabled_pass={sorted(self.disabled_pass)}, instruments={[i.name for i in self.instruments]}, "
+            f"config={self.config})"
+        )
+
+
+def _any_value(key: str) -> ConfigValue:
+    """A value of the key's type, so that checking it asks about the key alone."""
+    known = config_keys().get(key)
+    return 0 if known is None else known.type()
+
+
+def _checked_instruments(instruments: object) -> list[PassInstrument]:
+    if instruments is None:
+        return []
+    if not isinstance(instruments, list | tuple):
+        raise PassTypeError(f"instruments must be a list of instruments, found {type(instruments).__name__}")
+    found: list[PassInstrument] = []
+    for instrument in cast("Sequence[object]", instruments):
+        if not isinstance(instrument, PassInstrument):
+            raise PassTypeError(
+                f"{type(instrument).__name__} is no instrument",
+                help=f"decorate a class that has one of {', '.join(HOOKS)} with @pass_instrument, and pass an instance",
+            )
+        found.append(instrument)
+    return found
+
+
+def _around(
+    instrument: PassInstrument, hook: str, call: Callable[[ModuleOp, PassInfo], object], mod: ModuleOp, info: PassInfo
+) -> object:
+    """Call a hook around a pass; its errors name the pass, the instrument and the hook."""
+    try:
+        return call(mod, info)
+    except XRelayError as error:
+        naming(error, info.name, doing=f"{instrument.name}.{hook}")
+        raise
+    except Exception as error:
+        raise naming(error, info.name, doing=f"{instrument.name}.{hook}") from error
+
+
+def _call(instrument: PassInstrument, hook: str, call: Callable[[], None]) -> None:
+    """Call a hook around a context; its errors name the instrument and the hook."""
+    try:
+        call()
+    except XRelayError:
+        raise
+    except Exception as error:
+        message = f"{instrument.name}.{hook} raised {type(error).__name__}: {one_line(str(error))}"
+        raise PassError(message) from error

@@ -1,0 +1,100 @@
+"""Instruments as Relay has them: objects whose hooks are called around passes and contexts.
+
+    @pass_instrument
+    class Names:
+        def run_before_pass(self, mod, info):
+            names.append(info.name)
+
+    with PassContext(instruments=[Names()]):
+        module = sequential(module)
+
+They look on and never change the module. Order and behaviour under errors: `PassContext`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import new_class
+from typing import TypeAlias, TypeVar, cast, overload
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError
+
+ClassT = TypeVar("ClassT")
+TraceFunction: TypeAlias = Callable[[ModuleOp, PassInfo, bool], None]
+"""`trace(module, info, is_before)`, called before and after every pass."""
+
+HOOKS = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass")
+
+
+class PassInstrument:
+    """The five hooks; each does nothing unless overridden."""
+
+    @property
+    def name(self) -> str:
+        """The instrument's name in errors."""
+        return type(self).__name__
+
+    def enter_pass_ctx(self) -> None:
+        """A context that holds the instrument is entered."""
+
+    def exit_pass_ctx(self) -> None:
+        """That context is left, by an error too."""
+
+    def should_run(self, mod: ModuleOp, info: PassInfo) -> bool:
+        """Whether the pass may run; every instrument of the context must agree. Not asked for required passes."""
+        return True
+
+    def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Just before a pass."""
+
+    def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Just after a pass that succeeded, with the module it gave."""
+
+
+@overload
+def pass_instrument(pi_cls: type[ClassT]) -> type[ClassT]: ...
+@overload
+def pass_instrument(pi_cls: None = None) -> Callable[[type[ClassT]], type[ClassT]]: ...
+def pass_instrument(
+    pi_cls: type[ClassT] | None = None,
+) -> type[ClassT] | Callable[[type[ClassT]], type[ClassT]]:
+    """Decorator: the class becomes an instrument with the hooks it defines.
+
+    Raises `PassTypeError` for what is no class, and for a class that defines no hook.
+    """
+    return _as_instrument if pi_cls is None else _as_instrument(pi_cls)
+
+
+def _as_instrument(pi_cls: type[ClassT]) -> type[ClassT]:
+    if not inspect.isclass(pi_cls):
+        raise PassTypeError(f"pass_instrument decorates classes, found {pi_cls!r}")
+    if issubclass(pi_cls, PassInstrument):
+        return pi_cls
+    if not any(callable(getattr(pi_cls, hook, None)) for hook in HOOKS):
+        raise PassTypeError(f"{pi_cls.__name__} defines no hook of an instrument", help=f"hooks are {', '.join(HOOKS)}")
+    namespace = {name: getattr(pi_cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+    made = new_class(pi_cls.__name__, (pi_cls, PassInstrument), exec_body=lambda body: body.update(namespace))
+    return cast("type[ClassT]", made)
+
+
+class TraceInstrument(PassInstrument):
+    """Calls a tracing function before and after every pass."""
+
+    def __init__(self, trace: TraceFunction):
+        self._trace = trace
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return getattr(self._trace, "__name__", "trace")
+
+    def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Call the function with `is_before` true."""
+        self._trace(mod, info, True)
+
+    def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Call the function with `is_before` false."""
+        self._trace(mod, info, False)

@@ -1,0 +1,189 @@
+"""Passes as Relay's users know them: objects with an `info`, called with a module, giving a new one.
+
+    folded = transform.FoldConstant()(module)
+
+The module that is given stays as it is, whatever happens: the pass works on a copy. What goes in and what comes out is
+verified, and an error of any kind names the pass. Hooks and their order: `PassContext`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.errors import PassError, VerificationError, XRelayError
+from xrelay.passes.infra.instruments import print_module
+from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
+from xrelay.passes.infra.relay_names import relay_pass, remember_names
+from xrelay.passes.infra.verify import verify_module
+
+KERNEL_MARKS = ("relay.primitive", "loop.kernel")
+"""Attributes of functions that are kernels."""
+SKIP_MARKS = ("relay.skip_optimization", "relay.compiler")
+"""Attributes of functions that are nobody's business here."""
+IMMUTABLE, VERIFY = "testing.immutable_module", "xrelay.verify_each"
+
+
+class Pass(ABC):
+    """A pass with its `info`. Subclasses say in `transform` what it does."""
+
+    info: PassInfo
+    checks_itself: ClassVar[bool] = False
+    """Whether what `transform` gives needs no verification any more."""
+
+    def __init__(self, info: PassInfo):
+        self.info = info
+        remember_names([info.name])
+
+    def __call__(self, mod: ModuleOp) -> ModuleOp:
+        """The module that the pass makes of `mod`, which stays as it is, in the current context.
+
+        Runs whatever the level of the context is. Gives `mod` itself where an instrument forbids the pass to run.
+        Raises members of the `XRelayError` family only; the message names the pass.
+        """
+        _check_module(mod, self.info)
+        ctx = PassContext.current()
+        if ctx.get_config(VERIFY, True):
+            _verify(mod, self.info, "the module given to the pass is ill-formed")
+        return run_pass(self, mod, ctx)
+
+    @abstractmethod
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """The new module. `mod` belongs to the pass, which may rewrite it in place and give it back."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.info!r})"
+
+
+def run_pass(current: Pass, mod: ModuleOp, ctx: PassContext, *, owned: bool = False) -> ModuleOp:
+    """Run one pass with its hooks; `owned` says that nobody else needs `mod`, so that it may be rewritten.
+
+    With instruments every pass gets a copy even so, since they may keep the modules that they are shown.
+    """
+    info = current.info
+    if not ctx.instrument_before(mod, info):
+        return mod
+    immutable = bool(ctx.get_config(IMMUTABLE, False))
+    before = print_module(mod, generic=True) if immutable else ""
+    result = _transform(current, mod if owned and not (ctx.instruments or immutable) else mod.clone(), ctx)
+    if immutable and print_module(mod, generic=True) != before:
+        raise PassError(f"[{info.name}] the pass changed the module it was given", help="change and return a copy")
+    if ctx.get_config(VERIFY, True) and not current.checks_itself:
+        _verify(result, info, "the pass left an ill-formed module")
+    ctx.instrument_after(result, info)
+    return result
+
+
+def _transform(current: Pass, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+    """What the pass makes of its copy; anything it raises names it."""
+    try:
+        result = current.transform(mod, ctx)
+    except XRelayError as error:
+        if not current.checks_itself:
+            row = relay_pass(current.info.name)
+            naming(error, current.info.name, aliases=(row.pass_name,) if row is not None else ())
+        raise
+    except Exception as error:
+        raise naming(error, current.info.name) from error
+    _check_result(result, ModuleOp, "module", current.info)
+    return result
+
+
+def _check_module(mod: object, info: PassInfo) -> None:
+    if not isinstance(mod, ModuleOp):
+        raise PassTypeError(
+            f"[{info.name}] a pass takes a module, found {type(mod).__name__}",
+            help="relay.Module.from_expr makes a module of a function or expression",
+        )
+
+
+def _check_result(result: object, wanted: type[object], kind: str, info: PassInfo) -> None:
+    if not isinstance(result, wanted):
+        raise PassTypeError(
+            f"[{info.name}] the return value of a {kind} pass must be set to a {wanted.__name__}, "
+            f"found {type(result).__name__}"
+        )
+
+
+def _verify(mod: ModuleOp, info: PassInfo, what: str) -> None:
+    try:
+        verify_module(mod)
+    except VerificationError as error:
+        raise VerificationError(
+            f"[{info.name}] {what}: {error.message}", location=error.location, help=error.help
+        ) from error
+    except RecursionError as error:
+        raise naming(error, info.name) from error
+
+
+class ModulePass(Pass):
+    """A pass on the module as a whole."""
+
+
+class FunctionPass(Pass):
+    """A pass on every function of the graph: kernels, declarations and functions marked to be left alone excepted.
+
+    Afterwards types are inferred where the pass changed something.
+    """
+
+    @abstractmethod
+    def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
+        """The function to stand for `func` in `mod`: itself, rewritten in place, or a new one."""
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Transform every function it is for."""
+        from xrelay.passes.infra.type_upkeep import TypeUpkeep
+
+        functions = [function for function in _functions(mod) if is_optimizable(function)]
+        types = TypeUpkeep(functions)
+        types.update(mod, self.replace_all(functions, mod, ctx))
+        return mod
+
+    def replace_all(self, functions: Sequence[FuncOp], mod: ModuleOp, ctx: PassContext) -> list[FuncOp]:
+        """Transform `functions`, and put the new ones in their places once all are done; gives these."""
+        updates = [(function, self.transform_function(function, mod, ctx)) for function in functions]
+        for old, new in updates:
+            _check_result(new, FuncOp, "function", self.info)
+            if new is not old:
+                _replace(old, new)
+        return [new for _, new in updates]
+
+
+class KernelPass(FunctionPass):
+    """A pass on every kernel, at the topi and the loop level."""
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Transform every kernel."""
+        self.replace_all([function for function in _functions(mod) if is_kernel(function)], mod, ctx)
+        return mod
+
+
+def is_kernel(function: FuncOp) -> bool:
+    """Whether `function` is a kernel."""
+    return any(mark in function.attributes for mark in KERNEL_MARKS)
+
+
+def is_optimizable(function: FuncOp) -> bool:
+    """Whether function passes apply to `function`."""
+    marked = is_kernel(function) or any(mark in function.attributes for mark in SKIP_MARKS)
+    return not marked and not function.is_declaration
+
+
+def _functions(mod: ModuleOp) -> list[FuncOp]:
+    return [op for op in mod.body.block.ops if isinstance(op, FuncOp)]
+
+
+def _replace(old: FuncOp, new: FuncOp) -> None:
+    """Put `new` where `old` stands, under its name."""
+    block = old.parent_block()
+    if block is None:
+        raise PassError(f"the function @{old.sym_name.data} was taken out of its module", help="return it instead")
+    new.detach()
+    new.sym_name = old.sym_name
+    block.insert_op_before(new, old)
+    block.erase_op(old)

@@ -1,0 +1,192 @@
+"""The passes under the names Relay's users know: level, required passes and options of each, in one table.
+
+The passes themselves are plain xDSL `ModulePass`es; what makes `FoldConstant` of `relay-fold-constant` is a row here.
+Either name is understood wherever a pass is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import Enum
+
+from xrelay.passes.infra.pass_info import PassArgumentError
+
+
+class PassKind(Enum):
+    """What a pass is applied to."""
+
+    FUNCTION = "function"
+    """Every function of the graph, kernels excepted."""
+    MODULE = "module"
+    """The module as a whole."""
+    KERNEL = "kernel"
+    """Every kernel, at the topi or loop level."""
+
+
+@dataclass(frozen=True)
+class RelayPass:
+    """A row: Relay's name, the name for `xrelay-opt`, and what Relay records of the pass."""
+
+    name: str
+    pass_name: str
+    kind: PassKind
+    opt_level: int
+    required: tuple[str, ...] = ("InferType",)
+    positional: tuple[str, ...] = ()
+    """The options that Relay's users pass by position, in order."""
+    level_option: str | None = None
+    """The option that takes the context's opt_level where it is negative."""
+    config: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Config key → the option that takes its value where the caller gave none."""
+    function: str | None = None
+    """`module:function` that the pass consists of, which takes the module and the options by name; it is called
+    instead of the pass where one of `values` is given."""
+    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Options that are values no text can write (functions, mappings): the caller's name → that of `function`."""
+
+
+_FUSE_CONFIG = {"relay.FuseOps.max_depth": "max_depth", "relay.FuseOps.link_params": "link_params"}
+_LAYOUT_CONFIG = {"relay.AlterOpLayout.vector_lanes": "vector_lanes", "relay.AlterOpLayout.target": "target"}
+_F, _M = PassKind.FUNCTION, PassKind.MODULE
+_RELAY = "xrelay.passes.relay"
+
+RELAY_PASSES: tuple[RelayPass, ...] = (
+    RelayPass("InferType", "relay-infer-type", _M, 0, ()),
+    RelayPass("SimplifyInference", "relay-simplify-inference", _F, 0),
+    RelayPass(
+        "FoldConstant",
+        "relay-fold-constant",
+        _F,
+        2,
+        (),
+        config={"relay.FoldConstant.max_growth": "max_growth"},
+    ),
+    RelayPass("CanonicalizeOps", "relay-canonicalize-ops", _F, 3),
+    RelayPass("FoldScaleAxis", "relay-fold-scale-axis", _F, 3),
+    RelayPass(
+        "AlterOpLayout",
+        "relay-alter-op-layout",
+        _F,
+        3,
+        config=_LAYOUT_CONFIG,
+        function=f"{_RELAY}.alter_op_layout:alter_layouts",
+        values={"hooks": "hooks"},
+    ),
+    RelayPass(
+        "EliminateCommonSubexpr",
+        "relay-eliminate-common-subexpr",
+        _F,
+        3,
+        positional=("fskip",),
+        function=f"{_RELAY}.eliminate_common_subexpr:eliminate_common_subexpressions",
+        values={"fskip": "skip", "skip": "skip"},
+    ),
+    RelayPass("DeadCodeElimination", "relay-dead-code-elimination", _M, 1),
+    RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, ()),
+    RelayPass(
+        "FuseOps",
+        "relay-fuse-ops",
+        _F,
+        0,
+        positional=("fuse_opt_level",),
+        level_option="fuse_opt_level",
+        config=_FUSE_CONFIG,
+    ),
+    RelayPass("DefuseOps", "relay-defuse-ops", _F, 3),
+)
+"""Every pass that Relay has too and that is here."""
+
+ELSEWHERE: frozenset[str] = frozenset(
+    {
+        "ForwardFoldScaleAxis",
+        "BackwardFoldScaleAxis",
+        "FastMath",
+        "CanonicalizeCast",
+        "LazyGradientInit",
+        "CombineParallelConv2d",
+        "CombineParallelDense",
+        "CombineParallelBatchMatmul",
+        "BatchingOps",
+        "ConvertLayout",
+        "Legalize",
+        "QnnLegalize",
+        "QnnCanonicalize",
+        "MergeComposite",
+        "AnnotateTargetFunc",
+        "MergeCompilerRegions",
+        "PartitionGraph",
+        "ToANormalForm",
+        "ToGraphNormalForm",
+        "ToCPS",
+        "UnCPS",
+        "EtaExpand",
+        "PartialEval",
+        "LambdaLift",
+        "DynamicToStatic",
+        "InlineGlobals",
+        "RemoveUnusedFunctions",
+        "FirstOrderGradient",
+        "DenseToSparse",
+        "Conv2dToSparse",
+        "Conv2dToSparse2",
+        "SimplifyFCTranspose",
+        "SimplifyExpr",
+        "SimplifyExprPostAlterOp",
+        "PlanDevices",
+        "ManifestAlloc",
+        "ManifestLifetimes",
+        "FoldExplicitPadding",
+        "FlattenAtrousConv",
+        "AnnotateSpans",
+        "FakeQuantizationToInteger",
+        "DivToMul",
+        "ToMixedPrecision",
+        "SplitArgs",
+        "AnnotateMemoryScope",
+        "LabelOps",
+        "AnnotateUsedMemory",
+        "RemoveStandaloneReshapes",
+        "AutoSchedulerLayoutRewrite",
+        "MetaScheduleLayoutRewrite",
+        "LowerTE",
+    }
+)
+"""Names of Relay's passes that need not be here: a context may disable or require them, which changes nothing."""
+
+_ROWS = {name: row for row in RELAY_PASSES for name in (row.name, row.pass_name)}
+_OTHER_NAMES: set[str] = set()
+
+
+def relay_pass(name: str) -> RelayPass | None:
+    """The row of a pass, by either of its names."""
+    return _ROWS.get(name)
+
+
+def canonical(name: str) -> str:
+    """The name under which contexts compare a pass: Relay's, where it has one."""
+    row = _ROWS.get(name)
+    return name if row is None else row.name
+
+
+def remember_names(names: Iterable[str]) -> None:
+    """Make further names of passes known to `check_known`: those of users' passes, and of other tables."""
+    _OTHER_NAMES.update(names)
+
+
+def known_names() -> list[str]:
+    """Every name of a pass that a context takes."""
+    return [*_ROWS, *sorted(_OTHER_NAMES), *sorted(ELSEWHERE - _ROWS.keys())]
+
+
+def check_known(names: Iterable[str], what: str) -> frozenset[str]:
+    """The canonical forms of `names`; `PassArgumentError` with the closest known name for one that no pass has."""
+    found: set[str] = set()
+    for name in names:
+        if name not in _ROWS and name not in _OTHER_NAMES and name not in ELSEWHERE:
+            close = get_close_matches(name, known_names(), 1)
+            hint = f"did you mean {close[0]!r}?" if close else "make the pass before the context that names it"
+            raise PassArgumentError(f"{what}: no pass is called {name!r}", help=hint)
+        found.add(canonical(name))
+    return frozenset(found)

@@ -1,0 +1,73 @@
+"""`Sequential`: passes one after another, those that the context wants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.errors import PassError
+from xrelay.passes.infra.named_passes import create_pass
+from xrelay.passes.infra.pass_context import PassContext, PassDecision
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names
+from xrelay.passes.infra.passes import Pass, run_pass
+
+
+class Sequential(Pass):
+    """Runs each of `passes` that the context enables, each after the passes its info requires.
+
+    A member is a pass or text that `create_pass` reads. Required passes are made by name without options and always
+    run, but those that they require themselves do not; nothing is remembered, so they run every time. A `Sequential` is
+    a pass and may stand in another; with its own `opt_level`, 0 unless given, it is filtered there as a whole.
+
+    Raises `PassTypeError` for members that are no passes, and `PassError` for a required pass that does not exist.
+    """
+
+    checks_itself: ClassVar[bool] = True
+    passes: tuple[Pass, ...]
+
+    def __init__(
+        self,
+        passes: Sequence[Pass | str] | None = None,
+        opt_level: int = 0,
+        name: str = "sequential",
+        required: Sequence[str] | None = None,
+    ):
+        if passes is not None and not isinstance(passes, list | tuple):
+            raise PassTypeError(f"[{name}] passes must be a list of Pass objects, found {type(passes).__name__}")
+        self.passes = tuple(_member(item, name) for item in cast("Sequence[object]", passes if passes else ()))
+        super().__init__(PassInfo(check_level(opt_level, name), name, check_names(required, "Required")))
+
+    def decisions(self, ctx: PassContext | None = None) -> list[tuple[PassInfo, PassDecision]]:
+        """Every member with whether the context (the current one by default) runs it, and why; nothing runs."""
+        current = PassContext.current() if ctx is None else ctx
+        return [(member.info, current.decide(member.info)) for member in self.passes]
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Run the members."""
+        for member in self.passes:
+            if ctx.pass_enabled(member.info):
+                for name in member.info.required:
+                    mod = run_pass(_required(name, member), mod, ctx, owned=True)
+                mod = run_pass(member, mod, ctx, owned=True)
+        return mod
+
+
+def _member(item: object, name: str) -> Pass:
+    if isinstance(item, str):
+        return create_pass(item)
+    if not isinstance(item, Pass):
+        raise PassTypeError(f"[{name}] {item!r} is no pass", help="a class of passes must be called to make one")
+    return item
+
+
+def _required(name: str, member: Pass) -> Pass:
+    """A pass that `member` requires."""
+    try:
+        return create_pass(name)
+    except PassError as error:
+        raise PassError(
+            f"[{member.info.name}] cannot use {name!r}, which it requires, to create the pass: {error.message}",
+            help=error.help,
+        ) from error

@@ -1,0 +1,114 @@
+"""Keeping types right after a rewrite, by looking only at what changed.
+
+Relay infers the types of the whole module after every function pass. Here every op carries its type: only ops that are
+new, or whose operands or attributes are others than before, are asked for their type again, and what depends on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.types import is_complete
+from xrelay.passes.infra.verify import walk_ops
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What the type of an op followed from."""
+
+    operand_types: tuple[Attribute, ...]
+    properties: Mapping[str, Attribute]
+
+    def holds(self, op: Operation) -> bool:
+        """Whether `op` is still the same in this respect."""
+        return self.operand_types == op.operand_types and self.properties == op.properties
+
+
+class TypeUpkeep:
+    """Remembers the ops of `functions` as they are typed now; `update` types what a rewrite changed."""
+
+    def __init__(self, functions: Iterable[FuncOp]):
+        self._seen: dict[Operation, _Seen] = {}
+        self.inferred = 0
+        """How many ops were asked for their type."""
+        for function in functions:
+            for op in walk_ops(function):
+                if isinstance(op, RelayOp):
+                    self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
+
+    def update(self, module: ModuleOp, functions: Sequence[FuncOp]) -> None:
+        """Give every op of `functions` that changed, and what follows it, the type its operands say.
+
+        Where something is incomplete afterwards, the whole module is inferred. Raises `ConstraintError` or
+        `TypeInferenceError` where an op refuses its operands.
+        """
+        pending = list(functions)
+        while pending:
+            function = pending.pop()
+            for op in walk_ops(function):
+                if isinstance(op, RelayOp):
+                    self._retype(op)
+            if _update_signature(function):
+                pending += _update_calls(module, function)
+        if has_incomplete_types(functions):
+            from xrelay.passes.relay.infer_type import infer_types
+
+            infer_types(module)
+
+    def _retype(self, op: RelayOp) -> None:
+        """Ask `op` for its type unless nothing it follows from has changed."""
+        seen = self._seen.get(op)
+        if (seen is not None and seen.holds(op)) or not all(is_complete(type) for type in op.operand_types):
+            return
+        self.inferred += 1
+        self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
+        _set_type(op.results[0], op.infer_type(list(op.operand_types)))
+
+
+def has_incomplete_types(functions: Iterable[Operation]) -> bool:
+    """Whether a value in `functions` still waits for its type."""
+    return any(
+        not is_complete(value.type)
+        for function in functions
+        for op in walk_ops(function)
+        for value in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args))
+    )
+
+
+def _set_type(value: SSAValue, type_: Attribute) -> None:
+    if value.type != type_:
+        Rewriter.replace_value_with_new_type(value, type_)
+
+
+def _update_signature(function: FuncOp) -> bool:
+    """Let the signature say what the body takes and gives; whether its results changed."""
+    block = function.body.blocks.first
+    if block is None or block.last_op is None:
+        return False
+    inputs, outputs = list(block.arg_types), list(block.last_op.operand_types)
+    changed = outputs != list(function.function_type.outputs)
+    if changed or inputs != list(function.function_type.inputs):
+        function.function_type = FunctionType.from_lists(inputs, outputs)
+    return changed
+
+
+def _update_calls(module: ModuleOp, function: FuncOp) -> list[FuncOp]:
+    """Give the results of calls of `function` its types; the functions in which some changed."""
+    changed: list[FuncOp] = []
+    for caller in module.body.block.ops:
+        if not isinstance(caller, FuncOp):
+            continue
+        for op in walk_ops(caller):
+            if isinstance(op, CallOp) and op.callee.string_value() == function.sym_name.data:
+                for result, type_ in zip(op.results, function.function_type.outputs, strict=True):
+                    if result.type != type_:
+                        _set_type(result, type_)
+                        changed.append(caller)
+    return list(dict.fromkeys(changed))

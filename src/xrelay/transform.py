@@ -1,0 +1,123 @@
+"""Passes as Relay's users call them.
+
+    sequential = transform.Sequential([
+        transform.FoldConstant(),
+        transform.EliminateCommonSubexpr(),
+        transform.FuseOps(fuse_opt_level=2),
+    ])
+    with transform.PassContext(opt_level=3):
+        module = sequential(module)
+
+Every row of `xrelay.passes.infra.relay_names` is a function here that makes the pass; `create_pass` makes any pass by
+name. Passes of one's own are made by `@function_pass`, `@module_pass` and `@kernel_pass`. All of them give a new module
+and leave the one they are given alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TypeVar
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.lowering.registry import pass_thunks
+from xrelay.passes.infra.config import register_config
+from xrelay.passes.infra.decorators import function_pass, kernel_pass, module_pass
+from xrelay.passes.infra.named_passes import NamedPass, add_pass_table, create_pass, register_pass, relay_options
+from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.passes import FunctionPass, KernelPass, ModulePass, Pass
+from xrelay.passes.infra.printing_instruments import PrintIRPass as PrintIR
+from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass
+from xrelay.passes.infra.sequential import Sequential
+from xrelay.passes.relay.layout_hooks import alters_layout
+from xrelay.relay.analysis import captured, post_order
+from xrelay.relay.expr import Expr
+
+__all__ = [
+    "FunctionPass",
+    "KernelPass",
+    "ModulePass",
+    "Pass",
+    "PassContext",
+    "PassInfo",
+    "PrintIR",
+    "Sequential",
+    "alters_layout",
+    "create_pass",
+    "function_pass",
+    "kernel_pass",
+    "module_pass",
+    "prim_func_pass",
+    "register_config",
+    "register_pass",
+    "replace_each",
+]
+
+OpT = TypeVar("OpT", bound=Operation)
+
+prim_func_pass = kernel_pass
+"""Relay's name for passes on kernels."""
+
+add_pass_table(pass_thunks())
+
+_MAKERS = {row.name: row for row in RELAY_PASSES}
+
+
+def __getattr__(name: str) -> Callable[..., Pass]:
+    """The function that makes the pass of Relay's name `name`."""
+    row = _MAKERS.get(name)
+    if row is None:
+        close = get_close_matches(name, [*_MAKERS, *__all__], 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise AttributeError(f"module 'xrelay.transform' has no pass {name!r}{hint}")
+    return _maker(row)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_MAKERS})
+
+
+def _maker(row: RelayPass) -> Callable[..., Pass]:
+    def make(*arguments: object, **options: object) -> Pass:
+        return NamedPass(row, relay_options(row, arguments, options))
+
+    make.__name__ = make.__qualname__ = row.name
+    make.__doc__ = f"The pass `{row.pass_name}`; its options are arguments here."
+    return make
+
+
+def replace_each(func: FuncOp, kind: type[OpT], replacement: Callable[[Expr], Expr]) -> FuncOp:
+    """Let `replacement(result)` stand for the result of every op of class `kind` in `func`, in place; gives `func`.
+
+    What the replacement is built of goes behind the op, whose result it may use. An expression that several
+    replacements share, such as a constant from outside, is copied to each of them.
+    """
+    for op in [op for op in func.walk() if isinstance(op, kind)]:
+        old = op.results[0]
+        uses = list(old.uses)
+        new = _insert_behind(op, replacement(Expr(old)).value)
+        for use in uses:
+            use.operation.operands[use.index] = new
+    return func
+
+
+def _insert_behind(op: Operation, value: SSAValue) -> SSAValue:
+    """Put the ops in no block that `value` needs behind `op`: itself those that use its result, of others a copy."""
+    dependent: set[SSAValue] = {*op.results}
+    copies: dict[SSAValue, SSAValue] = {}
+    point = InsertPoint.after(op)
+    for needed in post_order(value):
+        if dependent.isdisjoint(captured(needed)):
+            placed = needed.clone(copies)
+        else:
+            placed = needed
+            dependent.update(needed.results)
+            for inner in needed.walk():
+                inner.operands = [copies.get(operand, operand) for operand in inner.operands]
+        placed.location = op.location
+        Rewriter.insert_op(placed, point)
+    return copies.get(value, value)
