@@ -76,7 +76,7 @@ def _expand(spec: str, available: PassTable, pipelines: Pipelines, depth: int = 
         if entry.name in available:
             result.append(entry)
             continue
-        named = pipelines() if depth == 0 else {}
+        named: Mapping[str, str] = pipelines() if depth == 0 else {}
         if entry.name not in named or entry.parameters:
             raise unknown_name("pass", entry.name, [*available, *named], "xrelay-opt --list-passes shows them all")
         result += _expand(named[entry.name], available, pipelines, depth + 1)

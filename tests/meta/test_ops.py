@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation
 
 from xrelay.dialects import ALL_DIALECTS, dialect_thunks
@@ -53,7 +53,7 @@ def parse_example(text: str, name: str) -> ModuleOp:
     given: list[Operation] = []
     for indices in parser.forward_ssa_references.values():
         for value in indices.values():
-            given.append(TestOp(result_types=[value.type]))
+            given.append(test.TestOp(result_types=[value.type]))
             value.replace_all_uses_with(given[-1].results[0])
     return ModuleOp([*given, *ops])
 
