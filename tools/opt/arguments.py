@@ -7,6 +7,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
+from xrelay.tools.opt.pass_flags import add_pass_flags
+
 
 def add_arguments(parser: ArgumentParser, version: str) -> None:
     """Declare every flag, grouped by what it is for."""
@@ -14,6 +16,7 @@ def add_arguments(parser: ArgumentParser, version: str) -> None:
     parser.add_argument("-v", "--version", action="version", version=version)
     _add_input(parser)
     _add_passes(parser)
+    add_pass_flags(parser)
     _add_output(parser)
     _add_dumps(parser)
     _add_catalogues(parser)

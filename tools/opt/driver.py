@@ -21,13 +21,15 @@ from xrelay import __version__
 from xrelay.dialects import with_replaced
 from xrelay.errors import ParseError, PassError, XRelayError
 from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, Timing, Verify
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.source import one_line, parse_module, read_text
 from xrelay.passes.infra.verify import verification_errors
 from xrelay.tools.opt.arguments import add_arguments
-from xrelay.tools.opt.catalogue import named_pipelines, print_catalogue
+from xrelay.tools.opt.catalogue import print_catalogue
 from xrelay.tools.opt.chunks import Chunk, split_chunks
 from xrelay.tools.opt.expectations import find_expectations, mismatches
+from xrelay.tools.opt.pass_flags import bring_weights, own_name, pass_instruments, plan_pipeline
+from xrelay.tools.opt.side_files import bring_weights, keep_weights
 from xrelay.tools.opt.targets import llvm_ir_target
 
 _T = TypeVar("_T")
@@ -66,9 +68,13 @@ class XRelayOptMain(xDSLOptMain):
         try:
             if print_catalogue(self.args, self.available_passes, self.ctx):
                 return 0
-            passes = parse_passes(_unwrap(self.args.passes), self.available_passes, named_pipelines)
+            plan = plan_pipeline(self.args, self.available_passes)
+            if self.args.print_pipeline:
+                sys.stdout.write(plan.render())
+                return 0
+            passes = plan.running
             self._check_dump_names(passes)
-        except PassError as error:
+        except (PassError, ParseError) as error:
             self._report(error)
             return 2
         try:
@@ -121,11 +127,14 @@ class XRelayOptMain(xDSLOptMain):
         """What one piece becomes, and the errors met on the way."""
         try:
             module = self._timed("parse", lambda: self._parse(chunk))
+            bring_weights(self.args, module)
             if not self.args.disable_verify:
                 errors = self._timed("verify", lambda: list(islice(verification_errors(module), MAX_ERRORS)))
                 if errors:
                     return "", list(errors)
             run_pipeline(module, passes, context=self.ctx, instruments=self._instruments(chunk))
+            if self.args.output_file is not None:
+                keep_weights(module, Path(self.args.output_file))
             return self._timed("print", lambda: self._emit(module)), []
         except XRelayError as error:
             if error.location is None:
@@ -133,13 +142,15 @@ class XRelayOptMain(xDSLOptMain):
             return "", [error]
 
     def _parse(self, chunk: Chunk) -> ModuleOp:
-        return parse_module(
+        module = parse_module(
             self.ctx,
             chunk.text,
             chunk.name,
             line_offset=chunk.line_offset,
             implicit_module=not self.args.no_implicit_module,
         )
+        bring_weights(module, chunk)
+        return module
 
     def _emit(self, module: ModuleOp) -> str:
         """The program in the form of the target."""
@@ -171,6 +182,7 @@ class XRelayOptMain(xDSLOptMain):
         if args.dump_stages is not None:
             part = f"line{chunk.line_offset + 1}" if args.split_input_file else ""
             found.append(SaveIR(Path(args.dump_stages) / part))
+        found += pass_instruments(args)
         if not (args.disable_verify or args.no_verify_each):
             found.append(Verify())
         return [*found, self.timing]
@@ -179,7 +191,7 @@ class XRelayOptMain(xDSLOptMain):
         """A pass named by a printing flag must be one of the pipeline, or the flag would silently do nothing."""
         running = [current.name for current in passes]
         for name in (*(self.args.print_ir_before or ()), *(self.args.print_ir_after or ())):
-            if name and name not in running:
+            if name and own_name(name) not in running:
                 raise PassError(f"{name!r} is not in the pipeline", help=f"it runs {', '.join(running) or 'no passes'}")
 
     def _timed(self, name: str, action: Callable[[], _T]) -> _T:
@@ -212,10 +224,4 @@ def _names(values: list[str] | None) -> frozenset[str] | None:
     """The passes that a repeatable flag names; None stands for all."""
     if values is None:
         return frozenset()
-    return None if "" in values else frozenset(values)
-
-
-def _unwrap(pipeline: str) -> str:
-    """The passes of `builtin.module(a,b)`, as mlir-opt writes pipelines."""
-    text = pipeline.strip()
-    return text.removeprefix("builtin.module(").removesuffix(")") if text.startswith("builtin.module(") else text
+    return None if "" in values else frozenset(map(own_name, values))

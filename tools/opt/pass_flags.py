@@ -1,0 +1,218 @@
+"""The flags of `xrelay-opt` that make it run passes as a `PassContext` would: which, with what options, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from xrelay.errors import PassError
+from xrelay.passes.infra.config import parse_config
+from xrelay.passes.infra.hooks_adapter import Hooks
+from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
+from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.pipeline import PassTable, parse_passes
+from xrelay.passes.infra.relay_names import relay_pass, remember_names
+from xrelay.passes.infra.source import read_text
+from xrelay.tools.opt.catalogue import named_pipelines
+
+_WORD_OR_OPTIONS = re.compile(r"\{[^}]*\}|[\w-]+")
+
+
+@dataclass(frozen=True)
+class PlannedPass:
+    """A pass of the pipeline, and whether it runs."""
+
+    current: ModulePass
+    level: int
+    decision: PassDecision
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The pipeline that the flags describe: `passes` with decisions, at `opt_level` where one filters."""
+
+    passes: tuple[PlannedPass, ...]
+    opt_level: int | None
+
+    @property
+    def running(self) -> list[ModulePass]:
+        """The passes that run."""
+        return [planned.current for planned in self.passes if planned.decision.runs]
+
+    def render(self) -> str:
+        """A line for every pass: whether it runs, its level, its options, and why."""
+        width = max((len(str(planned.current)) for planned in self.passes), default=0)
+        title = "pipeline" if self.opt_level is None else f"pipeline at opt_level {self.opt_level}"
+        lines = [
+            f"  {'run ' if planned.decision.runs else 'skip'}  {planned.level}  {planned.current!s:{width}}  "
+            f"{planned.decision.reason}"
+            for planned in self.passes
+        ]
+        return "\n".join([f"{title}:", *lines]) + "\n"
+
+
+def add_pass_flags(parser: ArgumentParser) -> None:
+    """Declare the flags."""
+    group = parser.add_argument_group("which passes run (passes have Relay's names too: FuseOps is relay-fuse-ops)")
+    group.add_argument(
+        "--opt-level",
+        type=int,
+        metavar="N",
+        help="run the passes whose level is at most N: of -p, or of the default graph pipeline without -p",
+    )
+    group.add_argument("--disabled-pass", action="append", default=[], metavar="PASS", help="skip this pass")
+    group.add_argument(
+        "--required-pass", action="append", default=[], metavar="PASS", help="run this pass whatever its level"
+    )
+    group.add_argument(
+        "--pass-config", action="append", default=[], metavar="KEY=VALUE", help="set an option of a PassContext"
+    )
+    group.add_argument(
+        "--print-pipeline", action="store_true", help="print which passes run, which are skipped, and why; run none"
+    )
+    group = parser.add_argument_group("when a pass goes wrong")
+    group.add_argument(
+        "--check-numerics",
+        action="store_true",
+        help="run the program before and after each pass on random inputs; fail naming the first that changes results",
+    )
+    group.add_argument(
+        "--crash-reproducer", metavar="FILE", help="when a pass fails, write the program it was given and its options"
+    )
+    group.add_argument("--run-reproducer", action="store_true", help="run the pass that the input's header names")
+
+
+def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
+    """The pipeline of `args`; `PassError` for names, options, levels and config that are none."""
+    remember_names(available)
+    context = _context(args)
+    if args.run_reproducer:
+        return _replayed(args, available)
+    filtering = args.opt_level is not None or bool(args.disabled_pass or args.required_pass)
+    level = context.opt_level if args.opt_level is not None else None
+    text = _unwrap(args.passes)
+    if not text and (filtering or args.print_pipeline):
+        passes, level = _default_passes(available), context.opt_level
+    else:
+        passes = [
+            (current, _level_of(current)) for current in parse_passes(own_names(text), available, named_pipelines)
+        ]
+    return Plan(tuple(_planned(current, needs, context, level) for current, needs in passes), level)
+
+
+def pass_instruments(args: Namespace) -> list[Instrument]:
+    """The instruments that the flags ask for."""
+    found: list[Instrument] = []
+    if args.check_numerics:
+        from xrelay.tools.opt.numerics import ReportingCheck
+
+        found.append(Hooks(ReportingCheck()))
+    if args.crash_reproducer is not None:
+        from xrelay.passes.infra.reproducer import CrashReproducer
+
+        found.append(Hooks(CrashReproducer(args.crash_reproducer)))
+    return found
+
+
+def bring_weights(args: Namespace, module: ModuleOp) -> None:
+    """Read the weights of a reproducer from the file beside it."""
+    if args.run_reproducer:
+        from xrelay.dialects.relay.weights import resolve_side_file
+
+        resolve_side_file(module, Path(args.input_file).parent)
+
+
+def own_names(pipeline: str) -> str:
+    """The pipeline with Relay's names of passes replaced by those of the passes."""
+
+    def own(match: re.Match[str]) -> str:
+        row = relay_pass(match[0])
+        return match[0] if row is None else row.pass_name
+
+    return _WORD_OR_OPTIONS.sub(own, pipeline)
+
+
+def own_name(name: str) -> str:
+    """The name of a pass that may be Relay's."""
+    row = relay_pass(name)
+    return name if row is None else row.pass_name
+
+
+def _context(args: Namespace) -> PassContext:
+    return PassContext(
+        DEFAULT_OPT_LEVEL if args.opt_level is None else args.opt_level,
+        required_pass=_split(args.required_pass),
+        disabled_pass=_split(args.disabled_pass),
+        config=dict(parse_config(entry) for entry in args.pass_config),
+    )
+
+
+def _split(names: Sequence[str]) -> list[str]:
+    """The names of a repeatable flag, each of whose values may hold several."""
+    return [name.strip() for value in names for name in value.split(",")]
+
+
+def _planned(current: ModulePass, needs: int, context: PassContext, level: int | None) -> PlannedPass:
+    """Decide about one pass; without a level only the names decide."""
+    decision = context.decide(PassInfo(needs if level is not None else 0, current.name))
+    if decision.runs and level is None and "opt_level" in decision.reason:
+        decision = PassDecision(True, "the pipeline names it")
+    return PlannedPass(_configured(current, context, level is not None), needs, decision)
+
+
+def _configured(current: ModulePass, context: PassContext, use_level: bool) -> ModulePass:
+    """The pass with what the context says about options that are left at their defaults."""
+    from xrelay.passes.infra.named_passes import configured_options
+
+    row = relay_pass(current.name)
+    if row is None or not (context.config or use_level):
+        return current
+    if not use_level:
+        row = dataclasses.replace(row, level_option=None)
+    fields = dataclasses.fields(current)
+    given = {
+        field.name: getattr(current, field.name) for field in fields if getattr(current, field.name) != field.default
+    }
+    return dataclasses.replace(current, **configured_options(row, given, context))
+
+
+def _level_of(current: ModulePass) -> int:
+    row = relay_pass(current.name)
+    return 0 if row is None else row.opt_level
+
+
+def _default_passes(available: PassTable) -> list[tuple[ModulePass, int]]:
+    """The graph pipeline of the compiler: every pass with the level from which it runs."""
+    from xrelay.passes.relay.pipelines import DEFAULT_PIPELINE
+
+    rows = [(0, "relay-infer-type"), *((row.opt_level, row.spec) for row in DEFAULT_PIPELINE), (0, "relay-fuse-ops")]
+    specs = [(level, spec.replace("{vector-lanes={lanes}}", "")) for level, spec in rows]
+    return [(current, level) for level, spec in specs for current in parse_passes(spec, available)]
+
+
+def _replayed(args: Namespace, available: PassTable) -> Plan:
+    """The pipeline of a reproducer: what it names runs, whatever its level."""
+    from xrelay.passes.infra.reproducer import read_reproducer
+
+    if args.input_file in (None, "-"):
+        raise PassError("--run-reproducer needs the reproducer as a file")
+    recorded = read_reproducer(read_text(Path(args.input_file)), args.input_file)
+    context = PassContext(recorded.opt_level, config=recorded.config)
+    passes = parse_passes(own_names(recorded.pipeline), available, named_pipelines)
+    decision = PassDecision(True, "the reproducer names it")
+    planned = [PlannedPass(_configured(current, context, True), _level_of(current), decision) for current in passes]
+    return Plan(tuple(planned), None)
+
+
+def _unwrap(pipeline: str) -> str:
+    """The passes of `builtin.module(a,b)`, as mlir-opt writes pipelines."""
+    text = pipeline.strip()
+    return text.removeprefix("builtin.module(").removesuffix(")") if text.startswith("builtin.module(") else text
