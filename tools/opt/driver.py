@@ -28,7 +28,7 @@ from xrelay.tools.opt.arguments import add_arguments
 from xrelay.tools.opt.catalogue import print_catalogue
 from xrelay.tools.opt.chunks import Chunk, split_chunks
 from xrelay.tools.opt.expectations import find_expectations, mismatches
-from xrelay.tools.opt.pass_flags import bring_weights, own_name, pass_instruments, plan_pipeline
+from xrelay.tools.opt.pass_flags import own_name, pass_instruments, plan_pipeline
 from xrelay.tools.opt.side_files import bring_weights, keep_weights
 from xrelay.tools.opt.targets import llvm_ir_target
 
@@ -127,7 +127,6 @@ class XRelayOptMain(xDSLOptMain):
         """What one piece becomes, and the errors met on the way."""
         try:
             module = self._timed("parse", lambda: self._parse(chunk))
-            bring_weights(self.args, module)
             if not self.args.disable_verify:
                 errors = self._timed("verify", lambda: list(islice(verification_errors(module), MAX_ERRORS)))
                 if errors:

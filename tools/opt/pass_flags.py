@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
@@ -120,14 +119,6 @@ def pass_instruments(args: Namespace) -> list[Instrument]:
 
         found.append(Hooks(CrashReproducer(args.crash_reproducer)))
     return found
-
-
-def bring_weights(args: Namespace, module: ModuleOp) -> None:
-    """Read the weights of a reproducer from the file beside it."""
-    if args.run_reproducer:
-        from xrelay.dialects.relay.weights import resolve_side_file
-
-        resolve_side_file(module, Path(args.input_file).parent)
 
 
 def own_names(pipeline: str) -> str:
