@@ -29,7 +29,7 @@ value; the order in which a convolution sums its channels may change. Run `relay
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr, TupleType, UnknownLoc
@@ -49,7 +49,7 @@ from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import is_complete, shape_of
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
-from xrelay.passes.relay.layout_hooks import LayoutHooks, layout_hooks
+from xrelay.passes.relay.layout_hooks import LayoutHook, LayoutHooks, Replacement, layout_hooks
 from xrelay.passes.relay.remarks import Remark, Remarks
 
 DEFAULT_LANES = 16
@@ -136,28 +136,41 @@ class _Alterer:
         if hook is None and isinstance(op, BinaryBroadcastOp):
             _give_equal_ranks(op)
         try:
-            decision = op.propagate_layouts(layouts) if hook is None else hook(op, layouts, self.lanes)
-            if hook is None and isinstance(op, TupleOp):
-                decision = _whole_tuple(op, layouts, decision)
-            if isinstance(decision, LayoutDecision):
-                self._rebuild(op, decision)
+            asked = self._ask(op, hook, layouts)
+            if isinstance(asked, Replacement):
+                self._rebuild(op, asked.op, asked.decision)
         except (LayoutError, ConstraintError) as error:
-            decision = LayoutRefusal(error.message)
-        if isinstance(decision, LayoutRefusal):
-            self.remarks.refused(op, decision.reason)
+            asked = LayoutRefusal(error.message)
+        if isinstance(asked, LayoutRefusal):
+            self.remarks.refused(op, asked.reason)
             return False
-        if decision.result is not None:
-            self.remarks.applied(op, f"works in {decision.result}")
+        wanted = [layout for layout in (*asked.decision.operands, asked.decision.result) if layout is not None]
+        if wanted:
+            self.remarks.applied(op, f"works in {wanted[-1]}")
         return True
 
-    def _rebuild(self, op: RelayOp, decision: LayoutDecision) -> None:
-        """Put the op that `decision` describes behind `op`, and let it stand for `op`."""
+    def _ask(
+        self, op: RelayOp, hook: LayoutHook | None, layouts: Sequence[Layout | None]
+    ) -> Replacement | LayoutRefusal:
+        """What is to stand for `op`, by its hook or by the op itself; the decision has all properties."""
+        decision = op.propagate_layouts(layouts) if hook is None else hook(op, layouts, self.lanes)
+        if isinstance(decision, Replacement):
+            properties = decision.op.properties_from(decision.decision.properties)
+            return Replacement(decision.op, replace(decision.decision, properties=properties))
+        if isinstance(decision, LayoutDecision) and isinstance(op, TupleOp):
+            decision = _whole_tuple(op, layouts, decision)
+        if isinstance(decision, LayoutRefusal):
+            return decision
+        return Replacement(type(op), replace(decision, properties=op.properties | dict(decision.properties)))
+
+    def _rebuild(self, op: RelayOp, kind: type[RelayOp], decision: LayoutDecision) -> None:
+        """Put the op that `decision` describes, of class `kind`, behind `op`, and let it stand for `op`."""
         operands = [
             self._version(operand, wanted) for operand, wanted in zip(op.operands, decision.operands, strict=True)
         ]
-        properties = op.properties | dict(decision.properties)
-        result_type = type(op).create(properties=properties).infer_type([operand.type for operand in operands])
-        new = type(op).create(
+        properties = dict(decision.properties)
+        result_type = kind.create(properties=properties).infer_type([operand.type for operand in operands])
+        new = kind.create(
             operands=operands, result_types=[result_type], properties=properties, attributes=dict(op.attributes)
         )
         new.location = op.location
@@ -232,10 +245,10 @@ class _Alterer:
 
 
 def _whole_tuple(
-    op: TupleOp, layouts: Sequence[Layout | None], decision: LayoutDecision | LayoutRefusal
+    op: TupleOp, layouts: Sequence[Layout | None], decision: LayoutDecision
 ) -> LayoutDecision | LayoutRefusal:
-    """A tuple follows a layout only where every field comes in it, or can: same rank, and one reader that joins."""
-    if isinstance(decision, LayoutRefusal) or decision.result is None:
+    """A tuple follows a layout only where every field comes in it, or can without padding."""
+    if decision.result is None:
         return decision
     for field_, layout in zip(op.fields, layouts, strict=True):
         # A field in other blocks would be padded on the way from one to the other, and the joined extent be too large.

@@ -12,24 +12,38 @@ targets the same way; a caller of `alter_layouts` may pass hooks that go before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.nn_conv import Conv2DOp
+from xrelay.dialects.relay.nn_dense import DenseOp
+from xrelay.dialects.relay.nn_dense_pack import ContribDensePackOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.passes.relay.rewriting import constant_of
 
-LayoutHook: TypeAlias = Callable[..., LayoutDecision | LayoutRefusal]
+
+@dataclass(frozen=True)
+class Replacement:
+    """Another op does it: `op` on operands in the decision's layouts, its properties being the decision's."""
+
+    op: type[RelayOp]
+    decision: LayoutDecision
+
+
+LayoutHook: TypeAlias = Callable[..., LayoutDecision | Replacement | LayoutRefusal]
 """`hook(op, available, lanes)`; see the module's docstring."""
 
 LayoutHooks: TypeAlias = Mapping[type[RelayOp], LayoutHook]
 
 HookT = TypeVar("HookT", bound=LayoutHook)
+
+NO_CONSTANT = "the weight is no constant, so every run would pack it anew"
 
 _HOOKS: dict[tuple[str, type[RelayOp]], LayoutHook] = {}
 
@@ -60,7 +74,7 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
     if layouts != ["NCHW", "OIHW", "NCHW"]:
         return LayoutRefusal(f"it works in {', '.join(layouts)}; only NCHW, OIHW, NCHW is changed")
     if constant_of(op.weight) is None:
-        return LayoutRefusal("the weight is no constant, so every run would pack it anew")
+        return LayoutRefusal(NO_CONSTANT)
     lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
     if lanes_of_type is None:
         return LayoutRefusal(f"there is no blocked convolution of {element_type_of(op.data.type)}")
@@ -93,6 +107,25 @@ def _in_blocks(
     in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)
     weight = Layout.parse(f"OIHW{in_block}i{out_block}o")
     return op.with_layouts(Layout.parse(f"NCHW{in_block}c"), weight, Layout.parse(f"NCHW{out_block}c"))
+
+
+@alters_layout(DenseOp, target="cpu")
+def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) -> Replacement | LayoutRefusal:
+    """`nn.contrib_dense_pack`, so that one vector holds neighbouring results."""
+    if constant_of(op.weight) is None:
+        return LayoutRefusal(NO_CONSTANT)
+    lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
+    if lanes_of_type is None:
+        return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.data.type)}")
+    units = shape_of(op.weight.type)[0]
+    block = vector_block(units, lanes_of_type) if isinstance(units, int) else None
+    if block is None:
+        return LayoutRefusal(f"vectors of {lanes_of_type} do not divide the {units} units")
+    layout = Layout.parse(f"NC{block}n")
+    properties: dict[str, Attribute] = {"weight_layout": StringAttr(str(layout))}
+    if op.out_dtype is not None:
+        properties["out_dtype"] = op.out_dtype
+    return Replacement(ContribDensePackOp, LayoutDecision((None, layout), None, properties))
 
 
 def vector_block(extent: int, lanes: int) -> int | None:

@@ -186,8 +186,9 @@ STEPS = [
 
 def add_classifier(p: Program, x: SSAValue) -> SSAValue:
     pooled = p.call(BatchFlattenOp, p.call(GlobalAvgPool2DOp, x))
-    row = p.call(DenseOp, pooled, p.constant(5, extents(pooled)[1]))
-    return p.call(SoftmaxOp, p.call(MultiplyOp, row, p.constant(5)))
+    units = p.pick([5, 8, 16])
+    row = p.call(DenseOp, pooled, p.constant(units, extents(pooled)[1]))
+    return p.call(SoftmaxOp, p.call(MultiplyOp, row, p.constant(units)))
 
 
 def random_program(seed: int) -> ModuleOp:

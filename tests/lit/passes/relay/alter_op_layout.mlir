@@ -80,3 +80,16 @@ func.func @refused(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>, %i: tens
   %c = relay.nn.conv2d(%i, %u) : (tensor<1x16x8x8xi32>, tensor<16x16x1x1xi32>) -> tensor<1x16x8x8xi32>
   func.return %a, %b, %c : tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi32>
 }
+
+// A dense layer gets a packed weight; not where no vector divides its units.
+// CHECK-LABEL: func.func @dense
+// CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "NC", dst_layout = "NC8n"} : (tensor<40x4xf32>) -> tensor<5x4x8xf32>
+// CHECK:         %[[Y:.*]] = relay.nn.contrib_dense_pack(%x, %[[W]])
+// CHECK-NEXT:    relay.nn.dense(%[[Y]], %v)
+func.func @dense(%x: tensor<1x4xf32>) -> tensor<1x5xf32> {
+  %w = relay.constant dense<1.0> : tensor<40x4xf32>
+  %v = relay.constant dense<1.0> : tensor<5x40xf32>
+  %y = relay.nn.dense(%x, %w) {units = 40} : (tensor<1x4xf32>, tensor<40x4xf32>) -> tensor<1x40xf32>
+  %z = relay.nn.dense(%y, %v) : (tensor<1x40xf32>, tensor<5x40xf32>) -> tensor<1x5xf32>
+  func.return %z : tensor<1x5xf32>
+}

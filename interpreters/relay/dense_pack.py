@@ -1,0 +1,22 @@
+"""Meaning of `relay.nn.contrib_dense_pack`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.dtypes import numpy_dtype
+from xrelay.dialects.relay.nn_dense_pack import ContribDensePackOp
+from xrelay.dialects.relay.types import element_type_of
+from xrelay.dialects.relay.weights import Array
+from xrelay.interpreters.relay.convolution import accumulator
+from xrelay.interpreters.relay.layouts import to_plain
+from xrelay.interpreters.relay.registry import evaluates
+
+
+@evaluates(ContribDensePackOp)
+def evaluate_dense_pack(op: ContribDensePackOp, data: Array, weight: Array) -> Array:
+    """The product with the weight unpacked to rows."""
+    out_dtype = numpy_dtype(element_type_of(op.result.type))
+    compute_dtype = accumulator(out_dtype)
+    rows = to_plain(weight, op.layout, "NC").astype(compute_dtype, copy=False)
+    return np.asarray(np.matmul(data.astype(compute_dtype, copy=False), rows.T)).astype(out_dtype, copy=False)
