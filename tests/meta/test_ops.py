@@ -36,7 +36,9 @@ def lit_texts() -> str:
 
 @cache
 def all_test_texts() -> str:
-    return lit_texts() + "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*.py")))
+    return lit_texts() + "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*.py"))).replace(
+        "\\", ""
+    )
 
 
 def own_doc(op: type[Operation]) -> str:
