@@ -31,6 +31,7 @@ PassFactory = Callable[[], Pass]
 
 _TABLES: list[PassThunks] = []
 _USERS: dict[str, PassFactory] = {}
+_SEQUENCES: dict[str, PassFactory] = {}
 
 
 def add_pass_table(table: PassThunks) -> None:
@@ -45,12 +46,24 @@ def register_pass(name: str, factory: PassFactory) -> None:
     remember_names([name])
 
 
+def register_sequence(name: str, factory: PassFactory) -> None:
+    """Let `create_pass` make a `Sequential` for one of Relay's names; for those that bring passes of this package."""
+    _SEQUENCES[name] = factory
+
+
+def sequence_factory(name: str) -> PassFactory | None:
+    """What makes the `Sequential` that has Relay's name `name`."""
+    return _SEQUENCES.get(name)
+
+
 def create_pass(text: str) -> Pass:
     """The pass that `text` names, with options as in `FuseOps{max-depth=4}`, under either kind of name.
 
     Raises `PassError` for malformed text, a name no pass has (with the closest one) and unusable options.
     """
     spec = _parse(text)
+    if spec.name in _SEQUENCES and not spec.parameters:
+        return _SEQUENCES[spec.name]()
     row = relay_pass(spec.name)
     if row is not None:
         return NamedPass(row, _options_of(spec, pass_class(row.pass_name), row.name))
@@ -92,7 +105,7 @@ class NamedPass(ModulePass):
         pass_type = pass_class(row.pass_name)
         self._row = row
         self._values = {row.values[name]: value for name, value in options.items() if name in row.values}
-        self._options = {name: value for name, value in options.items() if name not in row.values}
+        self._options = {**row.fixed, **{name: value for name, value in options.items() if name not in row.values}}
         _check_options(pass_type, row, self._options)
         spec = "" if self._values else str(pass_type(**self._options))
         super().__init__(PassInfo(row.opt_level, row.name, row.required, spec))

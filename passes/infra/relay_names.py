@@ -36,6 +36,10 @@ class RelayPass:
     required: tuple[str, ...] = ("InferType",)
     positional: tuple[str, ...] = ()
     """The options that Relay's users pass by position, in order."""
+    fixed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Options of the pass that make it Relay's."""
+    alias: str = ""
+    """The name of the Python function, where Relay's info has another."""
     level_option: str | None = None
     """The option that takes the context's opt_level where it is negative."""
     config: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -65,6 +69,9 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     ),
     RelayPass("CanonicalizeOps", "relay-canonicalize-ops", _F, 3),
     RelayPass("FoldScaleAxis", "relay-fold-scale-axis", _F, 3),
+    RelayPass("BackwardFoldScaleAxis", "relay-fold-scale-axis", _F, 3, fixed={"direction": "backward"}),
+    RelayPass("ForwardFoldScaleAxis", "relay-fold-scale-axis", _F, 3, fixed={"direction": "forward"}),
+    RelayPass("InlineGlobals", "relay-inline", _M, 1, (), alias="Inline"),
     RelayPass(
         "AlterOpLayout",
         "relay-alter-op-layout",
@@ -155,7 +162,9 @@ ELSEWHERE: frozenset[str] = frozenset(
 )
 """Names of Relay's passes that need not be here: a context may disable or require them, which changes nothing."""
 
-_ROWS = {name: row for row in RELAY_PASSES for name in (row.name, row.pass_name)}
+_ROWS = {name: row for row in RELAY_PASSES for name in (row.name, row.alias) if name}
+for _row in RELAY_PASSES:
+    _ROWS.setdefault(_row.pass_name, _row)
 _OTHER_NAMES: set[str] = set()
 
 

@@ -34,7 +34,7 @@ class CrashReproducer(PassInstrument):
     """
 
     def __init__(self, path: str | Path):
-        self._path = Path(path)
+        self.path = Path(path)
         self._open: list[tuple[PassInfo, str, ModuleOp]] = []
         self.written = False
 
@@ -58,10 +58,10 @@ class CrashReproducer(PassInstrument):
         _, text, mod = self._open[-1]
         self._open.clear()
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.write_text(self._with_weights(text, mod), encoding="utf-8")
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(self._with_weights(text, mod), encoding="utf-8")
         except OSError as error:
-            raise PassError(f"cannot write the reproducer {self._path}: {error.strerror}") from error
+            raise PassError(f"cannot write the reproducer {self.path}: {error.strerror}") from error
         self.written = True
 
     def _header(self, info: PassInfo) -> str:
@@ -69,7 +69,7 @@ class CrashReproducer(PassInstrument):
         config = "".join(f"// pass-config: {key}={_text(value)}\n" for key, value in context.config.items())
         pipeline = info.spec if info.spec else info.name
         return (
-            f"{MARK} xrelay-opt --run-reproducer {self._path.name}\n// pipeline: {pipeline}\n"
+            f"{MARK} xrelay-opt --run-reproducer {self.path.name}\n// pipeline: {pipeline}\n"
             f"// opt-level: {context.opt_level}\n{config}"
         )
 
@@ -80,7 +80,7 @@ class CrashReproducer(PassInstrument):
         weights = weights_of(mod)
         if not weights or not all(weight.is_resolved for weight in weights) or WEIGHTS_ATTRIBUTE in mod.attributes:
             return text
-        side_file = self._path.with_suffix(".safetensors")
+        side_file = self.path.with_suffix(".safetensors")
         save_side_file(mod.clone(), side_file)
         head, opening, body = text.partition("builtin.module {")
         return (

@@ -8,7 +8,7 @@ from typing import ClassVar, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError
-from xrelay.passes.infra.named_passes import create_pass
+from xrelay.passes.infra.named_passes import create_pass, register_sequence
 from xrelay.passes.infra.pass_context import PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names
 from xrelay.passes.infra.passes import Pass, run_pass
@@ -71,3 +71,11 @@ def _required(name: str, member: Pass) -> Pass:
             f"[{member.info.name}] cannot use {name!r}, which it requires, to create the pass: {error.message}",
             help=error.help,
         ) from error
+
+
+def fold_scale_axis() -> Sequential:
+    """Relay's FoldScaleAxis: backward, forward, then the constants that this left."""
+    return Sequential(["BackwardFoldScaleAxis", "ForwardFoldScaleAxis", "FoldConstant"], name="FoldScaleAxis")
+
+
+register_sequence("FoldScaleAxis", fold_scale_axis)

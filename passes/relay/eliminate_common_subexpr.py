@@ -20,7 +20,7 @@ Left alone: bindings, ops with regions, `relay.annotation.stop_fusion`, kernels.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -50,12 +50,15 @@ class RelayEliminateCommonSubexprPass(ModulePass):
         eliminate_common_subexpressions(op)
 
 
-def eliminate_common_subexpressions(module: ModuleOp) -> int:
-    """Merge equal ops of every function that is not a kernel; gives the number of ops erased."""
+def eliminate_common_subexpressions(module: ModuleOp, *, skip: Callable[[Operation], bool] | None = None) -> int:
+    """Merge equal ops of every function that is not a kernel; gives the number of ops erased.
+
+    Ops for which `skip` is true are left alone, and nothing is merged into them.
+    """
     erased = 0
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            erased += sum(_merge_in(block) for block in function.body.blocks)
+            erased += sum(_merge_in(block, skip) for block in function.body.blocks)
     return erased
 
 
@@ -67,7 +70,7 @@ class _Scope:
     seen: dict[Hashable, Operation]
 
 
-def _merge_in(block: Block) -> int:
+def _merge_in(block: Block, skip: Callable[[Operation], bool] | None) -> int:
     erased = 0
     scopes = [_Scope(block.first_op, {})]
     while scopes:
@@ -78,7 +81,7 @@ def _merge_in(block: Block) -> int:
         scopes[-1].next_op = op.next_op
         if op.regions:
             scopes.extend(_Scope(inner.first_op, {}) for region in op.regions for inner in region.blocks)
-        elif _may_merge(op):
+        elif _may_merge(op) and not (skip is not None and skip(op)):
             erased += _merge(op, scopes)
     return erased
 

@@ -15,7 +15,7 @@ a factor that is not positive across a relu; grouped convolutions (forward); blo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.context import Context
@@ -52,15 +52,32 @@ class RelayFoldScaleAxisPass(ModulePass):
 
     name = "relay-fold-scale-axis"
 
+    direction: str = field(
+        default="both", metadata={"help": "backward: factors behind heavy ops; forward: those in front; both, in turn"}
+    )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fold the module in place."""
-        fold_scale_axis(op)
+        fold_scale_axis(op, direction=self.direction)
 
 
-def fold_scale_axis(module: ModuleOp) -> list[Remark]:
-    """Fold factors backward, then those that are left forward; says what was moved and what was refused."""
+def fold_scale_axis(module: ModuleOp, *, direction: str = "both") -> list[Remark]:
+    """Fold factors backward, then those that are left forward; says what was moved and what was refused.
+
+    `PassError` for a direction that is not `backward`, `forward` or `both`.
+    """
     remarks = Remarks("relay-fold-scale-axis")
-    for pattern in (ScaleBackward(remarks), ScaleForward(remarks)):
+    backward, forward = ScaleBackward(remarks), ScaleForward(remarks)
+    patterns: dict[str, tuple[RewritePattern, ...]] = {
+        "backward": (backward,),
+        "forward": (forward,),
+        "both": (backward, forward),
+    }
+    if direction not in patterns:
+        raise PassError(
+            f"relay-fold-scale-axis: direction is {direction!r}", help=f"it is one of {', '.join(sorted(patterns))}"
+        )
+    for pattern in patterns[direction]:
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(module)
     return remarks.all
 

@@ -26,7 +26,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.config import register_config
 from xrelay.passes.infra.decorators import function_pass, kernel_pass, module_pass
-from xrelay.passes.infra.named_passes import NamedPass, add_pass_table, create_pass, register_pass, relay_options
+from xrelay.passes.infra.named_passes import (
+    NamedPass,
+    add_pass_table,
+    create_pass,
+    register_pass,
+    relay_options,
+    sequence_factory,
+)
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.passes import FunctionPass, KernelPass, ModulePass, Pass
@@ -64,7 +71,7 @@ prim_func_pass = kernel_pass
 
 add_pass_table(pass_thunks())
 
-_MAKERS = {row.name: row for row in RELAY_PASSES}
+_MAKERS = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}
 
 
 def __getattr__(name: str) -> Callable[..., Pass]:
@@ -83,10 +90,13 @@ def __dir__() -> list[str]:
 
 def _maker(row: RelayPass) -> Callable[..., Pass]:
     def make(*arguments: object, **options: object) -> Pass:
+        sequence = sequence_factory(row.name)
+        if sequence is not None and not arguments and not options:
+            return sequence()
         return NamedPass(row, relay_options(row, arguments, options))
 
     make.__name__ = make.__qualname__ = row.name
-    make.__doc__ = f"The pass `{row.pass_name}`; its options are arguments here."
+    make.__doc__ = f"The {row.kind.value} pass `{row.pass_name}`; its options are arguments here."
     return make
 
 

@@ -111,13 +111,13 @@ def pass_instruments(args: Namespace) -> list[Instrument]:
     """The instruments that the flags ask for."""
     found: list[Instrument] = []
     if args.check_numerics:
-        from xrelay.tools.opt.numerics import ReportingCheck
+        from xrelay.tools.opt.reporting import ReportingCheck
 
         found.append(Hooks(ReportingCheck()))
     if args.crash_reproducer is not None:
-        from xrelay.passes.infra.reproducer import CrashReproducer
+        from xrelay.tools.opt.reporting import ReportingReproducer
 
-        found.append(Hooks(CrashReproducer(args.crash_reproducer)))
+        found.append(Hooks(ReportingReproducer(args.crash_reproducer)))
     return found
 
 
@@ -126,7 +126,10 @@ def own_names(pipeline: str) -> str:
 
     def own(match: re.Match[str]) -> str:
         row = relay_pass(match[0])
-        return match[0] if row is None else row.pass_name
+        if row is None or match[0] == row.pass_name:
+            return match[0]
+        fixed = " ".join(f"{name}={value}" for name, value in row.fixed.items())
+        return f"{row.pass_name}{{{fixed}}}" if fixed else row.pass_name
 
     return _WORD_OR_OPTIONS.sub(own, pipeline)
 
