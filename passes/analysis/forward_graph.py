@@ -46,6 +46,8 @@ class ForwardGraph:
     """Whether the node is a parameter or another value from outside."""
     own_arguments: list[int] = field(default_factory=list[int])
     """Kernel arguments that the node alone would need (Relay's args_num)."""
+    counts_operands: list[bool] = field(default_factory=list[bool])
+    """Whether what feeds the node counts among the arguments of its kernel: for calls and tuples."""
     dynamic_extents: list[int] = field(default_factory=list[int])
     """How many dimensions of the node's result are unknown; each is one more output of its kernel."""
 
@@ -60,6 +62,7 @@ class ForwardGraph:
         *,
         is_variable: bool = False,
         own_arguments: int = 0,
+        counts_operands: bool = True,
         dynamic_extents: int = 0,
     ) -> int:
         """Append a node that uses earlier ones and return its number; `ValueError` for a use of a later node."""
@@ -71,6 +74,7 @@ class ForwardGraph:
         self.operands.append(tuple(use.producer for use in uses))
         self.is_variable.append(is_variable)
         self.own_arguments.append(own_arguments)
+        self.counts_operands.append(counts_operands)
         self.dynamic_extents.append(dynamic_extents)
         for producer, edge_pattern in uses:
             if not 0 <= producer < node:

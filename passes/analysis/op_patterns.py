@@ -152,6 +152,7 @@ class _GraphBuilder:
             pattern,
             uses,
             own_arguments=self._own_arguments(op),
+            counts_operands=not isinstance(op, TupleGetItemOp),
             dynamic_extents=_dynamic_extents(op.results[0].type) if op.results else 0,
         )
         self._remember(op)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.errors import PassError
+from xrelay.passes.analysis.arguments import ArgumentCounter
 from xrelay.passes.analysis.forward_graph import ForwardGraph
 from xrelay.passes.analysis.fusion_decision import FusionDecision, FusionRule
 from xrelay.passes.analysis.groups import Groups
@@ -132,16 +133,16 @@ class _Partitioner:
         self.groups = Groups(graph)
         self.decisions = [self._first_decision(node) for node in range(len(graph))]
         self.too_deep: set[int] = set()
-        self.postponed: defaultdict[int, list[int]] = defaultdict(list)
-        """Consumer → nodes to try again when the consumer is visited."""
+        self.arguments = ArgumentCounter(graph, self.groups, options.max_function_args)
+        self.postponed: defaultdict[int, list[tuple[int, PathRule]]] = defaultdict(list)
+        """Consumer → nodes that may fuse by the rule if the consumer, when it is visited, finds the arguments to fit."""
 
     def run(self) -> Partition:
         if self.options.opt_level > 0:
             for phase in range(NUM_PHASES):
                 for node in range(len(self.graph)):
-                    for waiting in self.postponed.pop(node, ()):
-                        self._visit(waiting, phase, may_postpone=False)
-                    self._visit(node, phase, may_postpone=True)
+                    self._settle(node)
+                    self._visit(node, phase)
         groups = self.groups
         roots = [groups.root(node) for node in range(len(self.graph))]
         return Partition(self.graph, self.tree, roots, groups.anchor, groups.pattern, self.decisions)
@@ -159,7 +160,7 @@ class _Partitioner:
 
     # --- one node ---------------------------------------------------------------------------------------------------
 
-    def _visit(self, node: int, phase: int, *, may_postpone: bool) -> None:
+    def _visit(self, node: int, phase: int) -> None:
         """Fuse `node` into its post-dominator's group if a rule of `phase` allows it; record why not otherwise."""
         sink = self.tree.parents[node]
         if sink is None or self.groups.root(node) == self.groups.root(sink):
@@ -167,14 +168,23 @@ class _Partitioner:
         rule = self._rule(node, sink, phase)
         if rule is None:
             return
-        refusal = self._refuse_pattern(node, sink, rule) or self._refuse_arguments(node, sink, may_postpone)
+        refusal, waits_for = self._refuse_pattern(node, sink, rule), None
+        if refusal is None:
+            refusal, waits_for = self._refuse_arguments(node, sink)
         path: Sequence[int] = ()
         if refusal is None:
             path, refusal = self._walk(node, sink, rule)
         if refusal is not None:
             self.decisions[node] = refusal
-            return
+        elif waits_for is not None:
+            self.postponed[waits_for].append((node, rule))
+        else:
+            self._commit(path, sink, rule)
+
+    def _commit(self, path: Sequence[int], sink: int, rule: PathRule) -> None:
+        """Merge the groups of `path` into that of `sink`."""
         for member in path:
+            self.arguments.note_merge(member, sink)
             self.groups.merge(member, sink)
             if not self.decisions[member].fused:
                 self.decisions[member] = FusionDecision(member, self.tree.parents[member], rule.rule, fused=True)
@@ -231,34 +241,61 @@ class _Partitioner:
 
     # --- arguments --------------------------------------------------------------------------------------------------
 
-    def _refuse_arguments(self, node: int, sink: int, may_postpone: bool) -> FusionDecision | None:
-        """The refusal where the would-be kernel takes too many arguments; a node may be tried again later."""
-        if self.options.max_function_args == 0:
-            return None
-        outputs = sum(1 + self.graph.dynamic_extents[edge.consumer] for edge in self.graph.outputs[node])
-        limit = self.options.max_function_args - outputs
-        if limit <= 0:
-            return None
-        found, waits_for = 0, None
-        for edge in self.graph.outputs[node]:
-            arguments, open_ended = self._count_arguments(edge.consumer)
-            found = max(found, arguments)
-            waits_for = edge.consumer if open_ended else waits_for
-        if found <= limit:
-            return None
-        if may_postpone and waits_for is not None:
-            self.postponed[waits_for].append(node)
-        return FusionDecision(node, sink, FusionRule.ARGUMENTS, fused=False, found=found, limit=limit)
+    def _refuse_arguments(self, node: int, sink: int) -> tuple[FusionDecision | None, int | None]:
+        """The refusal where the would-be kernel takes too many arguments; and the consumer that has to settle it."""
+        limit = self.arguments.limit(node)
+        if self.options.max_function_args == 0 or limit <= 0:
+            return None, None
+        found, waits_for = self.arguments.fused(node)
+        if found > limit:
+            return FusionDecision(node, sink, FusionRule.ARGUMENTS, fused=False, found=found, limit=limit), None
+        return None, waits_for
 
-    def _count_arguments(self, consumer: int) -> tuple[int, bool]:
-        """Arguments of `consumer` and the groups feeding it; and whether one of those has none counted yet."""
-        total, open_ended = self.groups.arguments[consumer], False
-        seen = {self.groups.root(consumer)}
-        for operand in self.graph.operands[consumer]:
-            root = self.groups.root(operand)
-            if self.graph.is_variable[operand] or root in seen:
+    def _settle(self, consumer: int) -> None:
+        """Decide about the nodes that waited for `consumer`: each joins if the arguments, now known, fit.
+
+        Their paths were found right when they were postponed. In the meantime the group they wait for may have got its
+        heavy op, or one of the paths: then they stay out.
+        """
+        for node, rule in self.postponed.pop(consumer, ()):
+            sink = self.tree.parents[node]
+            if sink is None:
                 continue
-            seen.add(root)
-            total += self.groups.arguments[root]
-            open_ended = open_ended or self.groups.arguments[root] == 0
-        return total, open_ended
+            found, limit = self.arguments.settled(consumer), self.arguments.limit(consumer)
+            if found > limit:
+                self.decisions[node] = FusionDecision(
+                    node, sink, FusionRule.ARGUMENTS, fused=False, found=found, limit=limit
+                )
+                continue
+            path = [node, *self._between(node, sink)]
+            blocker = self._second_anchor(path, sink)
+            if blocker is None:
+                self._commit(path, sink, rule)
+            else:
+                self.decisions[node] = FusionDecision(node, sink, rule.rule, fused=False, blocker=blocker)
+
+    def _second_anchor(self, path: Sequence[int], sink: int) -> int | None:
+        """The node whose group cannot take the others: the sink where it has a heavy op, or one that brings another."""
+        if self.groups.anchor[sink] is not None:
+            return sink
+        target = self.groups.root(sink)
+        full = self.groups.anchor[target] is not None or self.groups.pattern[target] not in UP_TO_BROADCAST
+        bringing: set[int] = set()
+        for member in path:
+            root = self.groups.root(member)
+            if root != target and self.groups.anchor[root] is not None:
+                bringing.add(root)
+                if full or len(bringing) > 1:
+                    return member
+        return None
+
+    def _between(self, node: int, sink: int) -> list[int]:
+        """The nodes on all paths from `node` to `sink`, without both."""
+        visited, found, pending = {node, sink}, list[int](), [node]
+        while pending:
+            for edge in self.graph.outputs[pending.pop()]:
+                if edge.consumer not in visited:
+                    visited.add(edge.consumer)
+                    found.append(edge.consumer)
+                    pending.append(edge.consumer)
+        return found

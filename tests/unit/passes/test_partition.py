@@ -305,3 +305,39 @@ def test_every_node_has_a_decision_that_can_be_read(g: GraphBuilder):
     assert all(decision.explain(graph).startswith(f"#{decision.node} ") for decision in decisions)
     assert "belongs to another heavy op" in decisions[other].explain(graph)
     assert "simpler than kInjective" in decisions[total].explain(graph)
+
+
+# --- postponed fusions (a limit on arguments, and groups that count none yet)
+
+
+def test_a_conv_whose_arguments_come_from_far_away_is_decided_at_its_consumer(g: GraphBuilder):
+    joined = g.concat(g.var(), g.var(), g.var())
+    conv = g.conv(joined)
+    relu = g.elemwise(conv)
+    left, right = g.conv(relu), g.conv(relu)
+    graph = g.returns(left, right)
+    # The conv counts no argument, so the relu settles it: three come through the concatenation, which the kernel of a
+    # relu with two consumers may have if five are allowed, not if four are.
+    assert frozenset({conv, relu}) in fused_groups(graph, max_function_args=5)
+    refused = partition(graph, FusionOptions(max_function_args=4))
+    assert refused.roots[conv] == conv
+    decision = refused.decisions[conv]
+    assert (decision.rule, decision.found, decision.limit) == (FusionRule.ARGUMENTS, 3, 2)
+
+
+def test_of_two_postponed_convs_the_first_takes_the_sum(g: GraphBuilder):
+    before = g.conv(g.var())
+    left, right = g.conv(before), g.conv(before)
+    total = g.sum_of(left, right)
+    found = partition(g.returns(total), FusionOptions(max_function_args=8))
+    assert (found.roots[left], found.roots[right]) == (total, right)
+    assert found.decisions[right].blocker == total
+    assert found.decisions[right].rule is FusionRule.ANCHOR
+
+
+def test_a_long_chain_of_convs_under_a_limit_on_arguments(g: GraphBuilder):
+    node = g.var()
+    for _ in range(20_000):
+        node = g.elemwise(g.conv(node))
+    found = partition(g.returns(node), FusionOptions(max_function_args=4))
+    assert len(found.members()) == 1 + 20_000 + 20_000
