@@ -172,7 +172,7 @@ def nested_diamonds(g: GraphBuilder) -> ForwardGraph:
 )
 def test_large_graphs_take_seconds(g: GraphBuilder, make):
     graph = make(g)
-    start = time.perf_counter()
+    start = time.process_time()
     result = partition(graph)
-    assert time.perf_counter() - start < SECONDS
+    assert time.process_time() - start < SECONDS
     assert len(set(result.roots)) < len(graph)

@@ -20,11 +20,13 @@ from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.nn_activation import ReluOp
 from xrelay.dialects.relay.nn_conv import Conv2DOp
+from xrelay.dialects.relay.tensor_elementwise import MultiplyOp
 from xrelay.dialects.relay.weights import WeightAttr
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.analysis.partition import FusionOptions
 from xrelay.passes.relay.alter_op_layout import alter_layouts
+from xrelay.passes.relay.eliminate_common_subexpr import eliminate_common_subexpressions
 from xrelay.passes.relay.fold_constant import fold_constants
 from xrelay.passes.relay.fold_scale_axis import fold_scale_axis
 from xrelay.passes.relay.fuse_ops import RelayFuseOpsPass, analyse_module, fuse_module
@@ -138,6 +140,43 @@ func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
 }
 """)
     assert [remark.message for remark in fold_scale_axis(module)] == ["moved into a constant of relay.nn.dense"]
+
+
+FACTORS = """
+func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %w = relay.constant dense<1.0> : tensor<2x2xf32>
+  %s = relay.constant dense<[2.0, 3.0]> : tensor<2xf32>
+  %a = relay.multiply(%x, %s) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %c = relay.nn.dense(%a, %w) : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+  %y = relay.multiply(%c, %s) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  func.return %y : tensor<1x2xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("direction", "left"), [("both", 0), ("backward", 1), ("forward", 1)])
+def test_scales_go_the_way_they_are_told(direction: str, left: int):
+    module = parse(FACTORS)
+    fold_scale_axis(module, direction=direction)
+    assert sum(isinstance(op, MultiplyOp) for op in module.walk()) == left
+
+
+def test_an_unknown_direction_is_refused():
+    with pytest.raises(PassError, match="no direction is called 'sideways'"):
+        fold_scale_axis(parse(FACTORS), direction="sideways")
+
+
+def test_common_ops_can_be_skipped():
+    text = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %c = relay.add(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %c : tensor<4xf32>
+}
+"""
+    assert eliminate_common_subexpressions(parse(text)) == 1
+    assert eliminate_common_subexpressions(parse(text), skip=lambda op: op.name == "relay.exp") == 0
 
 
 def test_a_folded_weight_does_not_keep_its_operand_alive():
