@@ -23,7 +23,7 @@ from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError
 from xrelay.passes.infra.passes import ModulePass, Pass
 from xrelay.passes.infra.pipeline import run_pipeline, unknown_name
-from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass, known_names, relay_pass, remember_names
+from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass, relay_pass, remember_names
 from xrelay.passes.infra.source import full_context, one_line
 
 PassThunks = Mapping[str, Callable[[], type[XdslModulePass]]]
@@ -72,7 +72,9 @@ def create_pass(text: str) -> Pass:
     for table in _TABLES:
         if spec.name in table:
             return XdslPass(_instance(spec, table[spec.name]()))
-    raise unknown_name("pass", spec.name, known_names(), f"Relay's are {', '.join(row.name for row in RELAY_PASSES)}")
+    names = [row.name for row in RELAY_PASSES]
+    known = [*names, *(row.pass_name for row in RELAY_PASSES), *_USERS, *(name for table in _TABLES for name in table)]
+    raise unknown_name("pass", spec.name, known, f"Relay's are {', '.join(names)}")
 
 
 def pass_class(pass_name: str) -> type[XdslModulePass]:

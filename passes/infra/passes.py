@@ -183,7 +183,8 @@ def _replace(old: FuncOp, new: FuncOp) -> None:
     block = old.parent_block()
     if block is None:
         raise PassError(f"the function @{old.sym_name.data} was taken out of its module", help="return it instead")
-    new.detach()
+    if new.parent is not None:
+        raise PassError(f"@{new.sym_name.data} cannot stand for @{old.sym_name.data} too", help="return a clone of it")
     new.sym_name = old.sym_name
     block.insert_op_before(new, old)
     block.erase_op(old)

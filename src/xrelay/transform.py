@@ -22,6 +22,7 @@ from typing import TypeVar
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms import get_all_passes
 
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.config import register_config
@@ -69,7 +70,7 @@ OpT = TypeVar("OpT", bound=Operation)
 prim_func_pass = kernel_pass
 """Relay's name for passes on kernels."""
 
-add_pass_table(pass_thunks())
+add_pass_table({**get_all_passes(), **pass_thunks()})
 
 _MAKERS = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}
 

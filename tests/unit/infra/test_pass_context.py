@@ -1,0 +1,154 @@
+"""Contexts: levels, names, config, threads, and what goes wrong."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from support.seed_example import module
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay import transform
+from xrelay.errors import PassError
+from xrelay.passes.infra.relay_names import RELAY_PASSES
+from xrelay.transform import PassContext, PassInfo, Sequential
+
+
+@transform.module_pass(opt_level=4, name="NeedsFour")
+def needs_four(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+    return mod
+
+
+def test_defaults() -> None:
+    context = PassContext.current()
+    assert context.opt_level == 2
+    assert (context.required_pass, context.disabled_pass, context.config) == (frozenset(), frozenset(), {})
+
+
+def test_contexts_nest_and_are_left_by_errors() -> None:
+    outer = PassContext.current()
+    with PassContext(opt_level=3) as three:
+        assert PassContext.current() is three
+        with pytest.raises(ZeroDivisionError), PassContext(opt_level=1):
+            _ = 1 / (PassContext.current().opt_level - 1)
+        assert PassContext.current() is three
+    assert PassContext.current() is outer
+
+
+def test_every_thread_has_contexts_of_its_own() -> None:
+    with PassContext(opt_level=3), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: PassContext.current().opt_level).result() == 2
+        assert PassContext.current().opt_level == 3
+
+
+@pytest.mark.parametrize(
+    ("context", "runs", "reason"),
+    [
+        (PassContext(opt_level=4), True, "opt_level 4 >= 4"),
+        (PassContext(opt_level=3), False, "it needs opt_level 4, this is 3"),
+        (PassContext(opt_level=0, required_pass=["NeedsFour"]), True, "required_pass names it"),
+        (PassContext(opt_level=4, disabled_pass=["NeedsFour"]), False, "disabled_pass names it"),
+        (PassContext(required_pass=["NeedsFour"], disabled_pass=["NeedsFour"]), False, "disabled_pass names it"),
+    ],
+)
+def test_what_a_sequential_runs_and_why(context: PassContext, runs: bool, reason: str) -> None:
+    ((info, decision),) = Sequential([needs_four]).decisions(context)
+    assert (info.name, decision.runs, decision.reason) == ("NeedsFour", runs, reason)
+    assert context.pass_enabled(info) is runs
+
+
+def test_both_kinds_of_names_are_the_same_to_a_context() -> None:
+    fuse = transform.FuseOps()
+    assert not PassContext(disabled_pass=["relay-fuse-ops"]).pass_enabled(fuse.info)
+    assert not PassContext(disabled_pass=["relay-fuse-ops"]).pass_enabled(PassInfo(0, "relay-fuse-ops"))
+    assert not PassContext(disabled_pass=["FuseOps"]).pass_enabled(PassInfo(0, "relay-fuse-ops"))
+
+
+def test_every_row_is_a_pass_with_its_record() -> None:
+    for row in RELAY_PASSES:
+        made = getattr(transform, row.alias if row.alias else row.name)()
+        assert made.info.name == row.name
+        if row.name != "FoldScaleAxis":
+            assert (made.info.opt_level, made.info.required) == (row.opt_level, row.required)
+            assert made.info.spec.startswith(row.pass_name)
+
+
+def test_fold_scale_axis_is_a_sequential_of_level_0() -> None:
+    made: Any = transform.FoldScaleAxis()
+    assert isinstance(made, Sequential)
+    assert made.info == PassInfo(0, "FoldScaleAxis")
+    assert [p.info.name for p in made.passes] == ["BackwardFoldScaleAxis", "ForwardFoldScaleAxis", "FoldConstant"]
+    with PassContext(disabled_pass=["FoldScaleAxis"]):
+        before = module()
+        assert Sequential(["FoldScaleAxis"])(before) is not None
+        assert not Sequential(["FoldScaleAxis"]).decisions()[0][1].runs
+
+
+def test_config_reaches_the_passes() -> None:
+    with PassContext(config={"relay.FuseOps.max_depth": 1}):
+        groups = str(transform.FuseOps(fuse_opt_level=2)(module())).count("relay.fused")
+    assert groups > str(transform.FuseOps(fuse_opt_level=2)(module())).count("relay.fused") == 1
+    with PassContext(config={"relay.FuseOps.max_depth": 1}):
+        assert str(transform.FuseOps(2, max_depth=256)(module())).count("relay.fused") == 1
+
+
+def test_fuse_ops_takes_the_level_of_the_context() -> None:
+    with PassContext(opt_level=0):
+        assert str(transform.FuseOps()(module())).count("relay.fused") == 7
+    assert str(transform.FuseOps()(module())).count("relay.fused") == 1
+
+
+def test_list_configs_and_get_config() -> None:
+    assert PassContext.list_configs()["relay.FuseOps.max_depth"]["type"] == "int"
+    assert PassContext(config={"relay.FuseOps.max_depth": 3}).get_config("relay.FuseOps.max_depth") == 3
+    assert PassContext().get_config("relay.FuseOps.max_depth", 7) == 7
+    with pytest.raises(PassError, match=r"invalid config option 'relay\.FuseOp\.depth'"):
+        PassContext().get_config("relay.FuseOp.depth")
+
+
+def test_keys_can_be_registered() -> None:
+    transform.register_config("test.rate", float, "a rate")
+    assert PassContext(config={"test.rate": 1}).get_config("test.rate") == 1
+    with pytest.raises(TypeError, match=r"test\.rate: expected float, found str \('x'\)"):
+        PassContext(config={"test.rate": "x"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"opt_level": -1}, ValueError, "opt_level must not be negative, found -1"),
+        ({"opt_level": "3"}, TypeError, "opt_level must be an int, found '3'"),
+        ({"opt_level": True}, TypeError, "opt_level must be an int, found True"),
+        ({"disabled_pass": ["FoldConstnt"]}, ValueError, "no pass is called 'FoldConstnt'; help: .* 'FoldConstant'"),
+        ({"required_pass": ["relay-fuse-op"]}, ValueError, "no pass is called 'relay-fuse-op'; .* 'relay-fuse-ops'"),
+        ({"required_pass": ["qqq"]}, ValueError, "required_pass: no pass is called 'qqq'"),
+        ({"required_pass": "FuseOps"}, TypeError, "expected to be the type of list/tuple, found str"),
+        ({"disabled_pass": [1]}, TypeError, "must hold names of passes, found 1"),
+        ({"config": {"relay.FuseOps.max_dept": 1}}, AttributeError, "did you mean 'relay.FuseOps.max_depth'"),
+        ({"config": {"qqq": 1}}, AttributeError, "candidates are .*relay.FuseOps.max_depth"),
+        ({"config": {"relay.FuseOps.max_depth": "4"}}, TypeError, "expected int, found str"),
+        ({"config": {"relay.FuseOps.max_depth": None}}, TypeError, "expected int, found None"),
+        ({"config": {"relay.FuseOps.max_depth": True}}, TypeError, "expected int, found bool"),
+        ({"config": {"relay.FuseOps.link_params": 1}}, TypeError, "expected bool, found int"),
+        ({"config": {3: 1}}, TypeError, "config keys are strings"),
+        ({"config": [1]}, TypeError, "config must be a mapping"),
+        ({"instruments": [object()]}, TypeError, "object is no instrument"),
+        ({"instruments": 3}, TypeError, "must be a list of instruments"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(PassError, match=message) as caught:
+        PassContext(**arguments)
+    assert isinstance(caught.value, kind)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_of_relays_other_passes_are_taken() -> None:
+    assert PassContext(disabled_pass=["FastMath"]).disabled_pass == {"FastMath"}
+
+
+def test_contexts_are_left_in_order() -> None:
+    first, second = PassContext(), PassContext()
+    with first, pytest.raises(PassError, match="not the innermost"), second:
+        first.__exit__(None, None, None)
