@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, OpResult, SSAValue
@@ -10,6 +13,9 @@ from xrelay.dialects.loop.affine_bounds import Interval, bounds
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.value_map import ValueMap
+
+MAX_CHOICES = 6
+"""Up to so many variables in an access all combinations of domains and bindings are tried for its bounds."""
 
 
 def loop_of_index(value: SSAValue) -> ForOp | None:
@@ -61,14 +67,29 @@ def in_loop_indices(index: ValueMap) -> ValueMap:
 
 
 def index_bounds(index: ValueMap) -> list[Interval | None]:
-    """What each expression can be: by the domains of the block's variables, and by their bindings; the tighter."""
-    direct, bound = index, in_loop_indices(index)
-    result: list[Interval | None] = []
-    for k in range(len(index)):
-        ends = [
-            interval
-            for candidate in (direct, bound)
-            if (interval := bounds(candidate.exprs[k], [interval_of(v) for v in candidate.operands])) is not None
-        ]
-        result.append((max(low for low, _ in ends), min(high for _, high in ends)) if ends else None)
+    """What each expression can be, by the domains of the block's variables and by their bindings; the tightest.
+
+    In `%v - %io * 16` with `%v = %io * 16 + %ii` the binding tells, in `%v + %w - %io * 16` with `%w` cut off by its
+    domain the binding of the one variable and the domain of the other: each choice is tried.
+    """
+    bindings = [(value, binding) for value in index.operands if (binding := binding_of(value)) is not None]
+    result: list[Interval | None] = [None] * len(index)
+    for chosen in _choices(bindings):
+        candidate = index.substitute(dict(chosen)).simplified() if chosen else index
+        box = [interval_of(value) for value in candidate.operands]
+        for k, expr in enumerate(candidate.exprs):
+            result[k] = _tighter(result[k], bounds(expr, box))
     return result
+
+
+def _choices(bindings: Sequence[tuple[SSAValue, ValueMap]]) -> Iterator[tuple[tuple[SSAValue, ValueMap], ...]]:
+    """The subsets of a few bindings; of many only the empty one, those of one less than all, and all."""
+    count = len(bindings)
+    sizes = range(count + 1) if count <= MAX_CHOICES else sorted({0, count - 1, count})
+    return chain.from_iterable(combinations(bindings, size) for size in sizes)
+
+
+def _tighter(left: Interval | None, right: Interval | None) -> Interval | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return max(left[0], right[0]), min(left[1], right[1])

@@ -59,13 +59,18 @@ def lower_blocks(function: func.FuncOp) -> None:
     """Erases the blocks of one function; `ScheduleError` where a tail's strategy is not possible."""
     if not blocks_inside(function):
         return
+    cut_tails(function)
+    for block in blocks_inside(function):
+        _erase_block(block)
+    _erase_empty_loops(function)
+
+
+def cut_tails(function: func.FuncOp) -> None:
+    """The first two steps, blocks still there: inits in nests of their own, partial tiles cut or moved."""
     names = Names(function)
     decompose_init(function, names)
     for body in function.body.blocks:
         handle_tails(body, names)
-    for block in blocks_inside(function):
-        _erase_block(block)
-    _erase_empty_loops(function)
 
 
 def _erase_block(block: BlockOp) -> None:

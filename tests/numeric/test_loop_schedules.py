@@ -123,6 +123,18 @@ def test_convolution_with_epilogue_and_padding(tail: Tail):
     check_same(CONV, schedule)
 
 
+def test_a_loop_of_a_spatial_and_a_reduce_variable_moves_as_a_whole():
+    """Its parts keep their order, so that each element is initialised before anything is added to it."""
+    schedule = scheduled(GEMM).fuse("j", "k").split("j_k", 4)
+    check_same(GEMM, schedule.reorder("j_k_o", "j_k_i", "i"))
+
+
+def test_padding_at_a_reduction_that_is_masked_later():
+    """The reach of an access is told by the binding of one variable and the domain of the other."""
+    schedule = scheduled(CONV).compute_at("pad", "ci").split("kw", 5, tail=Tail.MASK)
+    check_same(CONV, schedule)
+
+
 def test_reduction_at_its_consumer_in_tiles():
     check_same(SOFTMAX, scheduled(SOFTMAX).split("r", 2).compute_at("max", "r_o").split("k", 4))
 

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, SchedulePrimitive
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, SchedulePrimitive, Tail
 from xrelay.dialects.loop.affine_bounds import Interval, bounds
 from xrelay.dialects.loop.ranges import interval_of
-from xrelay.passes.loop.primitives.nest import accumulates_without_init, blocks_under, reduces_over, refusal
+from xrelay.dialects.loop.schedule import primitive_text
+from xrelay.errors import ScheduleError
+from xrelay.passes.loop.lower_blocks import cut_tails
+from xrelay.passes.loop.primitives.nest import (
+    accumulates_without_init,
+    blocks_under,
+    loops_of,
+    reduces_over,
+    refusal,
+)
 
 
 def keeps_away(block: BlockOp, loop: ForOp, beyond: Interval) -> bool:
@@ -40,3 +51,19 @@ def check_overlap(loop: ForOp, around: list[ForOp], step: SchedulePrimitive, *, 
         if accumulates_without_init(block):
             reason = f"block {name!r} updates its result in place, and overlapping tiles would update twice"
             raise refusal(step, subject, reason, "use tail = peel or mask")
+
+
+def has_overlap(kernel: func.FuncOp) -> bool:
+    """Whether some loop of the kernel has `tail = overlap`."""
+    return any(loop.tail is Tail.OVERLAP for loop in loops_of(kernel).values())
+
+
+def check_tails(trial: func.FuncOp, step: SchedulePrimitive) -> None:
+    """Refuse `step`, which has been applied to `trial`, a copy of the kernel, where a last tile cannot be moved back.
+
+    That depends on every loop of the tile: its kind, later splits of it, blocks that were brought in. Spoils `trial`.
+    """
+    try:
+        cut_tails(trial)
+    except ScheduleError as error:
+        raise ScheduleError(f"{primitive_text(step)}: {error.message}", help=error.help) from error

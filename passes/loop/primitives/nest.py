@@ -99,6 +99,11 @@ def reduces_over(block: BlockOp, loop: ForOp) -> bool:
     return any(kind is IterKind.REDUCE and loop.index in bindings[k].operands for k, kind in enumerate(block.kinds))
 
 
+def is_spatial_in(block: BlockOp, loop: ForOp) -> bool:
+    """Whether a spatial variable of the block depends on the loop."""
+    return loop.index in block.bindings.select(block.spatial).operands
+
+
 def accumulates_without_init(block: BlockOp) -> bool:
     """Whether running the block twice at one point gives another result: it reads what it wrote, and has no init."""
     written = set(block.writes)

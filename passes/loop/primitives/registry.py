@@ -8,8 +8,9 @@ from typing import Any
 
 from xdsl.dialects import func
 
-from xrelay.dialects.loop import SchedulePrimitive
+from xrelay.dialects.loop import SchedulePrimitive, Tail
 from xrelay.errors import ScheduleError
+from xrelay.passes.loop.primitives.legality import check_tails, has_overlap
 
 Rewrite = Callable[[func.FuncOp, Any], None]
 """Changes the kernel in place; raises `ScheduleError`, leaving the kernel alone, where that is not legal.
@@ -53,4 +54,9 @@ def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> None:
     if isinstance(rewrite, str):
         module, _, name = rewrite.partition(":")
         rewrite = getattr(import_module(module), name)
+    if getattr(step, "tail", None) is Tail.OVERLAP or has_overlap(kernel):
+        # Whether the last tiles can be moved back shows when they are: on a copy, before the kernel is touched.
+        trial = kernel.clone()
+        rewrite(trial, step)
+        check_tails(trial, step)
     rewrite(kernel, step)

@@ -11,7 +11,15 @@ from xrelay.dialects.loop import ForOp, LoopKind, SchedulePrimitive, Tail
 from xrelay.dialects.loop.ranges import loop_of_index
 from xrelay.dialects.loop.schedule import Reorder
 from xrelay.passes.loop.primitives.legality import check_overlap
-from xrelay.passes.loop.primitives.nest import blocks_under, enclosing_loops, find_loop, only_op, reduces_over, refusal
+from xrelay.passes.loop.primitives.nest import (
+    blocks_under,
+    enclosing_loops,
+    find_loop,
+    is_spatial_in,
+    only_op,
+    reduces_over,
+    refusal,
+)
 
 
 def reorder(kernel: func.FuncOp, step: Reorder) -> None:
@@ -34,7 +42,8 @@ def reorder(kernel: func.FuncOp, step: Reorder) -> None:
     `init` still runs once for each point, where all reduce variables are zero, so a reduction may move outwards as long
     as nothing that reads its result moves with it. Refuses loops that are not one perfect nest (a reduction would then
     leave the part of the nest that its init and its consumers need), a vectorized loop that would not stay innermost,
-    and tiles with `tail = overlap` that would get a reduction around them.
+    tiles with `tail = overlap` that would get a reduction around them, and another order of the parts of a loop that
+    spatial and reduce variables were fused into, where some elements would be initialised too late.
     """
     named = [find_loop(kernel, name, step) for name in step.loops]
     apply_order(named, step)
@@ -94,6 +103,29 @@ def _check_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: ScheduleP
             raise refusal(step, f"loop {loop.loop_name!r}", reason, "keep it inside")
         if loop.tail is Tail.OVERLAP:
             check_overlap(loop, [*outside, *order[:position]], step, innermost=chain[-1])
+    _check_init_first(chain, order, step)
+
+
+def _check_init_first(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
+    """Refuse an order in which a reduction adds to some point before it reaches the point's init.
+
+    The first visit of a point has all reduce variables zero as long as the loops that drive both spatial and reduce
+    variables keep their order among each other: with `fuse("j", "k")`, then `split("j_k", 3)` of a reduction over 5,
+    point j = 1 is visited at 5 = (1, 2) to 9 = (3, 0), and with the inner loop outside (2, 0) would come before (1, 2).
+    """
+    for block in blocks_under(chain[-1]):
+        if not block.has_init:
+            continue
+        mixed = {loop for loop in chain if reduces_over(block, loop) and is_spatial_in(block, loop)}
+        before, after = ([loop for loop in loops if loop in mixed] for loops in (chain, order))
+        moved = next((new for old, new in zip(before, after, strict=True) if old is not new), None)
+        if moved is not None:
+            reason = (
+                f"block {block.block_name!r} has spatial and reduce variables fused in it and in "
+                f"{', '.join(repr(loop.loop_name) for loop in before if loop is not moved)}: in another order it would "
+                f"add to some elements before their init"
+            )
+            raise refusal(step, f"loop {moved.loop_name!r}", reason, "keep these loops in their order among each other")
 
 
 def _rebuild(chain: Sequence[ForOp], order: Sequence[ForOp]) -> None:

@@ -170,6 +170,24 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
         "a loop around it",
     ),
     (GEMM, [SetTail("k", Tail.OVERLAP)], "block 'gemm' reduces over it", ADVICE_TAIL),
+    (
+        GEMM,
+        [Fuse("j", "k"), Split("j_k", 3), Reorder(("j_k_i", "j_k_o"))],
+        "it would add to some elements before their init",
+        "keep these loops in their order",
+    ),
+    (
+        GEMM,
+        [Split("i", 5, Tail.OVERLAP), Parallelize("i_o")],
+        "two threads would accumulate the same elements in block 'gemm'",
+        "use peel or mask",
+    ),
+    (
+        GEMM,
+        [Split("i", 8), Fuse("i_o", "i_i"), Split("i_o_i_i", 12, Tail.OVERLAP), Split("i_o_i_i_i", 5)],
+        "the domain is shorter than one tile by 3",
+        "use peel or mask",
+    ),
 ]  # fmt: skip
 
 
