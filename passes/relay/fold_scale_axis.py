@@ -45,9 +45,6 @@ BACKWARD: tuple[type[Step], ...] = (AddOp, BiasAddOp, ReluOp, MaxPool2DOp)
 FORWARD: tuple[type[Step], ...] = (ReluOp, MaxPool2DOp)
 """What may stand between a heavy op and a factor."""
 
-BOTH = "both"
-DIRECTIONS = (BOTH, "backward", "forward")
-
 
 @dataclass(frozen=True)
 class RelayFoldScaleAxisPass(ModulePass):
