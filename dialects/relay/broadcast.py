@@ -65,9 +65,8 @@ def broadcast_layouts(layouts: Sequence[Layout | None], shapes: Sequence[Shape])
 
 def _splits_unit_axis(target: Layout, shape: Shape, shapes: Sequence[Shape]) -> bool:
     """Whether `shape` has extent 1 along an axis that `target` splits while another operand has more."""
-    widest = max((other for other in shapes), key=len)
-    for letter, extent in zip(target.primal, shape, strict=True):
-        position = target.primal.index(letter)
-        if extent == 1 and target.factor(letter) is not None and len(widest) > position and widest[position] != 1:
-            return True
-    return False
+    others = [other for other in shapes if len(other) == len(target.primal)]
+    return any(
+        extent == 1 and target.factor(letter) is not None and any(other[axis] != 1 for other in others)
+        for axis, (letter, extent) in enumerate(zip(target.primal, shape, strict=True))
+    )

@@ -34,7 +34,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr, TupleType, UnknownLoc
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
@@ -218,6 +218,9 @@ class _Alterer:
             return known.value
         key = (value, str(layout))
         if key not in self.versions:
+            if str(layout) != layout.primal and not _divisible(value, layout):
+                # The last block would be padded, and what reads it would take the padding for elements.
+                raise LayoutError(f"a value of type {value.type} does not come in whole blocks of {layout}")
             source = known.layout if known is not None else Layout.parse(layout.primal)
             self.versions[key] = self._transform(value if known is None else known.value, source, layout)
         return self.versions[key]
@@ -258,15 +261,20 @@ def _whole_tuple(
 
 
 def _divisible(value: SSAValue, layout: Layout) -> bool:
+    types = value.type.types.data if isinstance(value.type, TupleType) else (value.type,)
+    return all(_type_divisible(type, layout) for type in types)
+
+
+def _type_divisible(type: Attribute, layout: Layout) -> bool:
     try:
-        shape = shape_of(value.type)
+        shape = shape_of(type)
     except ValueError:
         return False
     if len(shape) != len(layout.primal):
         return False
     return all(
-        isinstance(extent, int) and extent % (layout.factor(letter) or 1) == 0
-        for letter, extent in zip(layout.primal, shape, strict=True)
+        factor is None or (isinstance(extent, int) and extent % factor == 0)
+        for factor, extent in zip(map(layout.factor, layout.primal), shape, strict=True)
     )
 
 

@@ -69,6 +69,21 @@ def shared_operand() -> relay.Expr:
     return relay.multiply(doubled, relay.add(doubled, doubled))
 
 
+def broadcast_against_blocks() -> relay.Expr:
+    """Operands of one channel beside blocked ones, on either side."""
+    data = relay.var("data", shape=(1, 16, 5, 4))
+    conv = relay.nn.conv2d(data, weight(16, 16, 1, 1))
+    left = relay.maximum(relay.const(weight(1)), conv)
+    return relay.subtract(relay.const(weight(1, 5, 1)), relay.subtract(left, relay.const(weight(1, 1, 1, 4))))
+
+
+def blocks_of_different_sizes() -> relay.Expr:
+    """24 channels come in blocks of 8, 16 in blocks of 16: joined they fit neither."""
+    data = relay.var("data", shape=(1, 16, 3, 3))
+    parts = [relay.nn.conv2d(data, weight(channels, 16, 1, 1)) for channels in (16, 24, 8)]
+    return relay.concatenate(parts, axis=1)
+
+
 def layout_round_trip() -> relay.Expr:
     x = relay.var("x", shape=(1, 32, 5, 6))
     blocked = relay.layout_transform(x, src_layout="NCHW", dst_layout="NCHW16c")
@@ -118,6 +133,8 @@ NETWORKS: list[Build] = [
     odd_channels,
     grouped,
     shared_operand,
+    broadcast_against_blocks,
+    blocks_of_different_sizes,
     layout_round_trip,
     reductions_of_reductions,
     attention_like,
