@@ -50,6 +50,8 @@ class ForwardGraph:
     """Whether what feeds the node counts among the arguments of its kernel: for calls and tuples."""
     dynamic_extents: list[int] = field(default_factory=list[int])
     """How many dimensions of the node's result are unknown; each is one more output of its kernel."""
+    hints: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
+    """Nodes that ask to be fused with a certain node behind them; `None` where there is no such node."""
 
     def __len__(self) -> int:
         return len(self.names)

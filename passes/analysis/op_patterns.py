@@ -25,6 +25,7 @@ from xrelay.dialects.relay.scope import LetOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import shape_of
 from xrelay.passes.analysis.forward_graph import ForwardGraph, Use
+from xrelay.passes.analysis.fusion_hints import resolve_hints
 
 NodeRef: TypeAlias = Operation | SSAValue
 """What a node stands for: an op of the block, or a value that comes from outside it."""
@@ -61,7 +62,9 @@ def forward_graph(block: Block) -> BlockGraph:
     for op in block.ops:
         if not op.has_trait(IsTerminator) and not any(result.first_use for result in op.results):
             builder.add_root(op)
-    return BlockGraph(builder.graph, builder.refs, builder.numbers)
+    found = BlockGraph(builder.graph, builder.refs, builder.numbers)
+    resolve_hints(found)
+    return found
 
 
 def is_fusable_scalar(op: Operation) -> bool:

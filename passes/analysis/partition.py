@@ -12,7 +12,8 @@ A group grows to at most `max_depth` nodes, counted as Relay does (constants and
 `max_function_args` arguments. A path is walked only until it has counted past `max_depth`, and a node refused for depth
 once is never walked again, since groups only grow: the cost is linear in the graph for a given `max_depth`.
 
-The first node visited wins: of two convolutions added together, the one that is the sum's first operand takes it.
+The first node visited wins: of two convolutions added together, the one that is the sum's first operand takes it. A
+hint (`ForwardGraph.hints`) changes that order and nothing else: within a phase hinted nodes are asked first.
 """
 
 from __future__ import annotations
@@ -135,17 +136,26 @@ class _Partitioner:
         self.too_deep: set[int] = set()
         self.arguments = ArgumentCounter(graph, self.groups, options.max_function_args)
         self.postponed: defaultdict[int, list[tuple[int, PathRule]]] = defaultdict(list)
-        """Consumer → nodes that may fuse by the rule if the consumer, when it is visited, finds the arguments to fit."""
+        """Consumer → nodes that may fuse by the rule if the consumer finds the arguments to fit when it is visited."""
 
     def run(self) -> Partition:
         if self.options.opt_level > 0:
             for phase in range(NUM_PHASES):
+                for node in self._hinted():
+                    self._visit(node, phase)
                 for node in range(len(self.graph)):
                     self._settle(node)
                     self._visit(node, phase)
         groups = self.groups
         roots = [groups.root(node) for node in range(len(self.graph))]
         return Partition(self.graph, self.tree, roots, groups.anchor, groups.pattern, self.decisions)
+
+    def _hinted(self) -> list[int]:
+        """The nodes whose hint names their post-dominator: each phase asks them first, by the same rules."""
+        hints = self.graph.hints
+        return sorted(
+            node for node, wanted in hints.items() if wanted is not None and wanted == self.tree.parents[node]
+        )
 
     def _first_decision(self, node: int) -> FusionDecision:
         parent = self.tree.parents[node]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xrelay.tools.commands.base import Command
 from xrelay.tools.commands.bench import BenchCommand
 from xrelay.tools.commands.compile import CompileCommand
+from xrelay.tools.commands.explain import ExplainCommand
 from xrelay.tools.commands.import_ import ImportCommand
 from xrelay.tools.commands.inspect import InspectCommand
 from xrelay.tools.commands.run import RunCommand
@@ -12,4 +13,4 @@ from xrelay.tools.commands.run import RunCommand
 
 def all_commands() -> list[Command]:
     """One of each, in the order of `xrelay --help`."""
-    return [ImportCommand(), CompileCommand(), RunCommand(), BenchCommand(), InspectCommand()]
+    return [ImportCommand(), CompileCommand(), RunCommand(), BenchCommand(), InspectCommand(), ExplainCommand()]

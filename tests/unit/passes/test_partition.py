@@ -341,3 +341,29 @@ def test_a_long_chain_of_convs_under_a_limit_on_arguments(g: GraphBuilder):
         node = g.elemwise(g.conv(node))
     found = partition(g.returns(node), FusionOptions(max_function_args=4))
     assert len(found.members()) == 1 + 20_000 + 20_000
+
+
+# --- hints
+
+
+def test_a_hint_gives_the_sum_to_the_other_conv(g: GraphBuilder):
+    x = g.var()
+    left, right = g.conv(x), g.conv(x)
+    total = g.sum_of(left, right)
+    graph = g.returns(total)
+    assert fused_groups(graph) == groups({left, total})
+    graph.hints[right] = total
+    assert fused_groups(graph) == groups({right, total})
+
+
+def test_a_hint_makes_no_illegal_fusion(g: GraphBuilder):
+    x = g.var()
+    conv = g.conv(x)
+    flat = g.injective(conv)
+    relu = g.elemwise(flat)
+    graph = g.returns(relu)
+    expected = fused_groups(graph)
+    # A conv takes no reshape; the relu is not the conv's post-dominator; nothing behind it has the name.
+    for wanted in (flat, relu, None):
+        graph.hints[conv] = wanted
+        assert fused_groups(graph) == expected == groups({flat, relu})

@@ -1,0 +1,162 @@
+"""Fusion in words: the list of kernels, and the story of one op."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xrelay.dialects.relay.op_pattern import OpPatternKind
+from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
+from xrelay.passes.analysis.forward_graph import Edge
+from xrelay.passes.analysis.fusion_decision import FusionDecision, FusionRule
+
+
+def group_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:
+    """Every block with its kernels, every kernel with its ops, and at last the ops that are in none."""
+    for block in blocks:
+        work = sum(node in block.ops for group in block.groups for node in group.nodes)
+        yield f"@{block.function}: {_count(work, 'op')} in {_count(len(block.groups), 'kernel')}"
+        for group in block.groups:
+            yield f"  {group.name}{_kind(group)}"
+            for node in group.nodes:
+                if node in block.ops:
+                    yield f"    {_with_places(block.ops[node])}"
+        if block.alone:
+            yield "  in no kernel"
+            yield from (f"    {_with_places(block.ops[node])}" for node in block.alone)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _kind(group: ExplainedGroup) -> str:
+    parts = [part for part in (group.anchor and f"anchor {group.anchor}", group.pattern) if part]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _with_places(op: ExplainedOp) -> str:
+    return f"{op.label} [{', '.join(op.places)}]" if op.places else op.label
+
+
+def story_lines(block: ExplainedBlock, op: ExplainedOp) -> Iterator[str]:
+    """What happened to `op` and why: its kernel, its post-dominator, the rule, what blocked it, what would help."""
+    decision = block.decision(op.node)
+    yield f"{_with_places(op)}, node #{op.node} of @{block.function}"
+    yield f"  pattern: {block.graph.patterns[op.node].relay_name}"
+    yield f"  kernel: {_kernel(block, op.node)}"
+    yield f"  post-dominator: {_post_dominator(block, decision)}"
+    yield (
+        f"  decision: {'fused' if decision.fused else 'not fused'} into it"
+        if decision.post_dominator is not None
+        else ("  decision: it is the last of its kernel")
+    )
+    yield f"  rule: {decision.rule.value}"
+    blocker = blocked_by(block, decision)
+    if blocker is not None:
+        yield f"  blocked by: {blocker}"
+    change = what_would_help(block, decision)
+    if change is not None:
+        yield f"  to change it: {change}"
+    hint = hint_effect(block, op)
+    if hint is not None:
+        yield f"  hint: {hint}"
+
+
+def _kernel(block: ExplainedBlock, node: int) -> str:
+    group = block.group_of.get(node)
+    if group is None:
+        return "none, it is no work by itself"
+    others = [block.name(member) for member in group.nodes if member != node and member in block.ops]
+    return f"{group.name}, " + (f"with {', '.join(others)}" if others else "alone")
+
+
+def _post_dominator(block: ExplainedBlock, decision: FusionDecision) -> str:
+    """Where all paths from the node meet, and the worst pattern on the way there."""
+    if decision.post_dominator is None:
+        return "none; " + (
+            "its value is seen outside (returned, let-bound, or used in a region)"
+            if block.graph.extern[decision.node]
+            else "nothing uses it, or its uses do not meet before the outside"
+        )
+    pattern = block.partition.tree.patterns[decision.node].relay_name
+    return f"{block.name(decision.post_dominator)}, on the way there {pattern}"
+
+
+def blocked_by(block: ExplainedBlock, decision: FusionDecision) -> str | None:
+    """The node or edge that stood in the way; `None` where none did."""
+    if decision.fused or decision.post_dominator is None:
+        return None
+    if isinstance(decision.blocker, Edge):
+        producer, consumer, pattern = decision.blocker
+        return f"the edge from {block.name(producer)} into {block.name(consumer)}, which is {pattern.relay_name}"
+    if decision.blocker is not None:
+        return f"the node {block.name(decision.blocker)}{_why_not_free(block, decision.blocker)}"
+    if decision.found is not None:
+        return f"the limit: {decision.found} found, {decision.limit} allowed"
+    return None
+
+
+def _why_not_free(block: ExplainedBlock, node: int) -> str:
+    """The group that a blocking node belongs to, where that is what blocks."""
+    root = block.partition.roots[node]
+    anchor = block.partition.anchors[root]
+    own = block.graph.patterns[node]
+    if anchor is not None and anchor != node:
+        return f" ({own.relay_name}), taken by {block.name(anchor)}"
+    if block.partition.patterns[root] != own:
+        return f" ({own.relay_name}), in a kernel that is {block.partition.patterns[root].relay_name}"
+    return f", which is {own.relay_name}"
+
+
+def what_would_help(block: ExplainedBlock, decision: FusionDecision) -> str | None:
+    """What would have to be otherwise for the node to be fused; `None` where it is fused already, or never can be."""
+    if decision.fused:
+        return None
+    if decision.post_dominator is None:
+        outside = block.graph.extern[decision.node] and block.graph.outputs[decision.node]
+        return "its value would have to be used inside one kernel alone" if outside else None
+    target = block.name(decision.post_dominator)
+    match decision.rule:
+        case FusionRule.LEVEL:
+            return "raise the optimisation level to 1 or more"
+        case FusionRule.DEPTH:
+            return f"raise max-depth to {decision.found} or more; the number is counted as far as the limit"
+        case FusionRule.ARGUMENTS:
+            return "raise max-function-args"
+        case FusionRule.OPAQUE | FusionRule.REDUCTION:
+            return None
+        case FusionRule.TUPLE:
+            return f"{target} would have to be fused into an injective op first"
+        case _:
+            return _simpler(block, decision, target)
+
+
+def _simpler(block: ExplainedBlock, decision: FusionDecision, target: str) -> str:
+    if isinstance(decision.blocker, Edge):
+        producer, consumer, pattern = decision.blocker
+        if decision.rule is FusionRule.ANCHOR and pattern is OpPatternKind.BROADCAST:
+            return f"{block.name(consumer)} would have to keep the shape of {block.name(producer)}"
+        return f"{block.name(consumer)} would have to be a simpler op than {pattern.relay_name}"
+    if decision.blocker is None:
+        return f"{target} would have to be of a simpler pattern"
+    anchor = block.partition.anchors[block.partition.roots[decision.blocker]]
+    if anchor is None or anchor == decision.blocker:
+        return f"{block.name(decision.blocker)} would have to be of a simpler pattern"
+    text = f"{block.name(decision.blocker)} would have to be free of {block.name(anchor)}"
+    if decision.rule is FusionRule.ANCHOR and decision.blocker == decision.post_dominator:
+        operator = block.ops[decision.blocker].operator
+        text += f': relay.fuse_with = "{operator}" on this op lets it choose first'
+    return text
+
+
+def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:
+    """What became of the op's `relay.fuse_with`; `None` without one."""
+    if op.hint is None:
+        return None
+    wanted = block.graph.hints.get(op.node)
+    decision = block.decision(op.node)
+    if wanted is None:
+        return f'"{op.hint}" names no op behind this one; without effect'
+    if wanted != decision.post_dominator:
+        return f'"{op.hint}" is {block.name(wanted)}, not the post-dominator; without effect'
+    return f'"{op.hint}": asked first, ' + ("and fused" if decision.fused else "but the fusion is not legal")

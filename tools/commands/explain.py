@@ -1,0 +1,107 @@
+"""`xrelay explain`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, ClassVar
+
+from xrelay.errors import InputError
+from xrelay.tools.commands.base import Command, UsageError
+from xrelay.tools.commands.options import add_shapes, add_source
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedOp
+
+
+class ExplainCommand(Command):
+    """Say what the compiler decided about a model, and why.
+
+    `xrelay explain fusion MODEL` lists the kernels with the ops in each. With --op NAME it tells the story of an op:
+    its post-dominator, the rule that decided, the node or edge that blocked it, and what would have to change. NAME is
+    a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (#5). The model is looked at after the graph optimiser, as `xrelay compile` fuses it; with --as-is, as it stands.
+    """
+
+    name: ClassVar[str] = "explain"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """What to explain, of which model, and in which form."""
+        parser.add_argument("subject", choices=["fusion"], help="what to explain")
+        add_source(parser, "model: .onnx or .mlir")
+        add_shapes(parser)
+        parser.add_argument("--op", metavar="NAME", help="tell the story of this op")
+        parser.add_argument("--as-is", action="store_true", help="do not run the graph optimiser first")
+        parser.add_argument(
+            "-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)"
+        )
+        parser.add_argument("--max-depth", type=int, default=256, help="how many nodes a kernel may have (256)")
+        parser.add_argument("--max-function-args", type=int, default=0, help="how many arguments; 0 is no limit (0)")
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="write JSON")
+        form.add_argument("--dot", action="store_true", help="write a graph for Graphviz")
+
+    def run(self, args: Namespace) -> int:
+        """Optimise, fuse, and print what was found."""
+        if args.dot and args.op is not None:
+            raise UsageError("--dot draws whole functions", help="leave out --op, or use --json with it")
+        blocks = _explained(args)
+        chosen = None if args.op is None else _chosen(blocks, args.op)
+        sys.stdout.writelines(line + "\n" for line in _written(args, blocks, chosen))
+        return 0
+
+
+def _explained(args: Namespace) -> Sequence[ExplainedBlock]:
+    """The blocks of the model's functions, fused."""
+    from xrelay.api.sources import load_source
+    from xrelay.passes.analysis.explain import explain_fusion
+    from xrelay.passes.analysis.partition import FusionOptions
+
+    options = FusionOptions(args.opt_level, args.max_depth, args.max_function_args)
+    module = load_source(args.model, shapes=dict(args.shapes))
+    _prepare(module, args)
+    return explain_fusion(module, options)
+
+
+def _prepare(module: ModuleOp, args: Namespace) -> None:
+    """Infer types, and run what the compiler runs before fusion."""
+    from xrelay.lowering.pipelines import Phase, all_passes, compile_stages
+    from xrelay.lowering.registry import pass_thunks
+    from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+    from xrelay.passes.infra.source import full_context
+
+    wanted = (Phase.TYPED,) if args.as_is else (Phase.TYPED, Phase.OPTIMIZED)
+    stages = [stage for stage in compile_stages(opt_level=args.opt_level) if stage.phase in wanted]
+    passes = parse_passes(",".join(all_passes(stages)), pass_thunks())
+    run_pipeline(module, passes, context=full_context())
+
+
+def _chosen(blocks: Sequence[ExplainedBlock], name: str) -> list[ExplainedOp]:
+    """The ops called `name`; `InputError` where there is none."""
+    chosen = [op for block in blocks for op in block.matching(name)]
+    if not chosen:
+        known = sorted({known for block in blocks for op in block.ops.values() for known in op.names})
+        near = get_close_matches(name, known, n=3)
+        hint = f"did you mean {', '.join(near)}?" if near else "leave out --op to see all; --as-is keeps more of them"
+        raise InputError(f"no op is called {name!r}", help=hint)
+    return chosen
+
+
+def _written(args: Namespace, blocks: Sequence[ExplainedBlock], chosen: Sequence[ExplainedOp] | None) -> Sequence[str]:
+    """The lines for stdout."""
+    from xrelay.passes.analysis.explain_formats import dot_lines, to_json
+    from xrelay.passes.analysis.explain_story import group_lines, story_lines
+
+    if args.json:
+        return [to_json(blocks, chosen)]
+    if args.dot:
+        return list(dot_lines(blocks))
+    if chosen is None:
+        return list(group_lines(blocks))
+    wanted = {id(op) for op in chosen}
+    return [
+        line for block in blocks for op in block.ops.values() if id(op) in wanted for line in story_lines(block, op)
+    ]
