@@ -18,7 +18,7 @@ from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pipeline import PassTable, parse_passes
-from xrelay.passes.infra.relay_names import relay_pass, remember_names
+from xrelay.passes.infra.relay_names import RELAY_PASSES, relay_pass, remember_names
 from xrelay.passes.infra.source import read_text
 from xrelay.tools.opt.catalogue import named_pipelines
 
@@ -92,6 +92,7 @@ def add_pass_flags(parser: ArgumentParser) -> None:
 def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
     """The pipeline of `args`; `PassError` for names, options, levels and config that are none."""
     remember_names(available)
+    available = {**available, **{row.name: available[row.pass_name] for row in RELAY_PASSES}}
     context = _context(args)
     if args.run_reproducer:
         return _replayed(args, available)
