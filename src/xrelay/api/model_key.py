@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from hashlib import blake2b
+from mmap import ACCESS_READ, mmap
 from os import PathLike
 from pathlib import Path
 
@@ -14,7 +17,11 @@ from xrelay.errors import XRelayError
 from xrelay.passes.infra.instruments import print_module
 from xrelay.plugins import plugin_stamp
 from xrelay.runtime.cache import content_key
+from xrelay.runtime.cores import default_num_threads
 from xrelay.target.target import Target
+
+_PIECE = 1 << 24
+"""Bytes of a file that are hashed at a time."""
 
 
 def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | None) -> str | None:
@@ -48,11 +55,32 @@ def _content(source: Source) -> bytes | str | None:
     if not isinstance(source, str | PathLike):
         return source.SerializeToString(deterministic=True)
     path = Path(source)
+    # A model with external data names its files under the key "location", a text its side file in this attribute.
+    elsewhere = b"location" if path.suffix == ".onnx" else b"relay.weights"
     try:
-        data = path.read_bytes()
-    except OSError:
-        return None  # loading it says what is wrong
-    if path.suffix == ".onnx":
-        # A model with external data names its files under the key "location".
-        return None if b"location" in data else data
-    return None if b"relay.weights" in data else data
+        return _file_digest(path, elsewhere)
+    except (OSError, ValueError):
+        return None  # absent, unreadable or empty: loading it says what is wrong
+
+
+def _file_digest(path: Path, elsewhere: bytes) -> str | None:
+    """What identifies the bytes of a file; None where `elsewhere` occurs in it.
+
+    Hashing lets go of Python's lock, so the pieces of a large file are hashed side by side while it is searched.
+    """
+    with (
+        path.open("rb") as file,
+        mmap(file.fileno(), 0, access=ACCESS_READ) as data,
+        memoryview(data) as view,
+        ThreadPoolExecutor(default_num_threads()) as pool,
+    ):
+        starts = range(0, len(view), _PIECE)
+        digests = [pool.submit(_piece_digest, view, start) for start in starts]
+        if data.find(elsewhere) >= 0:
+            return None
+        return content_key([f"{len(view)}", *(digest.result() for digest in digests)])
+
+
+def _piece_digest(view: memoryview, start: int) -> bytes:
+    with view[start : start + _PIECE] as piece:
+        return blake2b(piece, digest_size=32).digest()
