@@ -12,6 +12,7 @@ from xrelay.interpreters.relay import (
     convolution,
     dense_pack,
     elementwise,
+    lrn,
     normalization,
     pooling,
     reduction,
@@ -22,7 +23,7 @@ from xrelay.interpreters.relay.registry import Value, can_evaluate, evaluate_op,
 from xrelay.interpreters.relay.run import run_relay
 from xrelay.plugins import load_plugins
 
-FAMILIES = (convolution, dense_pack, elementwise, normalization, pooling, reduction, transform)
+FAMILIES = (convolution, dense_pack, elementwise, lrn, normalization, pooling, reduction, transform)
 """The modules whose import registers the operators' meanings."""
 
 load_plugins("interpreter")

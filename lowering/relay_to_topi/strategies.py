@@ -17,7 +17,18 @@ Build: TypeAlias = Callable[[TopiEmitter], Sequence[SSAValue]]
 
 STRATEGIES: StrategyRegistry[Build] = StrategyRegistry()
 
-FAMILIES = ("elementwise", "conv", "dense", "normalization", "pool", "reduction", "softmax", "transform", "layout")
+FAMILIES = (
+    "elementwise",
+    "conv",
+    "dense",
+    "lrn",
+    "normalization",
+    "pool",
+    "reduction",
+    "softmax",
+    "transform",
+    "layout",
+)
 
 
 def load() -> None:

@@ -23,7 +23,8 @@ class ExplainCommand(Command):
 
     `xrelay explain fusion MODEL` lists the kernels with the ops in each. With --op NAME it tells the story of an op:
     its post-dominator, the rule that decided, the node or edge that blocked it, and what would have to change. NAME is
-    a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (#5). The model is looked at after the graph optimiser, as `xrelay compile` fuses it; with --as-is, as it stands.
+    a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (#5). The
+    model is looked at after the graph optimiser, as `xrelay compile` fuses it; with --as-is, as it stands.
     """
 
     name: ClassVar[str] = "explain"

@@ -12,6 +12,7 @@ FAMILIES = (
     "convolution",
     "elementwise",
     "linear",
+    "lrn",
     "normalization",
     "pooling",
     "reduction",

@@ -69,7 +69,7 @@ def test_shapes_that_do_not_fit(shapes: dict[str, tuple[int, ...]], words: list[
 
 def test_all_unsupported_nodes_are_reported_together() -> None:
     nodes = [
-        helper.make_node("LRN", ["x"], ["a"], name="norm1", size=5),
+        helper.make_node("LpNormalization", ["x"], ["a"], name="norm1"),
         helper.make_node("Relu", ["a"], ["b"]),
         helper.make_node("Frobnicate", ["b"], ["c"], name="odd", domain="acme"),
         helper.make_node("MaxPool", ["c"], ["y"], name="pool3d", kernel_shape=[2, 2, 2]),
@@ -79,7 +79,7 @@ def test_all_unsupported_nodes_are_reported_together() -> None:
         import_onnx(model(nodes, [value("x", (1, 3, 8, 8))], ["z"]))
     text = str(caught.value)
     assert "4 nodes are not supported" in text
-    for words in ("'norm1' (LRN, opset 17)", "'odd' (acme::Frobnicate", "'pool3d'", "[2, 2, 2]", "'surprise'"):
+    for words in ("'norm1' (LpNormalization, opset 17)", "'odd' (acme::Frobnicate", "'pool3d'", "[2, 2, 2]", "'surprise'"):
         assert words in text
 
 

@@ -24,6 +24,7 @@ CASES = {
     "dense": ("nn.dense", [(n, c), (h, c)], {}),
     "bias_add": ("nn.bias_add", [(n, c, h), (c,)], {}),
     "batch_norm": ("nn.batch_norm", [(n, c, h), (c,), (c,), (c,), (c,)], {}),
+    "lrn": ("nn.lrn", [(n, c, h)], {}),
     "batch_flatten": ("nn.batch_flatten", [(n, c, h, w)], {}),
     "reshape": ("reshape", [(n, 4, 2 * h)], {"newshape": (-3, -4, 2, -1)}),
     "reshape_rest": ("reshape", [(n, c, 6)], {"newshape": (0, -1, 3)}),

@@ -1,0 +1,40 @@
+"""`relay.nn.lrn`: sums of squares over a window of channels, then a division by a power of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import math
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+@implements("relay.nn.lrn", "lrn.generic")
+def build_lrn(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """`x / base^beta` as `x * exp(-beta * log(base))`: both functions stay in vector registers, a power would not."""
+    data = emitter.operand(0)
+    shape, element = shape_of(data), element_of(data)
+    axis, size = emitter.integer("axis") % len(shape), emitter.integer("size")
+    names = {f"i{position}": extent for position, extent in enumerate(shape)}
+
+    def squares(b: Body) -> SSAValue:
+        at = [*b.spatial]
+        at[axis] = at[axis] + b.reduction[0] - (size - 1) // 2
+        x = b.guard(
+            b.in_bounds([at[axis]], [shape[axis]]), element, lambda: b.read(data, *at), lambda: b.constant(0, element)
+        )
+        return b.accumulate_product(b.accumulators[0], x, x)
+
+    total = emitter.compute("lrn_squares", names, element, squares, reduce={"k": size}, init=[0])
+    bias, scale, beta = emitter.number("bias"), emitter.number("alpha") / size, emitter.number("beta")
+
+    def normalize(b: Body) -> SSAValue:
+        base = b.plus(b.times(b.read(total, *b.spatial), b.constant(scale, element)), b.constant(bias, element))
+        power = b.times(b.add(math.LogOp(base)), b.constant(-beta, element))
+        return b.times(b.read(data, *b.spatial), b.add(math.ExpOp(power)))
+
+    return [emitter.compute("nn_lrn", names, element, normalize)]
