@@ -24,7 +24,7 @@ config.environment["XRELAY_CACHE_DIR"] = str(Path(config.test_exec_root) / "cach
 try:
     import psutil  # noqa: F401
 
-    config.maxIndividualTestTime = 20
+    config.maxIndividualTestTime = 60
 except ImportError:
     lit_config.note("psutil is not installed: tests run without a time limit")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from xrelay.errors import InputError
+from xrelay.errors import ArtifactError, InputError
 from xrelay.tools.opt.chunks import Chunk
 
 ATTRIBUTE = "relay.weights"
@@ -31,13 +31,30 @@ def bring_weights(module: ModuleOp, chunk: Chunk) -> None:
 
 
 def keep_weights(module: ModuleOp, output: Path) -> None:
-    """Write the side file of a module that named one beside its new text, where all weights are here."""
-    if ATTRIBUTE not in module.attributes:
+    """Write the side file of a module that named one beside its new text, where all weights are here.
+
+    A side file of that name beside the output that holds them all is left as it is.
+    """
+    name = module.attributes.get(ATTRIBUTE)
+    if not isinstance(name, StringAttr):
         return
     from xrelay.dialects.relay.weights import save_side_file, weights_of
 
-    if all(weight.is_resolved for weight in weights_of(module)):
-        try:
-            save_side_file(module, output.with_suffix(".safetensors"))
-        except OSError as error:
-            raise InputError(f"cannot write the weights: {error.strerror}", location=str(output.parent)) from error
+    weights = weights_of(module)
+    known = _keys(output.parent / name.data)
+    if all(weight.key in known for weight in weights) or not all(weight.is_resolved for weight in weights):
+        return
+    try:
+        save_side_file(module, output.with_suffix(".safetensors"))
+    except OSError as error:
+        raise InputError(f"cannot write the weights: {error.strerror}", location=str(output.parent)) from error
+
+
+def _keys(path: Path) -> frozenset[str]:
+    """The tensors in a side file; none where there is no such file."""
+    from xrelay.runtime.safetensors_file import read_safetensors
+
+    try:
+        return frozenset(read_safetensors(path).tensors)
+    except ArtifactError:
+        return frozenset()

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.transforms import get_all_passes
 
+from xrelay.api.dumps import StageDump
 from xrelay.api.interface import Signature, arena_size, main_function, signature_of
-from xrelay.api.sources import write_text
 from xrelay.lowering.loop_to_scf.weights import collect_weights
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.infra.instruments import Instrument, Timing, Verify, print_module
+from xrelay.passes.infra.instruments import Instrument, Timing, Verify
 from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
 from xrelay.passes.infra.source import full_context
 
@@ -32,7 +32,7 @@ class StageRunner:
 
     def __init__(self, stages: Sequence[Stage], *, dump: Path | None = None, progress: Progress | None = None):
         self._stages = stages
-        self._dump = dump
+        self._dump = StageDump(dump) if dump is not None else None
         self._progress = progress
         self._context = full_context()
         self._passes = {**get_all_passes(), **pass_thunks()}
@@ -56,7 +56,8 @@ class StageRunner:
     def run(self, module: ModuleOp) -> None:
         """All stages; raises what their passes raise, and `InputError` for a module without `@main`."""
         main_function(module)
-        self._write(0, "imported", module, with_weights=True)
+        if self._dump is not None:
+            self._dump.write(0, "imported", module)
         instruments: list[Instrument] = [self.timing]
         if os.environ.get("XRELAY_DEBUG"):
             instruments.insert(0, Verify())
@@ -65,7 +66,10 @@ class StageRunner:
             passes = parse_passes(",".join(stage.passes), self._passes)
             run_pipeline(module, passes, context=self._context, instruments=instruments)
             self._note(stage.phase, module)
-            self._write(number, stage.name, module)
+            if self._dump is not None:
+                self._dump.write(number, stage.name, module)
+        if self._dump is not None:
+            self._dump.finish()
 
     def tell(self, done: int, step: str) -> None:
         """Report progress; compiling to native code is one step more than there are stages."""
@@ -79,15 +83,3 @@ class StageRunner:
         elif phase is Phase.SCHEDULED:
             self.weights = collect_weights(module)
             self.arena_size = arena_size(module)
-
-    def _write(self, number: int, name: str, module: ModuleOp, *, with_weights: bool = False) -> None:
-        """Dump the module if asked to; the first one with its weights, so that it can be compiled again."""
-        if self._dump is None:
-            return
-        if with_weights:
-            from xrelay.dialects.relay.weights import save_side_file, weights_of
-
-            self._dump.mkdir(parents=True, exist_ok=True)
-            if all(weight.is_resolved for weight in weights_of(module)):
-                save_side_file(module, self._dump / "weights.safetensors")
-        write_text(self._dump / f"{number:02d}_{name}.mlir", print_module(module) + "\n")

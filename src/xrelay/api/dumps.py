@@ -1,0 +1,40 @@
+"""`dump_stages`: the program after every stage as text, and one side file with the weights that the texts name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from xrelay.api.sources import write_text
+from xrelay.dialects.relay.weights import WEIGHTS_ATTRIBUTE, Array, weights_of
+from xrelay.errors import InputError
+from xrelay.passes.infra.instruments import print_module
+from xrelay.runtime.safetensors_file import write_safetensors
+
+SIDE_FILE = "weights.safetensors"
+
+
+class StageDump:
+    """A folder that gets `00_imported.mlir`, `01_typed.mlir` and so on; each can be compiled or run again."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._weights: dict[str, Array] = {}
+
+    def write(self, number: int, name: str, module: ModuleOp) -> None:
+        """Write a module that has come to a stage; it is told where its weights will lie."""
+        for weight in weights_of(module):
+            if weight.is_resolved:
+                self._weights[weight.key] = weight.array
+                module.attributes[WEIGHTS_ATTRIBUTE] = StringAttr(SIDE_FILE)
+        write_text(self.folder / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
+
+    def finish(self) -> None:
+        """Write the weights of all stages, each once."""
+        if not self._weights:
+            return
+        try:
+            write_safetensors(self.folder / SIDE_FILE, self._weights, {})
+        except OSError as error:
+            raise InputError(f"cannot write the weights: {error.strerror}", location=str(self.folder)) from error
