@@ -87,6 +87,8 @@ def pass_class(pass_name: str) -> type[XdslModulePass]:
 class XdslPass(ModulePass):
     """An xDSL pass as an object to call; contexts know it by its own name, level 0."""
 
+    forgets: bool = True
+
     def __init__(self, wrapped: XdslModulePass):
         super().__init__(PassInfo(0, wrapped.name, spec=str(wrapped)))
         self._wrapped = wrapped
@@ -103,12 +105,16 @@ class NamedPass(ModulePass):
     Raises `PassArgumentError` for an unknown option, `PassTypeError` for a value of the wrong type.
     """
 
+    forgets: bool = True
+
     def __init__(self, row: RelayPass, options: Mapping[str, object]):
         pass_type = pass_class(row.pass_name)
         self._row = row
         self._values = {row.values[name]: value for name, value in options.items() if name in row.values}
         self._options = {**row.fixed, **{name: value for name, value in options.items() if name not in row.values}}
         _check_options(pass_type, row, self._options)
+        # Inference asks every op for its type: it leaves no module that the verifier would refuse.
+        self.checks_itself = row.name == "InferType"
         spec = "" if self._values else str(pass_type(**self._options))
         super().__init__(PassInfo(row.opt_level, row.name, row.required, spec))
 

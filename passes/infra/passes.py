@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -33,8 +32,12 @@ class Pass(ABC):
     """A pass with its `info`. Subclasses say in `transform` what it does."""
 
     info: PassInfo
-    checks_itself: ClassVar[bool] = False
+    checks_itself: bool = False
     """Whether what `transform` gives needs no verification any more."""
+    names_errors: bool = False
+    """Whether what `transform` raises names a pass already: a member's."""
+    forgets: bool = False
+    """Whether the pass keeps no module that it has seen, so that the next one may rewrite its result in place."""
 
     def __init__(self, info: PassInfo):
         self.info = info
@@ -84,7 +87,7 @@ def _transform(current: Pass, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
     try:
         result = current.transform(mod, ctx)
     except XRelayError as error:
-        if not current.checks_itself:
+        if not current.names_errors:
             row = relay_pass(current.info.name)
             naming(error, current.info.name, aliases=(row.pass_name,) if row is not None else ())
         raise

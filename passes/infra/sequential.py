@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -24,7 +24,8 @@ class Sequential(Pass):
     Raises `PassTypeError` for members that are no passes, and `PassError` for a required pass that does not exist.
     """
 
-    checks_itself: ClassVar[bool] = True
+    checks_itself: bool = True
+    names_errors: bool = True
     passes: tuple[Pass, ...]
 
     def __init__(
@@ -37,6 +38,7 @@ class Sequential(Pass):
         if passes is not None and not isinstance(passes, list | tuple):
             raise PassTypeError(f"[{name}] passes must be a list of Pass objects, found {type(passes).__name__}")
         self.passes = tuple(_member(item, name) for item in cast("Sequence[object]", passes if passes else ()))
+        self.forgets = all(member.forgets for member in self.passes)
         super().__init__(PassInfo(check_level(opt_level, name), name, check_names(required, "Required")))
 
     def decisions(self, ctx: PassContext | None = None) -> list[tuple[PassInfo, PassDecision]]:
@@ -46,11 +48,12 @@ class Sequential(Pass):
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Run the members."""
+        owned = True
         for member in self.passes:
             if ctx.pass_enabled(member.info):
-                for name in member.info.required:
-                    mod = run_pass(_required(name, member), mod, ctx, owned=True)
-                mod = run_pass(member, mod, ctx, owned=True)
+                for current in (*(_required(name, member) for name in member.info.required), member):
+                    mod = run_pass(current, mod, ctx, owned=owned)
+                    owned = current.forgets
         return mod
 
 

@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 from xrelay.dialects import ALL_DIALECTS
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.infra.pipeline import PassTable, unknown_name
+from xrelay.passes.infra.relay_names import relay_pass
 
 
 def named_pipelines() -> Mapping[str, str]:
@@ -49,6 +50,8 @@ def list_passes(passes: PassTable) -> str:
 
 def pass_help(name: str, passes: PassTable) -> str:
     """The docstring of a pass and its options; `PassError` for an unknown name."""
+    row = relay_pass(name)
+    name = name if row is None else row.pass_name
     if name not in passes:
         raise unknown_name("pass", name, list(passes), "xrelay-opt --list-passes shows them all")
     found = passes[name]()
@@ -86,7 +89,7 @@ def _options(found: type[ModulePass]) -> list[str]:
     """One line per option: spelling, type, default, and the help of the field's metadata."""
     helps: dict[str, str] = {f.name: f.metadata.get("help", "") for f in dataclasses.fields(found)}
     return [
-        f"  {info.name.replace('_', '-')}: {info.expected_type}"
+        f"  {info.name.replace('_', '-')}: {info.expected_type.strip("'")}"
         + (f" = {info.default_value}" if info.default_value is not None else "")
         + (f"  {helps[info.name]}" if helps[info.name] else "")
         for info in get_pass_option_infos(found)

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import transform
 from xrelay.errors import PassError
+from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.infra.relay_names import RELAY_PASSES
 from xrelay.transform import PassContext, PassInfo, Sequential
 
@@ -72,6 +73,14 @@ def test_every_row_is_a_pass_with_its_record() -> None:
         if row.name != "FoldScaleAxis":
             assert (made.info.opt_level, made.info.required) == (row.opt_level, row.required)
             assert made.info.spec.startswith(row.pass_name)
+
+
+def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
+    ours_alone = {"relay-check-types", "relay-outline-fused"}
+    rows = {row.pass_name for row in RELAY_PASSES}
+    graph_passes = {name for name in ALL_PASSES if name.startswith("relay-")}
+    assert rows <= graph_passes
+    assert graph_passes - ours_alone <= rows, "add a row to passes/infra/relay_names.py, or a name to ours_alone"
 
 
 def test_fold_scale_axis_is_a_sequential_of_level_0() -> None:

@@ -21,7 +21,7 @@ from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.type_upkeep import TypeUpkeep
 from xrelay.transform import PassContext, Sequential
 
-X = relay.var("x", shape=(2, 3))
+X, W = relay.var("x", shape=(2, 3)), relay.var("w")
 
 
 def small() -> ModuleOp:
@@ -41,6 +41,20 @@ def test_a_pass_leaves_its_input_alone() -> None:
     for name in ("FoldConstant", "FuseOps", "DeadCodeElimination", "relay-fuse-ops{max-depth=4}", "canonicalize"):
         assert transform.create_pass(name)(given) is not given
     assert str(given) == before
+
+
+def test_a_pass_of_ones_own_may_keep_what_it_saw() -> None:
+    kept: list[ModuleOp] = []
+    keep: Any = transform.module_pass(lambda mod, ctx: kept.append(mod) or mod, opt_level=0, name="keep")
+    Sequential(["FoldConstant", keep, "FuseOps"])(module())
+    assert "relay.fused" not in str(kept[0])
+
+
+def test_types_that_contradict_are_an_error_of_inference() -> None:
+    given = relay.Module.from_expr(relay.Function([X, W], relay.nn.dense(X, W) + relay.add(W, X)))
+    with pytest.raises(XRelayError, match=r"\[InferType\]") as caught:
+        Sequential(["InferType"])(given)
+    assert "\n" not in str(caught.value)
 
 
 def test_options_are_positional_or_named_and_reach_the_pass() -> None:
