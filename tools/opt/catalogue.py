@@ -16,6 +16,9 @@ from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.infra.pipeline import PassTable, unknown_name
 from xrelay.passes.infra.relay_names import relay_pass
 
+_QUOTE = "'"
+"""Stands around types that are annotated as text."""
+
 
 def named_pipelines() -> Mapping[str, str]:
     """Name → passes of the stages of the compiler, `stage-typed` to `stage-llvm`, and `compile`, all of them."""
@@ -89,7 +92,7 @@ def _options(found: type[ModulePass]) -> list[str]:
     """One line per option: spelling, type, default, and the help of the field's metadata."""
     helps: dict[str, str] = {f.name: f.metadata.get("help", "") for f in dataclasses.fields(found)}
     return [
-        f"  {info.name.replace('_', '-')}: {info.expected_type.strip("'")}"
+        f"  {info.name.replace('_', '-')}: {info.expected_type.strip(_QUOTE)}"
         + (f" = {info.default_value}" if info.default_value is not None else "")
         + (f"  {helps[info.name]}" if helps[info.name] else "")
         for info in get_pass_option_infos(found)
