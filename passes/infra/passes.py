@@ -72,8 +72,12 @@ def run_pass(current: Pass, mod: ModuleOp, ctx: PassContext, *, owned: bool = Fa
     if not ctx.instrument_before(mod, info):
         return mod
     immutable = bool(ctx.get_config(IMMUTABLE, False))
-    before = print_module(mod, generic=True) if immutable else ""
-    result = _transform(current, mod if owned and not (ctx.instruments or immutable) else mod.clone(), ctx)
+    try:
+        before = print_module(mod, generic=True) if immutable else ""
+        copy = mod if owned and not (ctx.instruments or immutable) else mod.clone()
+    except RecursionError as error:
+        raise naming(error, info.name) from error
+    result = _transform(current, copy, ctx)
     if immutable and print_module(mod, generic=True) != before:
         raise PassError(f"[{info.name}] the pass changed the module it was given", help="change and return a copy")
     if ctx.get_config(VERIFY, True) and not current.checks_itself:

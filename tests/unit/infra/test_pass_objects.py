@@ -252,6 +252,14 @@ def test_an_ill_formed_module_is_refused_by_name_before_the_pass_runs() -> None:
         transform.FoldConstant()(given)
 
 
+def test_a_module_nested_too_deeply_to_be_copied() -> None:
+    nested = ModuleOp([])
+    for _ in range(5000):
+        nested = ModuleOp([nested])
+    with pytest.raises(PassError, match=r"\[FoldConstant\] the program is nested too deeply"):
+        transform.FoldConstant()(nested)
+
+
 def test_a_refusal_of_the_pass_names_it() -> None:
     with pytest.raises(PassError, match=r"\[FuseOps\] relay-fuse-ops: max-depth is 0"):
         transform.FuseOps(max_depth=0)(small())
