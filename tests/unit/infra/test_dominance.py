@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 from xdsl.dialects import test
@@ -130,6 +129,4 @@ def test_many_ops_and_deep_nesting_cost_no_recursion() -> None:
     chain = [test.TestOp(result_types=[i32])]
     for _ in range(20_000):
         chain.append(test.TestOp(operands=[chain[-1].results[0]], result_types=[i32]))
-    start = time.perf_counter()
     verify_dominance(ModuleOp([inner, *chain]))
-    assert time.perf_counter() - start < 10

@@ -79,7 +79,13 @@ def test_all_unsupported_nodes_are_reported_together() -> None:
         import_onnx(model(nodes, [value("x", (1, 3, 8, 8))], ["z"]))
     text = str(caught.value)
     assert "4 nodes are not supported" in text
-    for words in ("'norm1' (LpNormalization, opset 17)", "'odd' (acme::Frobnicate", "'pool3d'", "[2, 2, 2]", "'surprise'"):
+    for words in (
+        "'norm1' (LpNormalization, opset 17)",
+        "'odd' (acme::Frobnicate",
+        "'pool3d'",
+        "[2, 2, 2]",
+        "'surprise'",
+    ):
         assert words in text
 
 

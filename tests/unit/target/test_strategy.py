@@ -12,7 +12,9 @@ from xrelay.target.strategy import StrategyRegistry
 def registry() -> StrategyRegistry[str]:
     strategies: StrategyRegistry[str] = StrategyRegistry()
     strategies.register("test.op", "slow", priority=5)("slow build")
-    strategies.register("test.op", "fast", priority=15, condition=lambda op: None if op.results else "no result")("fast")
+    strategies.register("test.op", "fast", priority=15, condition=lambda op: None if op.results else "no result")(
+        "fast"
+    )
     return strategies
 
 

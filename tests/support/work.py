@@ -1,0 +1,38 @@
+"""How much work a call does, counted and not timed: the same on every machine, however busy it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+
+def executed_lines(action: Callable[[], object], package: str = "xrelay") -> int:
+    """The number of Python lines that `action` executes in modules of `package`."""
+    count = 0
+
+    def trace_lines(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace_lines
+
+    def trace_calls(frame: FrameType, event: str, argument: Any) -> Any:
+        return trace_lines if frame.f_globals.get("__name__", "").startswith(package) else None
+
+    previous = sys.gettrace()
+    sys.settrace(trace_calls)
+    try:
+        action()
+    finally:
+        sys.settrace(previous)
+    return count
+
+
+def growth(action: Callable[[int], Callable[[], object]], size: int, factor: int) -> float:
+    """How many times more lines `action(size * factor)()` executes than `action(size)()`.
+
+    `action(n)` prepares and is not counted. Linear work gives about `factor`, quadratic about `factor` squared.
+    """
+    small, large = action(size), action(size * factor)
+    return executed_lines(large) / executed_lines(small)
