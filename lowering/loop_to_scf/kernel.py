@@ -83,7 +83,7 @@ class KernelWriter:
             self._free(allocated, None)
 
     def _free(self, allocated: Sequence[memref.AllocOp], end: func.ReturnOp | None) -> None:
-        for op in allocated:
+        for op in reversed(allocated):
             freed = any(isinstance(use.operation, memref.DeallocOp) for use in op.memref.uses)
             if not freed and (end is None or op.memref not in end.operands):
                 self._emitter.add(memref.DeallocOp.get(self._values.get(op.memref)))

@@ -7,6 +7,8 @@ A failed `cf.assert` stores a status in `ctx->status`, unless another thread's f
 `reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`REASONS`), and
 `kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone.
 
+On its way out a failing function frees the heap buffers that it holds (`held_memory.py`).
+
 `@main` gets an entry, `i32 @xrelay_entry(ptr ctx, ptr args)`, which reads its pointers from the array `args`.
 """
 
@@ -25,6 +27,7 @@ from xdsl.rewriter import InsertPoint
 from xrelay.dialects.func_extras import ConstantOp
 from xrelay.dialects.llvm_extras import CmpXchgOp
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.held_memory import FREE, Held, held_at_exits
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import (
     ConversionPattern,
@@ -109,42 +112,58 @@ def _convert_body(body: Region, rewriter: ConversionRewriter, kernel: int | None
     rewriter.convert_block_arguments(entry)
     context = entry.insert_arg(PTR, 0)
     context.name_hint = "ctx"
-    exits = _Exits(context, body)
+    exits, held = _Exits(context, body), held_at_exits(body)
     convention = [op for op in body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
     for op in reversed(convention):
         rewriter.begin(op)
         if isinstance(op, func.CallOp):
-            _convert_call(op, exits, rewriter)
+            _convert_call(op, exits.propagate(held.get(op)), exits.context, rewriter)
         elif isinstance(op, cf.AssertOp):
-            _convert_assert(op, status_of(op.msg.data, kernel), exits, rewriter)
+            _convert_assert(op, status_of(op.msg.data, kernel), exits.fail(held.get(op)), rewriter)
         else:
             rewriter.insert(llvm.ReturnOp(rewriter.insert(constant(0, i32)).result))
             rewriter.erase(op)
 
 
 class _Exits:
-    """The blocks at the end of a function through which it leaves with a status; made when first needed."""
+    """The blocks at the end of a function through which it leaves with a status; made when first needed.
+
+    Where the function holds heap buffers, blocks that free them, one a block and the newest first, come before.
+    """
 
     def __init__(self, context: SSAValue, body: Region):
         self.context, self.body = context, body
-        self._propagate: Block | None = None
-        self._fail: Block | None = None
+        self._propagate: dict[Held | None, Block] = {}
+        self._fail: dict[Held | None, Block] = {}
 
-    def propagate(self) -> Block:
-        """`^bb(%status): return %status`."""
-        if self._propagate is None:
-            self._propagate = self._append()
-            self._propagate.add_op(llvm.ReturnOp(self._propagate.args[0]))
-        return self._propagate
+    def propagate(self, held: Held | None) -> Block:
+        """`^bb(%status): return %status`, after freeing what is held."""
+        if None not in self._propagate:
+            self._propagate[None] = exit = self._append()
+            exit.add_op(llvm.ReturnOp(exit.args[0]))
+        return self._freeing(held, self._propagate)
 
-    def fail(self) -> Block:
-        """`^bb(%status)`: store the status in the context, unless one is there, and return it."""
-        if self._fail is None:
-            self._fail = self._append()
-            status, zero = self._fail.args[0], constant(0, i32)
+    def fail(self, held: Held | None) -> Block:
+        """`^bb(%status)`: free what is held, store the status in the context unless one is there, and return it."""
+        if None not in self._fail:
+            self._fail[None] = exit = self._append()
+            status, zero = exit.args[0], constant(0, i32)
             store = CmpXchgOp(self.context, zero.result, status)
-            self._fail.add_ops([zero, store, llvm.ReturnOp(status)])
-        return self._fail
+            exit.add_ops([zero, store, llvm.ReturnOp(status)])
+        return self._freeing(held, self._fail)
+
+    def _freeing(self, held: Held | None, exits: dict[Held | None, Block]) -> Block:
+        """The block that frees `held` and what is below it, and goes on to the exit."""
+        missing: list[Held] = []
+        while held is not None and held not in exits:
+            missing.append(held)
+            held = held.below
+        block = exits[held]
+        for each in reversed(missing):
+            following, block = block, self._append()
+            block.add_ops([llvm.CallOp(FREE, each.pointer), llvm.BrOp(following, block.args[0])])
+            exits[each] = block
+        return block
 
     def _append(self) -> Block:
         block = Block(arg_types=[i32])
@@ -153,19 +172,19 @@ class _Exits:
         return block
 
 
-def _convert_call(op: func.CallOp, exits: _Exits, rewriter: ConversionRewriter) -> None:
+def _convert_call(op: func.CallOp, exit: Block, context: SSAValue, rewriter: ConversionRewriter) -> None:
     """`func.call @k(%x)` → `%s = llvm.call @k(%ctx, %x)`, and a branch to the exit unless `%s` is 0."""
-    call = llvm.CallOp(op.callee, exits.context, *rewriter.operands(op.arguments), return_type=i32)
+    call = llvm.CallOp(op.callee, context, *rewriter.operands(op.arguments), return_type=i32)
     status = rewriter.insert(call).results[0]
     zero = rewriter.insert(constant(0, i32)).result
     fine = rewriter.insert(llvm.ICmpOp(status, zero, IntegerAttr(llvm.ICmpPredicateFlag.EQ.to_int(), i64))).res
-    _branch(op, fine, exits.propagate(), status, rewriter)
+    _branch(op, fine, exit, status, rewriter)
 
 
-def _convert_assert(op: cf.AssertOp, number: int, exits: _Exits, rewriter: ConversionRewriter) -> None:
+def _convert_assert(op: cf.AssertOp, number: int, exit: Block, rewriter: ConversionRewriter) -> None:
     """`cf.assert %c, "…"` → `llvm.cond_br %c, ^rest, ^fail(number)`."""
     status = rewriter.insert(constant(number, i32)).result
-    _branch(op, op.arg, exits.fail(), status, rewriter)
+    _branch(op, op.arg, exit, status, rewriter)
 
 
 def _branch(op: Operation, fine: SSAValue, target: Block, status: SSAValue, rewriter: ConversionRewriter) -> None:

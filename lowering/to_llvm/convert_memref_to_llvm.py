@@ -37,6 +37,7 @@ from xrelay.lowering.to_llvm.addressing import (
     offset_address,
 )
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.held_memory import ALLOCATE, FREE
 from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
 from xrelay.lowering.to_llvm.types import (
     PTR,
@@ -130,9 +131,9 @@ class ConvertAlloc(ConversionPattern[memref.AllocOp]):
             return f"a buffer of type {type_} has no static size"
         alignment = buffer_alignment(op)
         size = -(-max(1, count * byte_size(type_.element_type)) // alignment) * alignment
-        _declare(op, "aligned_alloc", llvm.LLVMFunctionType([i64, i64], PTR))
+        _declare(op, ALLOCATE, llvm.LLVMFunctionType([i64, i64], PTR))
         arguments = [rewriter.insert(constant(number, i64)).result for number in (alignment, size)]
-        pointer = rewriter.insert(llvm.CallOp("aligned_alloc", *arguments, return_type=PTR)).results[0]
+        pointer = rewriter.insert(llvm.CallOp(ALLOCATE, *arguments, return_type=PTR)).results[0]
         number = rewriter.insert(llvm.PtrToIntOp(pointer)).output
         null = rewriter.insert(constant(0, i64)).result
         there = rewriter.insert(llvm.ICmpOp(number, null, IntegerAttr(llvm.ICmpPredicateFlag.NE.to_int(), i64)))
@@ -146,8 +147,8 @@ class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
 
     def rewrite(self, op: memref.DeallocOp, rewriter: ConversionRewriter) -> str | None:
         """Call the C library."""
-        _declare(op, "free", llvm.LLVMFunctionType([PTR]))
-        rewriter.insert(llvm.CallOp("free", rewriter.operand(op.memref)))
+        _declare(op, FREE, llvm.LLVMFunctionType([PTR]))
+        rewriter.insert(llvm.CallOp(FREE, rewriter.operand(op.memref)))
         rewriter.erase(op)
         return None
 

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
+from xrelay.dialects.arith_extras import CmpiOp
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
 from xrelay.dialects.loop.affine_bounds import LinearForm, bounds, linear_form
 from xrelay.errors import ScheduleError
@@ -132,6 +133,8 @@ def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[tuple[ForO
     ```
 
     (the second loop is then cut to 8 iterations, since nothing is left of the others).
+
+    A parallel loop with one partial tile stays one loop, so that this tile is run in parallel too: see `_fork`.
     """
     extent = loop.extent
     assert extent is not None
@@ -140,6 +143,8 @@ def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[tuple[ForO
     partial = {reach.full for reach in reaches if reach.full + 1 == reach.dead}
     end_of_all = max(reach.dead for reach in reaches)
     alive = [(first, last) for first, last in pairwise(cuts) if first < end_of_all]
+    if loop.kind is LoopKind.PARALLEL and len(alive) == 2 and alive[1][0] in partial:
+        return _fork(loop, alive[0][1], names)
     parts = [loop, *(loop.clone() for _ in alive[1:])] if alive else []
     if parts:
         loop.parent.insert_ops_after(parts[1:], loop)
@@ -167,15 +172,55 @@ def _restrict(loop: ForOp, first: int, last: int) -> list[Operation]:
 
 def _inline(loop: ForOp, iteration: int) -> list[Operation]:
     """Replaces a loop by one of its iterations; the ops of it."""
-    give_value(loop.index, ValueMap.constant(iteration), loop.body.block)
-    ops = list(loop.body.block.ops)
+    ops = _body_at(loop, ValueMap.constant(iteration))
     assert loop.parent is not None
-    for op in ops:
-        op.detach()
     loop.parent.insert_ops_before(ops, loop)
     loop.detach()
     loop.erase()
     return ops
+
+
+def _body_at(loop: ForOp, index: ValueMap) -> list[Operation]:
+    """Takes the ops out of a loop, `index` in the place of its index."""
+    give_value(loop.index, index, loop.body.block)
+    ops = list(loop.body.block.ops)
+    for op in ops:
+        op.detach()
+    return ops
+
+
+def _fork(loop: ForOp, full: int, names: Names) -> list[tuple[ForOp, bool]]:
+    """Lets a parallel loop choose between full tiles and the partial one; the loops inside as `_cut` returns them.
+
+    Before → after, `%vi : spatial 40 = %io * 16 + %ii`:
+
+    ```
+    loop.for "io" %io to 3 parallel {   loop.for "io" %io to 3 parallel {
+      loop.for "ii" %ii to 16 {           %is_full = arith.cmpi slt, %io, 2
+        … %io * 16 + %ii …                scf.if %is_full {
+                                            %f = arith.minsi(%io, 1)
+                                            loop.for "ii" %ii to 16 { … %f * 16 + %ii … }
+                                          } else {
+                                            loop.for "ii_tail" %ii to 16 { … 32 + %ii … }
+    ```
+
+    The minimum changes no value: it says, to the bounds of what is inside, that only full tiles get there.
+    """
+    rest = loop.clone()
+    names.rename_inside(rest, "tail")
+    forked = ForOp(loop.loop_name, full + 1, kind=loop.kind, no_unroll=loop.no_unroll)
+    forked.location, forked.index.name_hint = loop.location, loop.index.name_hint
+    limit, last = (arith.ConstantOp(IntegerAttr.from_index_int_value(number)) for number in (full, full - 1))
+    is_full, within = CmpiOp(forked.index, limit, "slt"), arith.MinSIOp(forked.index, last)
+    tiles = _body_at(loop, ValueMap.identity([within.result]))
+    tile = _body_at(rest, ValueMap.constant(full))
+    then, otherwise = (Region(Block([*ops, scf.YieldOp()])) for ops in ([last, within, *tiles], tile))
+    forked.body.block.add_ops([limit, is_full, scf.IfOp(is_full, [], then, otherwise)])
+    assert loop.parent is not None
+    loop.parent.insert_op_before(forked, loop)
+    loop.detach()
+    loop.erase()
+    return [(op, ops is tile) for ops in (tiles, tile) for op in ops if isinstance(op, ForOp)]
 
 
 # --- overlap

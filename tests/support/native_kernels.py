@@ -54,9 +54,13 @@ class NativeKernel:
         self._address = self._library.address(name)
 
     def __call__(self, *arrays: NDArray[Any], threads: int = 2) -> None:
-        """Runs the function on the arrays' memory."""
+        """Runs the function on the arrays' memory; it must succeed."""
+        assert self.status(*arrays, threads=threads) == 0
+
+    def status(self, *arrays: NDArray[Any], threads: int = 2) -> int:
+        """Runs the function on the arrays' memory; what it returns."""
         for array in arrays:
             assert array.flags.c_contiguous
         function = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * (len(arrays) + 1))(self._address)
         context = Context(0, threads)
-        assert function(ctypes.addressof(context), *[array.ctypes.data for array in arrays]) == 0
+        return function(ctypes.addressof(context), *[array.ctypes.data for array in arrays])

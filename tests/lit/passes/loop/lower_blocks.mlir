@@ -181,3 +181,31 @@ func.func @computed(%Y: memref<8xi32>) {
   }
   func.return
 }
+
+// -----
+
+// A parallel loop with a partial last tile is not cut: each iteration chooses, and the last one is run in parallel too.
+// CHECK-LABEL: func.func @parallel_peel
+// CHECK-NEXT: loop.for "io" %io to 3 parallel {
+// CHECK-NEXT: %[[LIMIT:.*]] = arith.constant 2 : index
+// CHECK-NEXT: %[[FULL:.*]] = arith.cmpi slt, %io, %[[LIMIT]] : index
+// CHECK-NEXT: scf.if %[[FULL]] {
+// CHECK-NEXT: %[[LAST:.*]] = arith.constant 1 : index
+// CHECK-NEXT: %[[IO:.*]] = arith.minsi %io, %[[LAST]] : index
+// CHECK-NEXT: loop.for "ii" %ii to 16 {
+// CHECK-NEXT: loop.load %X[%[[IO]] * 16 + %ii]
+// CHECK: } else {
+// CHECK-NEXT: loop.for "ii_tail" %{{.*}} to 8 {
+// CHECK-NEXT: loop.load %X[%{{.*}} + 32]
+// CHECK-NOT: loop.for
+func.func @parallel_peel(%X: memref<40xf32>, %Y: memref<40xf32>) {
+  loop.for "io" %io to 3 parallel {
+    loop.for "ii" %ii to 16 {
+      loop.block "copy" (%v : spatial 40 = %io * 16 + %ii) reads(%X) writes(%Y) {
+        %x = loop.load %X[%v] : memref<40xf32>
+        loop.store %x, %Y[%v] : memref<40xf32>
+      }
+    }
+  }
+  func.return
+}

@@ -1,0 +1,110 @@
+"""Which heap buffers a function holds at each place where it may fail, so that it frees them on the way out.
+
+A kernel allocates at the beginning of a structured block and frees at its end; between the two a callee's status or an
+assertion may end it. What is held is a stack: a list linked from the newest buffer to the oldest, shared by the places
+that hold the same, so that functions with many buffers and many calls stay linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects import cf, func, llvm
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+ALLOCATE, FREE = "aligned_alloc", "free"
+"""The functions of the C library that heap buffers come from and go to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A buffer on top of those allocated before it."""
+
+    pointer: SSAValue
+    below: Held | None
+
+
+def held_at_exits(body: Region) -> dict[Operation, Held]:
+    """For each call and assertion of a function in the llvm dialect what it holds there, where that is anything.
+
+    Only buffers that the function frees itself where it succeeds are counted. At a block with several predecessors it
+    is what all of them hold: never more than what is allocated there, so that nothing is freed twice.
+    """
+    freed = {op.operands[0] for op in body.walk() if _calls(op, FREE)}
+    if not freed or body.first_block is None:
+        return {}
+    stacks = _Stacks()
+    at_entry: dict[Block, Held | None] = {body.first_block: None}
+    pending = [body.first_block]
+    while pending:
+        block = pending.pop()
+        state = at_entry[block]
+        for op in block.ops:
+            state = stacks.after(op, state, freed)
+        for successor in _successors(block):
+            joined = _common(at_entry[successor], state) if successor in at_entry else state
+            if successor not in at_entry or joined is not at_entry[successor]:
+                at_entry[successor] = joined
+                pending.append(successor)
+    exits: dict[Operation, Held] = {}
+    for block, state in at_entry.items():
+        for op in block.ops:
+            if state is not None and isinstance(op, func.CallOp | cf.AssertOp):
+                exits[op] = state
+            state = stacks.after(op, state, freed)
+    return exits
+
+
+class _Stacks:
+    """Makes stacks; equal ones are one object, so that they can be compared and shared."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[SSAValue, Held | None], Held] = {}
+
+    def after(self, op: Operation, state: Held | None, freed: set[SSAValue]) -> Held | None:
+        """What is held after `op`."""
+        if _calls(op, ALLOCATE) and op.results[0] in freed:
+            return self._push(op.results[0], state)
+        if _calls(op, FREE):
+            return self._without(op.operands[0], state)
+        return state
+
+    def _push(self, pointer: SSAValue, below: Held | None) -> Held:
+        return self._known.setdefault((pointer, below), Held(pointer, below))
+
+    def _without(self, pointer: SSAValue, state: Held | None) -> Held | None:
+        above: list[SSAValue] = []
+        for held in _down(state):
+            if held.pointer is pointer:
+                rest = held.below
+                break
+            above.append(held.pointer)
+        else:
+            return state
+        for other in reversed(above):
+            rest = self._push(other, rest)
+        return rest
+
+
+def _down(state: Held | None) -> Iterator[Held]:
+    while state is not None:
+        yield state
+        state = state.below
+
+
+def _common(left: Held | None, right: Held | None) -> Held | None:
+    """The buffers at the bottom of both stacks."""
+    if left is right:
+        return left
+    others = set(_down(right))
+    return next((held for held in _down(left) if held in others), None)
+
+
+def _successors(block: Block) -> tuple[Block, ...]:
+    last = block.last_op
+    return () if last is None else tuple(last.successors)
+
+
+def _calls(op: Operation, name: str) -> bool:
+    return isinstance(op, llvm.CallOp) and op.callee is not None and op.callee.string_value() == name
