@@ -186,7 +186,7 @@ def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
 
 
 def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
-    """Inputs and outputs of a function that writes its results; the arena, where there is one, comes after them."""
+    """Inputs and outputs of a function that writes its results; arena and scratch, where there are any, come after."""
     count = function.attributes.get("loop.num_outputs")
     if not isinstance(count, IntegerAttr):
         raise InputError(f"@{function.sym_name.data} does not say in loop.num_outputs how many outputs it has")
@@ -199,9 +199,11 @@ def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
 
 
 def _scratch_count(function: FuncOp) -> int:
-    """How many trailing arguments are neither inputs nor outputs."""
+    """How many trailing arguments are neither inputs nor outputs: the arena, or a kernel's scratch buffers."""
     attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
-    return sum("loop.arena" in entry.data for entry in attributes)
+    scratch = function.attributes.get("loop.num_scratch")
+    count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
+    return count + sum("loop.arena" in entry.data for entry in attributes)
 
 
 def _buffer(name: str, value: SSAValue) -> Signature:
