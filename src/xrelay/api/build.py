@@ -23,9 +23,8 @@ from xrelay.api.model import CompiledModel
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.types import merge_types
 from xrelay.errors import InputError
-from xrelay.lowering.pipelines import MAX_OPT_LEVEL
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
-from xrelay.relay import Function, Module
+from xrelay.relay import Expr, Function, Module
 from xrelay.runtime.artifact import Artifact
 from xrelay.target.target import Target
 
@@ -44,30 +43,41 @@ class Library(CompiledModel):
 
 
 def build(
-    source: Function | ModuleOp,
+    source: Function | Expr | ModuleOp,
     target: str | Target | None = None,
     params: Mapping[str, object] | None = None,
-    opt_level: int = MAX_OPT_LEVEL,
+    opt_level: int | None = None,
     *,
     target_host: object = None,
     threads: int | None = None,
 ) -> Library:
-    """Compile a function of the builder, or the `@main` of a relay module, which stays as it is.
+    """Compile a function or expression of the builder, or the `@main` of a relay module, which stays as it is.
 
     `params` become constants, by name of parameter: arrays, or objects with `numpy()` or `asnumpy()`. Types of
-    parameters that are open follow from them. `target` is as for `compile`; Relay's `llvm` is this machine.
+    parameters that are open follow from them. `target` and `opt_level` are as for `compile`; Relay's `llvm` is this machine.
     `target_host` is accepted and has no meaning: host and device are one CPU.
 
     Raises `InputError` for a name that no parameter has, a value that is no array, or one whose shape or dtype is not
     the parameter's; and what `compile` raises.
     """
-    module = Module.from_expr(source) if isinstance(source, Function) else source.clone()
+    module = _module(source)
     bound = {name: _array(name, value) for name, value in (params or {}).items()}
     _bind(main_function(module), bound)
     model = compile(module, target=_target(target), opt_level=opt_level, threads=threads, cache=True)
     artifact = model.artifact
     metadata = replace(artifact.metadata, bound_params=tuple(bound))
     return Library(Artifact(artifact.objects, metadata, artifact.weights), num_threads=threads)
+
+
+def _module(source: object) -> ModuleOp:
+    """`source` as a module of its own; the free variables of an expression are its parameters."""
+    if isinstance(source, Function | Expr):
+        return Module.from_expr(source)
+    if isinstance(source, ModuleOp):
+        return source.clone()
+    raise InputError(
+        f"a {type(source).__name__} is no program", help="give a relay.Function, an expression or a module"
+    )
 
 
 def _target(target: str | Target | None) -> str | Target | None:

@@ -53,7 +53,8 @@ def _content(source: Source) -> bytes | str | None:
         except XRelayError:
             return None
     if not isinstance(source, str | PathLike):
-        return source.SerializeToString(deterministic=True)
+        serialize = getattr(source, "SerializeToString", None)
+        return None if serialize is None else serialize(deterministic=True)  # None: no source, loading it says so
     path = Path(source)
     # A model with external data names its files under the key "location", a text its side file in this attribute.
     elsewhere = b"location" if path.suffix == ".onnx" else b"relay.weights"

@@ -35,6 +35,11 @@ def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
     elif isinstance(source, str | PathLike) and Path(source).suffix != ".onnx":
         module = _load_text(Path(source))
     else:
+        if not isinstance(source, str | PathLike) and not hasattr(source, "graph"):
+            kind = type(source).__name__
+            raise InputError(
+                f"a {kind} is no model", help="give a path, an ONNX model or a module; relay.Module.from_expr makes one"
+            )
         from xrelay.frontend.onnx import import_onnx
 
         return import_onnx(source, shapes=shapes)

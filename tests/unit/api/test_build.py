@@ -97,3 +97,15 @@ def test_the_library_has_one_entry() -> None:
 def test_unknown_targets_are_refused() -> None:
     with pytest.raises(InputError, match="cuda"):
         xrelay.build(scaled_sum(), "cuda", params=params())
+
+
+def test_an_expression_is_a_program() -> None:
+    lib = xrelay.build(relay.nn.relu(relay.var("x", shape=(2, 3))))
+    assert lib.input_names == ["x"]
+
+
+def test_what_is_no_program_is_refused() -> None:
+    with pytest.raises(InputError, match="int is no program"):
+        xrelay.build(42)  # pyright: ignore
+    with pytest.raises(InputError, match="Function is no model"):
+        xrelay.compile(scaled_sum())  # pyright: ignore
