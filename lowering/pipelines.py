@@ -13,7 +13,7 @@ from enum import Enum
 
 from xrelay.errors import InputError
 from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
-from xrelay.passes.relay.pipelines import default_passes
+from xrelay.passes.relay.pipelines import Decide, default_passes
 
 MAX_OPT_LEVEL = 3
 
@@ -44,19 +44,21 @@ class Stage:
         return self.phase.name.lower()
 
 
-def compile_stages(*, opt_level: int = MAX_OPT_LEVEL, vector_lanes: int = 16, schedule_target: str = "") -> list[Stage]:
+def compile_stages(
+    *, opt_level: int = MAX_OPT_LEVEL, vector_lanes: int = 16, schedule_target: str = "", decide: Decide | None = None
+) -> list[Stage]:
     """The stages of a compilation.
 
     `vector_lanes` is how many f32 the target's vectors hold; `schedule_target` is the target in the form that
     `loop-assign-schedules{target=…}` takes, empty for the generic one. Raises `InputError` for an opt_level that is not
-    between 0 and 3.
+    between 0 and 3. `decide` may name passes of the optimiser that run, or do not, whatever their level.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
     assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
     return [
         Stage(Phase.TYPED, ("relay-infer-type",)),
-        Stage(Phase.OPTIMIZED, tuple(default_passes(opt_level, vector_lanes=vector_lanes))),
+        Stage(Phase.OPTIMIZED, tuple(default_passes(opt_level, vector_lanes=vector_lanes, decide=decide))),
         Stage(Phase.FUSED, (f"relay-fuse-ops{{fuse-opt-level={opt_level}}}", "relay-outline-fused")),
         Stage(Phase.TOPI, ("convert-relay-to-topi", "topi-inline-injective", "dce")),
         Stage(Phase.LOOP, ("topi-expand-named", "topi-inline-injective", "dce", "convert-topi-to-loop", assign)),

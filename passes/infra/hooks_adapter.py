@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.relay_names import relay_pass
@@ -42,6 +43,23 @@ class Hooks(Instrument):
     def end(self, module: ModuleOp) -> None:
         """Exit."""
         self._instrument.exit_pass_ctx()
+
+
+class ContextHooks(Instrument):
+    """Calls the instruments of a context that is entered already around the passes of `run_pipeline`."""
+
+    def __init__(self, context: PassContext):
+        self._context = context
+
+    def before(self, current: ModulePass, number: int, module: ModuleOp) -> None:
+        """Before the pass."""
+        for instrument in self._context.instruments:
+            instrument.run_before_pass(module, info_of(current))
+
+    def after(self, current: ModulePass, number: int, module: ModuleOp) -> None:
+        """After the pass."""
+        for instrument in self._context.instruments:
+            instrument.run_after_pass(module, info_of(current))
 
 
 def info_of(current: ModulePass) -> PassInfo:

@@ -134,6 +134,23 @@ class NamedPass(ModulePass):
         return mod
 
 
+def configured(current: XdslModulePass, context: PassContext, *, use_level: bool) -> XdslModulePass:
+    """The pass with what the context says about options that are left at their defaults.
+
+    `use_level` says whether the context's opt_level counts, as for the level of fusion.
+    """
+    row = relay_pass(current.name)
+    if row is None or not (context.config or use_level):
+        return current
+    if not use_level:
+        row = dataclasses.replace(row, level_option=None)
+    fields = dataclasses.fields(current)
+    given = {
+        field.name: getattr(current, field.name) for field in fields if getattr(current, field.name) != field.default
+    }
+    return dataclasses.replace(current, **configured_options(row, given, context))
+
+
 def configured_options(row: RelayPass, given: Mapping[str, object], ctx: PassContext) -> dict[str, object]:
     """The options of a pass in `ctx`: those given, else what the context's config and level say."""
     options = dict(given)

@@ -95,6 +95,11 @@ class PassContext:
         return _STACK.default
 
     @staticmethod
+    def entered() -> PassContext | None:
+        """The innermost context that this thread has entered; `None` outside of all."""
+        return _STACK.entered[-1] if _STACK.entered else None
+
+    @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
         """Every config key with the name of its type and what it does."""
         return {key: {"type": known.type.__name__, "help": known.help} for key, known in config_keys().items()}

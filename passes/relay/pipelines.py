@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
+
+Decide: TypeAlias = Callable[[str], bool | None]
+"""Says whether the pass of a name runs; `None`: as its level says."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +41,18 @@ changes layouts and re-associates floating-point arithmetic (as the simplificati
 """
 
 
-def default_passes(opt_level: int, *, vector_lanes: int = 16) -> list[str]:
+def default_passes(opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None) -> list[str]:
     """The passes of the default pipeline at `opt_level`, as `xrelay-opt -p` reads them.
 
-    `vector_lanes` is how many f32 the target's vectors hold.
+    `vector_lanes` is how many f32 the target's vectors hold. `decide` is asked for each pass, by name, and answers
+    whether it runs whatever its level; `None` leaves it to the level.
     """
-    return [row.spec.replace("{lanes}", str(vector_lanes)) for row in DEFAULT_PIPELINE if row.opt_level <= opt_level]
+    chosen: list[str] = []
+    for row in DEFAULT_PIPELINE:
+        answer = decide(row.spec.partition("{")[0]) if decide is not None else None
+        if answer if answer is not None else row.opt_level <= opt_level:
+            chosen.append(row.spec.replace("{lanes}", str(vector_lanes)))
+    return chosen
 
 
 def pipeline_table() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from xrelay.errors import PassError
 from xrelay.passes.infra.config import parse_config
 from xrelay.passes.infra.hooks_adapter import Hooks
 from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.named_passes import configured
 from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pipeline import PassTable, parse_passes
@@ -160,23 +160,7 @@ def _planned(current: ModulePass, needs: int, context: PassContext, level: int |
     decision = context.decide(PassInfo(needs if level is not None else 0, current.name))
     if decision.runs and level is None and "opt_level" in decision.reason:
         decision = PassDecision(True, "the pipeline names it")
-    return PlannedPass(_configured(current, context, level is not None), needs, decision)
-
-
-def _configured(current: ModulePass, context: PassContext, use_level: bool) -> ModulePass:
-    """The pass with what the context says about options that are left at their defaults."""
-    from xrelay.passes.infra.named_passes import configured_options
-
-    row = relay_pass(current.name)
-    if row is None or not (context.config or use_level):
-        return current
-    if not use_level:
-        row = dataclasses.replace(row, level_option=None)
-    fields = dataclasses.fields(current)
-    given = {
-        field.name: getattr(current, field.name) for field in fields if getattr(current, field.name) != field.default
-    }
-    return dataclasses.replace(current, **configured_options(row, given, context))
+    return PlannedPass(configured(current, context, use_level=level is not None), needs, decision)
 
 
 def _level_of(current: ModulePass) -> int:
@@ -203,7 +187,9 @@ def _replayed(args: Namespace, available: PassTable) -> Plan:
     context = PassContext(recorded.opt_level, config=recorded.config)
     passes = parse_passes(own_names(recorded.pipeline), available, named_pipelines)
     decision = PassDecision(True, "the reproducer names it")
-    planned = [PlannedPass(_configured(current, context, True), _level_of(current), decision) for current in passes]
+    planned = [
+        PlannedPass(configured(current, context, use_level=True), _level_of(current), decision) for current in passes
+    ]
     return Plan(tuple(planned), None)
 
 

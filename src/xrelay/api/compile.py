@@ -9,6 +9,7 @@ from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.api.context import chosen_level, decide, shapes_compilation
 from xrelay.api.interface import weight_arrays
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
@@ -28,7 +29,7 @@ def compile(
     source: Source,
     *,
     target: str | Target | None = None,
-    opt_level: int = MAX_OPT_LEVEL,
+    opt_level: int | None = None,
     threads: int | None = None,
     shapes: Shapes | None = None,
     dump_stages: str | PathLike[str] | None = None,
@@ -39,9 +40,10 @@ def compile(
 
     `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory, or a module whose `@main` is at the relay level;
     a module is not changed. `target` is a `Target` or text such as `cpu -mcpu=znver4`, this machine by default.
-    `opt_level` is 0 to 3, `threads` how many a call may use, `shapes` fixes open input shapes by name. `dump_stages` is
-    a folder for the program after each stage. With `cache`, a model compiled before with the same options comes from
-    disk. `progress` is told `(done, total, step)`.
+    `opt_level` is 0 to 3; left out, it is that of an entered `PassContext`, else 3. Such a context also says which
+    graph passes run and with which config, and its instruments see every pass. `threads` is how many a call may use,
+    `shapes` fixes open input shapes by name. `dump_stages` is a folder for the program after each stage. With `cache`,
+    a model compiled before with the same options comes from disk. `progress` is told `(done, total, step)`.
 
     Raises classes of `xrelay.errors`: `ParseError` and `VerificationError` for a text, `ModelImportError` for an ONNX
     model, `InputError` for options, `LoweringError` for what has no native form.
@@ -49,14 +51,16 @@ def compile(
     chosen = Target.parse(target) if isinstance(target, str) else target if target is not None else Target.host()
     if threads is not None:
         chosen = replace(chosen, threads=threads)
-    models = ModelCache.default() if cache and dump_stages is None else None
-    key = model_key(source, chosen, opt_level, shapes) if models is not None else None
+    level = chosen_level(opt_level)
+    anew = dump_stages is not None or shapes_compilation()
+    models = ModelCache.default() if cache and not anew else None
+    key = model_key(source, chosen, level, shapes) if models is not None else None
     if models is not None and key is not None and (found := _cached(models, key, threads)) is not None:
         return found
     dump = Path(dump_stages) if dump_stages is not None else None
     module = load_source(source, shapes=shapes)
     artifact = build_artifact(
-        module, chosen, opt_level=opt_level, dump=dump, cache=cache, progress=progress, name=_name(source)
+        module, chosen, opt_level=level, dump=dump, cache=cache, progress=progress, name=_name(source)
     )
     if models is not None and key is not None:
         models.put(key, artifact.save)
@@ -74,7 +78,9 @@ def build_artifact(
     name: str = "model",
 ) -> Artifact:
     """Object code, tables and weights of a relay module, which is consumed."""
-    stages = compile_stages(opt_level=opt_level, vector_lanes=target.lanes(), schedule_target=str(target))
+    stages = compile_stages(
+        opt_level=opt_level, vector_lanes=target.lanes(), schedule_target=str(target), decide=decide
+    )
     runner = StageRunner(stages, dump=dump, progress=progress)
     runner.run(module)
     runner.tell(len(stages), "native code")

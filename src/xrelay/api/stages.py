@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.transforms import get_all_passes
 
+from xrelay.api.context import context_instruments, with_context
 from xrelay.api.dumps import StageDump
 from xrelay.api.interface import Signature, arena_size, main_function, signature_of
 from xrelay.lowering.loop_to_scf.weights import collect_weights
@@ -61,9 +62,10 @@ class StageRunner:
         instruments: list[Instrument] = [self.timing]
         if os.environ.get("XRELAY_DEBUG"):
             instruments.insert(0, Verify())
+        instruments += context_instruments()
         for number, stage in enumerate(self._stages, start=1):
             self.tell(number - 1, stage.name)
-            passes = parse_passes(",".join(stage.passes), self._passes)
+            passes = with_context(parse_passes(",".join(stage.passes), self._passes))
             run_pipeline(module, passes, context=self._context, instruments=instruments)
             self._note(stage.phase, module)
             if self._dump is not None:

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import xrelay
-from xrelay import relay
+from xrelay import relay, transform
 from xrelay.errors import InputError
 
 
@@ -109,3 +109,15 @@ def test_what_is_no_program_is_refused() -> None:
         xrelay.build(42)  # pyright: ignore
     with pytest.raises(InputError, match="Function is no model"):
         xrelay.compile(scaled_sum())  # pyright: ignore
+
+
+def test_the_context_around_gives_the_level() -> None:
+    data = relay.var("data", shape=(1, 16, 8, 8))
+    net = relay.nn.conv2d(data, np.ones((16, 16, 1, 1), np.float32))
+    with transform.PassContext(opt_level=1):
+        inside = xrelay.build(net)
+    kernels = [
+        len(lib.artifact.metadata.kernels) for lib in (inside, xrelay.build(net), xrelay.build(net, opt_level=1))
+    ]
+    # At level 3 kernels that bring blocked layouts and take them back stand around the convolution.
+    assert kernels == [1, 3, 1]

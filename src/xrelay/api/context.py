@@ -1,0 +1,51 @@
+"""What an entered `PassContext` means for a compilation: the level, which graph passes run, and who watches them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.passes import ModulePass
+
+from xrelay.lowering.pipelines import MAX_OPT_LEVEL
+from xrelay.passes.infra.hooks_adapter import ContextHooks
+from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.named_passes import configured
+from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.relay_names import canonical
+
+
+def chosen_level(opt_level: int | None) -> int:
+    """The level asked for, else that of the entered context (Relay's 4 is our 3), else the greatest."""
+    if opt_level is not None:
+        return opt_level
+    context = PassContext.entered()
+    return MAX_OPT_LEVEL if context is None else min(context.opt_level, MAX_OPT_LEVEL)
+
+
+def decide(pass_name: str) -> bool | None:
+    """Whether the entered context names a pass of the optimiser as one that runs or not; disabled wins."""
+    context = PassContext.entered()
+    name = canonical(pass_name)
+    if context is None or name not in context.disabled_pass | context.required_pass:
+        return None
+    return name not in context.disabled_pass
+
+
+def with_context(passes: Sequence[ModulePass]) -> list[ModulePass]:
+    """The passes with the options that the entered context's config gives them."""
+    context = PassContext.entered()
+    return list(passes) if context is None else [configured(p, context, use_level=False) for p in passes]
+
+
+def context_instruments() -> list[Instrument]:
+    """The instruments of the entered context, for every pass of the compilation."""
+    context = PassContext.entered()
+    return [] if context is None or not context.instruments else [ContextHooks(context)]
+
+
+def shapes_compilation() -> bool:
+    """Whether the entered context changes or watches what is compiled, so that no model of the cache will do."""
+    context = PassContext.entered()
+    return context is not None and bool(
+        context.instruments or context.config or context.disabled_pass or context.required_pass
+    )

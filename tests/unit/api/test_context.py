@@ -1,0 +1,71 @@
+"""A PassContext around compile and build: level, passes, config, instruments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xrelay
+from xrelay import instrument, relay, transform
+from xrelay.api.build import build
+
+
+def net() -> relay.Function:
+    data = relay.var("data", shape=(1, 8, 6, 6))
+    weight = relay.const(np.ones((8, 8, 3, 3), np.float32))
+    y = relay.nn.relu(relay.nn.conv2d(data, weight, channels=8, kernel_size=(3, 3)))
+    return relay.Function([data], y)
+
+
+@instrument.pass_instrument
+class Names:
+    """Keeps the names of the passes it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def run_before_pass(self, mod: object, info: transform.PassInfo) -> None:
+        self.seen.append(info.name)
+
+
+def passes_seen(**options: object) -> list[str]:
+    names = Names()
+    with transform.PassContext(instruments=[names], **options):  # pyright: ignore[reportArgumentType]
+        build(net())
+    return names.seen
+
+
+def test_level_of_the_context_counts() -> None:
+    assert "relay-alter-op-layout" in passes_seen(opt_level=3)
+    assert "relay-alter-op-layout" not in passes_seen(opt_level=2)
+
+
+def test_disabled_and_required_passes() -> None:
+    assert "relay-alter-op-layout" not in passes_seen(opt_level=3, disabled_pass=["AlterOpLayout"])
+    assert "relay-alter-op-layout" in passes_seen(opt_level=1, required_pass=["AlterOpLayout"])
+
+
+def test_config_reaches_fusion() -> None:
+    counts = {}
+    for depth in (1, 256):
+        with transform.PassContext(opt_level=3, config={"relay.FuseOps.max_depth": depth}):
+            counts[depth] = len(build(net()).artifact.metadata.kernels)
+    assert counts[1] > counts[256]
+
+
+def test_explicit_level_wins() -> None:
+    names = Names()
+    with transform.PassContext(opt_level=0, instruments=[names]):
+        build(net(), opt_level=3)
+    assert "relay-alter-op-layout" in names.seen
+
+
+def test_without_context_the_greatest_level() -> None:
+    x = np.ones((1, 8, 6, 6), np.float32)
+    (found,) = build(net()).run([x])
+    np.testing.assert_allclose(found, np.full((1, 8, 4, 4), 72, np.float32))
+
+
+def test_unknown_pass_is_refused() -> None:
+    with pytest.raises(xrelay.errors.PassError, match="AlterOpLayout"):
+        transform.PassContext(disabled_pass=["AlterOpLayuot"])
