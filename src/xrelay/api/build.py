@@ -23,7 +23,6 @@ from xrelay.api.model import CompiledModel
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.types import merge_types
 from xrelay.errors import InputError
-from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.relay import Expr, Function, Module
 from xrelay.runtime.artifact import Artifact
@@ -55,9 +54,8 @@ def build(
     """Compile a function or expression of the builder, or the `@main` of a relay module, which stays as it is.
 
     `params` become constants, by name of parameter: arrays, or objects with `numpy()` or `asnumpy()`. Types of
-    parameters that are open follow from them. `opt_level` is that of the `PassContext` around the call, else 3. `target` and `opt_level` are as for `compile`; Relay's `llvm` is this
-    machine.
-    `target_host` is accepted and has no meaning: host and device are one CPU.
+    parameters that are open follow from them. `target` and `opt_level` are as for `compile`; Relay's `llvm` is this
+    machine. `target_host` is accepted and has no meaning: host and device are one CPU.
 
     Raises `InputError` for a name that no parameter has, a value that is no array, or one whose shape or dtype is not
     the parameter's; and what `compile` raises.
@@ -65,9 +63,6 @@ def build(
     module = _module(source)
     bound = {name: _array(name, value) for name, value in (params or {}).items()}
     _bind(main_function(module), bound)
-    if opt_level is None:
-        context = PassContext.entered()
-        opt_level = MAX_OPT_LEVEL if context is None else context.opt_level
     model = compile(module, target=_target(target), opt_level=opt_level, threads=threads, cache=True)
     artifact = model.artifact
     metadata = replace(artifact.metadata, bound_params=tuple(bound))
