@@ -182,4 +182,90 @@ func.func private @shifted(%X: memref<5x9xf32>, %Y: memref<5x9xf32>) attributes 
 """,
 )
 
-KERNELS = (GEMM, CONV, SOFTMAX)
+SQUARES = KernelText(
+    "squares",
+    """
+func.func private @squares(%X: memref<6x7xf32>, %Y: memref<6x7xf32>) attributes {loop.kernel} {
+  %S = memref.alloc() : memref<6xf32>
+  %D = memref.alloc() : memref<6x7xf32>
+  loop.for "a" %a to 6 {
+    loop.for "b" %b to 7 {
+      loop.block "sum" (%va : spatial 6 = %a, %vb : reduce 7 = %b) reads(%X) writes(%S) init {
+        %z = arith.constant 0.0 : f32
+        loop.store %z, %S[%va] : memref<6xf32>
+      } {
+        %x = loop.load %X[%va, %vb] : memref<6x7xf32>
+        %s = loop.load %S[%va] : memref<6xf32>
+        %t = arith.addf %x, %s : f32
+        loop.store %t, %S[%va] : memref<6xf32>
+      }
+    }
+  }
+  loop.for "c" %c to 6 {
+    loop.for "d" %d to 7 {
+      loop.block "sub" (%vc : spatial 6 = %c, %vd : spatial 7 = %d) reads(%X, %S) writes(%D) {
+        %x = loop.load %X[%vc, %vd] : memref<6x7xf32>
+        %s = loop.load %S[%vc] : memref<6xf32>
+        %t = arith.subf %x, %s : f32
+        loop.store %t, %D[%vc, %vd] : memref<6x7xf32>
+      }
+    }
+  }
+  loop.for "e" %e to 6 {
+    loop.for "f" %f to 7 {
+      loop.block "sq" (%ve : spatial 6 = %e, %vf : spatial 7 = %f) reads(%D) writes(%Y) {
+        %x = loop.load %D[%ve, %vf] : memref<6x7xf32>
+        %y = loop.load %D[%ve, %vf floordiv 2] : memref<6x7xf32>
+        %t = arith.mulf %x, %y : f32
+        loop.store %t, %Y[%ve, %vf] : memref<6x7xf32>
+      }
+    }
+  }
+  func.return
+}
+""",
+)
+
+POOL = KernelText(
+    "pool",
+    """
+func.func private @pool(%X: memref<2x8x9xf32>, %Y: memref<2x3x4xf32>) attributes {loop.kernel} {
+  %R = memref.alloc() : memref<2x8x9xf32>
+  loop.for "rc" %rc to 2 {
+    loop.for "rh" %rh to 8 {
+      loop.for "rw" %rw to 9 {
+        loop.block "relu" (%vc : spatial 2 = %rc, %vh : spatial 8 = %rh, %vw : spatial 9 = %rw) reads(%X) writes(%R) {
+          %x = loop.load %X[%vc, %vh, %vw] : memref<2x8x9xf32>
+          %z = arith.constant 0.0 : f32
+          %m = arith.maximumf %x, %z : f32
+          loop.store %m, %R[%vc, %vh, %vw] : memref<2x8x9xf32>
+        }
+      }
+    }
+  }
+  loop.for "c" %c to 2 {
+    loop.for "h" %h to 3 {
+      loop.for "w" %w to 4 {
+        loop.for "y" %y to 3 {
+          loop.for "x" %x to 3 {
+            loop.block "max" (%vc : spatial 2 = %c, %vh : spatial 3 = %h, %vw : spatial 4 = %w,
+                               %vy : reduce 3 = %y, %vx : reduce 3 = %x) reads(%R) writes(%Y) init {
+              %l = arith.constant -1.0e9 : f32
+              loop.store %l, %Y[%vc, %vh, %vw] : memref<2x3x4xf32>
+            } {
+              %a = loop.load %R[%vc, %vh * 2 + %vy, %vw * 2 + %vx] : memref<2x8x9xf32>
+              %b = loop.load %Y[%vc, %vh, %vw] : memref<2x3x4xf32>
+              %m = arith.maximumf %a, %b : f32
+              loop.store %m, %Y[%vc, %vh, %vw] : memref<2x3x4xf32>
+            }
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
+""",
+)
+
+KERNELS = (GEMM, CONV, SOFTMAX, SQUARES, POOL)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support.native_kernels import NativeKernel
 
 from xrelay.dialects.loop import Tail
-from xrelay.errors import ScheduleError
 from xrelay.interpreters.loop import run_kernel
 from xrelay.passes.loop.schedule import Schedule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from loop_kernels import CONV, GEMM, KERNELS, KernelText, arguments_for, kernel_of, parse
-from test_loop_schedules import primitives
+from random_schedules import random_schedule
+from test_loop_schedules import check_same
 
 
 def check_native(text: KernelText, schedule: Schedule) -> None:
@@ -49,15 +48,12 @@ def test_convolution_with_epilogue_and_padding(tail: Tail):
     check_native(CONV, schedule)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(st.sampled_from(KERNELS), st.data())
-def test_random_schedules(text: KernelText, data: st.DataObject):
-    """Whatever primitives are legal, in whatever order, is lowered, and computes the same."""
-    schedule = Schedule(kernel_of(parse(text.text)))
-    for _ in range(data.draw(st.integers(1, 8))):
-        step = primitives(schedule.kernel, data.draw)
-        try:
-            schedule.apply(step)
-        except ScheduleError:
-            continue
+@pytest.mark.parametrize("seed", range(30))
+def test_random_schedules(seed: int):
+    """Whatever primitives are legal, in whatever order, is lowered and computes the same, interpreted and natively."""
+    random = Random(seed)
+    text = KERNELS[seed % len(KERNELS)]
+    schedule = random_schedule(kernel_of(parse(text.text)), random)
+    schedule.kernel.verify()
     check_native(text, schedule)
+    check_same(text, schedule)

@@ -1,0 +1,74 @@
+"""Random schedules from seeds, of primitives that have a fair chance to be legal."""
+
+from __future__ import annotations
+
+from random import Random
+
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import ForOp, SchedulePrimitive, Tail
+from xrelay.dialects.loop.schedule import (
+    CacheWrite,
+    ComputeAt,
+    DisableUnroll,
+    Fuse,
+    Parallelize,
+    Reorder,
+    SetTail,
+    Split,
+    Tile,
+    Unroll,
+    Vectorize,
+)
+from xrelay.errors import ScheduleError
+from xrelay.passes.loop.primitives.nest import blocks_of, enclosing_loops, loops_of, only_op
+from xrelay.passes.loop.schedule import Schedule
+
+TRIES = 40
+
+
+def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
+    """A primitive on loops and blocks that the kernel has."""
+    loops, blocks = loops_of(kernel), sorted(blocks_of(kernel))
+    loop, other = random.choice(sorted(loops)), random.choice(sorted(loops))
+    factor, tail = random.randint(1, 5), random.choice(list(Tail))
+    pairs = [(name, inner.loop_name) for name, op in loops.items() if isinstance(inner := only_op(op), ForOp)]
+    around = [op.loop_name for op in enclosing_loops(loops[loop])]
+    order = random.sample([*around, loop], random.randint(1, len(around) + 1))
+    return random.choice(
+        [
+            Split(loop, factor, tail),
+            Split(loop, factor, tail),
+            Fuse(*random.choice(pairs)) if pairs else Unroll(loop),
+            Reorder(tuple(order)),
+            Reorder(tuple(order)),
+            Tile(loop, other, factor, random.randint(1, 5), tail),
+            Unroll(loop),
+            Vectorize(loop),
+            Parallelize(loop),
+            CacheWrite(random.choice(blocks)),
+            ComputeAt(random.choice(blocks), loop),
+            ComputeAt(random.choice(blocks), loop),
+            SetTail(loop, tail),
+            DisableUnroll(loop),
+        ]
+    )
+
+
+def random_schedule(kernel: func.FuncOp, random: Random) -> Schedule:
+    """The kernel with two to nine primitives applied; every refusal leaves it as it was and names its primitive."""
+    schedule = Schedule(kernel)
+    wanted = random.randint(2, 9)
+    for _ in range(TRIES):
+        if len(schedule.primitives) == wanted:
+            break
+        step, before = random_primitive(kernel, random), str(kernel)
+        refusal: ScheduleError | None = None
+        try:
+            schedule.apply(step)
+        except ScheduleError as error:
+            refusal = error
+        if refusal is not None:
+            assert refusal.message.startswith(step.primitive)
+            assert str(kernel) == before
+    return schedule
