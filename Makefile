@@ -35,8 +35,9 @@ unit: $(VENV)/.installed-test ## The Python tests alone
 lit: $(VENV)/.installed-test ## The text tests alone
 	@$(BIN)/lit -j $(JOBS) tests/lit
 
-bench: $(VENV)/.installed ## Kernels, timed against hand-written ones
+bench: $(VENV)/.installed-test ## Kernels against hand-written ones, networks against onnxruntime
 	@$(BIN)/python benchmarks/bench_kernels.py
+	@$(BIN)/python benchmarks/bench_models.py
 
 format: $(VENV)/.installed-test ## Bring the code into the project's format
 	@$(BIN)/ruff format .
