@@ -27,6 +27,13 @@ ALL_PASSES: dict[str, str] = {
     "relay-fuse-ops": "xrelay.passes.relay.fuse_ops:RelayFuseOpsPass",
     "relay-defuse-ops": "xrelay.passes.relay.defuse_ops:RelayDefuseOpsPass",
     "relay-outline-fused": "xrelay.passes.relay.outline_fused:RelayOutlineFusedPass",
+    "relay-convert-layout": "xrelay.passes.relay.convert_layout:RelayConvertLayoutPass",
+    "relay-to-a-normal-form": "xrelay.passes.relay.to_a_normal_form:RelayToANormalFormPass",
+    "relay-to-graph-normal-form": "xrelay.passes.relay.to_graph_normal_form:RelayToGraphNormalFormPass",
+    "relay-check-basic-block-normal-form": (
+        "xrelay.passes.relay.check_basic_block_normal_form:RelayCheckBasicBlockNormalFormPass"
+    ),
+    "relay-remove-unused-functions": "xrelay.passes.relay.remove_unused_functions:RelayRemoveUnusedFunctionsPass",
     "relay-infer-type": "xrelay.passes.relay.infer_type:RelayInferTypePass",
     "relay-check-types": "xrelay.passes.relay.check_types:RelayCheckTypesPass",
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",

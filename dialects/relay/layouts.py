@@ -57,6 +57,11 @@ class Layout:
         """The primal letters in order: `NCHW` for `NCHW16c`."""
         return "".join(axis.letter for axis in self.axes if axis.is_primal)
 
+    @property
+    def text(self) -> Layout:
+        """The layout that a value had in the text before it was given this one: the same axes, none split."""
+        return Layout.parse(self.primal)
+
     def factor(self, letter: str) -> int | None:
         """The factor by which `letter` is split; `None` where it is whole."""
         return next((axis.factor for axis in self.axes if axis.letter == letter and axis.factor is not None), None)

@@ -188,7 +188,7 @@ class _Alterer:
             return False
         known = self.available.get(op.data)
         source, target = op.layouts
-        if known is None or known.layout != target or str(source) != known.layout.primal:
+        if known is None or str(known.layout) != str(target) or str(source) != str(known.layout.text):
             return False
         op.result.replace_all_uses_with(known.value)
         self.replaced.append(op)
@@ -207,7 +207,7 @@ class _Alterer:
 
     def _plain(self, value: SSAValue) -> SSAValue:
         known = self.available.get(value)
-        return value if known is None else self._version(value, Layout.parse(known.layout.primal))
+        return value if known is None else self._version(value, known.layout.text)
 
     def _version(self, value: SSAValue, layout: Layout | None) -> SSAValue:
         """`value` in `layout`; `None` is the layout that the text says."""
@@ -218,10 +218,11 @@ class _Alterer:
             return known.value
         key = (value, str(layout))
         if key not in self.versions:
-            if str(layout) != layout.primal and not _divisible(value, layout):
+            back = known is not None and str(layout) == str(known.layout.text)
+            if not back and not _divisible(value, layout):
                 # The last block would be padded, and what reads it would take the padding for elements.
                 raise LayoutError(f"a value of type {value.type} does not come in whole blocks of {layout}")
-            source = known.layout if known is not None else Layout.parse(layout.primal)
+            source = known.layout if known is not None else layout.text
             self.versions[key] = self._transform(value if known is None else known.value, source, layout)
         return self.versions[key]
 
@@ -267,15 +268,14 @@ def _divisible(value: SSAValue, layout: Layout) -> bool:
 
 def _type_divisible(type: Attribute, layout: Layout) -> bool:
     try:
-        shape = shape_of(type)
-    except ValueError:
+        extents = layout.text.primal_extents(shape_of(type))
+    except (ValueError, LayoutError):
         return False
-    if len(shape) != len(layout.primal):
-        return False
-    return all(
-        factor is None or (isinstance(extent, int) and extent % factor == 0)
-        for factor, extent in zip(map(layout.factor, layout.primal), shape, strict=True)
-    )
+    for axis in layout.axes:
+        extent = extents[axis.letter]
+        if axis.factor is not None and not (isinstance(extent, int) and extent % axis.factor == 0):
+            return False
+    return True
 
 
 def _give_equal_ranks(op: BinaryBroadcastOp) -> None:

@@ -29,13 +29,14 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator, is_side_effect_free
 
 from xrelay.dialects.relay.scope import FORM_ATTRIBUTE
-from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
+from xrelay.passes.relay.fuse_ops import PRIMITIVE
+from xrelay.passes.relay.scopes import Scopes
 
 BBNF = "bbnf"
 
@@ -58,59 +59,19 @@ def to_basic_block_normal_form(function: FuncOp) -> None:
     form = function.attributes.get(FORM_ATTRIBUTE)
     if len(function.body.blocks) != 1 or (isinstance(form, StringAttr) and form.data != "dataflow"):
         return
-    depths = _depths(function)
+    scopes = Scopes(function)
     # Last first, and what is inside an op before the op: the users of an op are placed before it is.
     for op in list(function.body.block.walk(reverse=True, region_first=True)):
-        if op.results and not op.has_trait(IsTerminator) and (is_side_effect_free(op) or isinstance(op, CallOp)):
-            _place(op, depths)
+        if op.parent not in scopes.depths or not op.results or op.has_trait(IsTerminator):
+            continue
+        if is_side_effect_free(op) or isinstance(op, CallOp):
+            _place(op, scopes)
     function.attributes[FORM_ATTRIBUTE] = StringAttr(BBNF)
 
 
-def _depths(function: FuncOp) -> dict[Block, int]:
-    """How many blocks of the function each of its blocks lies in."""
-    depths: dict[Block, int] = {}
-    for block in fusable_blocks(function):
-        around = _block_around(block)
-        depths[block] = 0 if around is None else depths.get(around, -1) + 1
-    return depths
-
-
-def _block_around(block: Block) -> Block | None:
-    op = block.parent_op()
-    return op.parent if op is not None else None
-
-
-def _place(op: Operation, depths: dict[Block, int]) -> None:
+def _place(op: Operation, scopes: Scopes) -> None:
     """Move `op` to the start of the block where its uses meet, if that is not where it stands."""
-    target: Block | None = None
-    for result in op.results:
-        for use in result.uses:
-            block = _known_block(use.operation, depths)
-            target = block if target is None else _common(target, block, depths)
-            if target is op.parent:
-                return
+    target = scopes.where_uses_meet(op)
     if target is not None and target is not op.parent:
         op.detach()
         Rewriter.insert_op(op, InsertPoint.at_start(target))
-
-
-def _known_block(op: Operation, depths: dict[Block, int]) -> Block:
-    """The block of `op` in which ops are placed: not the inside of a fused group."""
-    block = op.parent
-    while block is not None and block not in depths:
-        block = _block_around(block)
-    if block is None:
-        raise ValueError(f"{op.name} stands outside of the function")
-    return block
-
-
-def _common(left: Block, right: Block, depths: dict[Block, int]) -> Block:
-    """The innermost block that both blocks are or lie in."""
-    while left is not right:
-        if depths[left] < depths[right]:
-            left, right = right, left
-        around = _block_around(left)
-        if around is None:
-            raise ValueError("blocks of different functions")
-        left = around
-    return left

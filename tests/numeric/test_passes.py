@@ -37,6 +37,9 @@ T = TypeVar("T")
 EXACT = [
     "relay-to-basic-block-normal-form",
     "relay-dead-code-elimination",
+    "relay-to-a-normal-form",
+    "relay-to-a-normal-form,relay-to-graph-normal-form",
+    "relay-remove-unused-functions",
     "relay-eliminate-common-subexpr",
     "relay-fold-constant",
     "relay-canonicalize-ops",
@@ -53,6 +56,10 @@ ROUNDED = [
     "relay-simplify-inference",
     "relay-simplify-inference,relay-fold-constant,relay-fold-scale-axis,relay-fold-constant",
     "relay-alter-op-layout",
+    'relay-convert-layout{desired-layouts="nn.conv2d:NHWC:HWIO","nn.max_pool2d:NHWC"}',
+    'relay-canonicalize-ops,relay-convert-layout{desired-layouts="nn.conv2d:NCHW16c"}',
+    'relay-convert-layout{desired-layouts="nn.conv2d:NHWC"},relay-convert-layout{desired-layouts="nn.conv2d:NCHW8c"},'
+    'relay-convert-layout{desired-layouts="nn.conv2d:NCHW:default","nn.avg_pool2d:NCHW"}',
     "relay-simplify-inference,relay-canonicalize-ops,relay-alter-op-layout{vector-lanes=8}",
     *[
         ",".join([*default_passes(level), f"relay-fuse-ops{{fuse-opt-level={level}}}", "relay-outline-fused"])

@@ -1,0 +1,87 @@
+"""`relay-remove-unused-functions`: functions that no entry function reaches go.
+
+What: starting from the functions named by `entry`, every function that they mention is kept, directly or through
+others; all other functions are erased, public ones too. Why beside `relay-dead-code-elimination`, which keeps public
+functions: a module of a library holds many, and the program at hand needs a few.
+
+Before, with `entry=main`:
+
+    func.func @main(…) {func.call @used(…) …}
+    func.func @used(…)
+    func.func @unused(…)
+
+After:
+
+    func.func @main(…) {func.call @used(…) …}
+    func.func @used(…)
+
+Refuses (`PassError`) an entry that is no function of the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from xrelay.errors import PassError
+
+
+@dataclass(frozen=True)
+class RelayRemoveUnusedFunctionsPass(ModulePass):
+    """Erase functions that the entry functions do not need; see the module's docstring. Exact."""
+
+    name = "relay-remove-unused-functions"
+
+    entry: tuple[str, ...] = field(default=("main",), metadata={"help": "the functions to start from"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Clean the module in place."""
+        remove_unused_functions(op, self.entry)
+
+
+def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
+    """Erase the functions not reached from `entry`; gives how many. `PassError` for an entry that does not exist."""
+    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    for name in entry:
+        if name not in functions:
+            near = get_close_matches(name, list(functions), n=1)
+            hint = f"did you mean @{near[0]}?" if near else f"it has {', '.join(f'@{one}' for one in functions)}"
+            raise PassError(f"relay-remove-unused-functions: no function is called @{name}", help=hint)
+    reached, pending = set(entry), list(dict.fromkeys(entry))
+    # What stands beside the functions (a schedule, metadata) may mention some too.
+    others = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
+    pending += [name for op in others for name in _mentioned(op) if name in functions and name not in reached]
+    reached.update(pending)
+    while pending:
+        for name in _mentioned(functions[pending.pop()]):
+            if name in functions and name not in reached:
+                reached.add(name)
+                pending.append(name)
+    unused = [function for name, function in functions.items() if name not in reached]
+    for function in unused:
+        Rewriter.erase_op(function, safe_erase=False)
+    return len(unused)
+
+
+def _mentioned(op: Operation) -> Iterator[str]:
+    """The symbols that `op` and the ops in it refer to."""
+    for inner in op.walk():
+        pending: list[Attribute] = [*inner.properties.values(), *inner.attributes.values()]
+        while pending:
+            match pending.pop():
+                case SymbolRefAttr() as symbol:
+                    yield symbol.root_reference.data
+                case ArrayAttr() as array:
+                    pending.extend(array.data)
+                case DictionaryAttr() as entries:
+                    pending.extend(entries.data.values())
+                case _:
+                    pass

@@ -1,0 +1,106 @@
+"""`relay-to-a-normal-form`: every intermediate value gets a name by a `relay.let`.
+
+What: behind each op of a function, of its branches and of its closures, each result is bound by a flat `relay.let`, and
+all its uses take the bound value; the function says `relay.form = "anf"`. Ops are brought to the block where their uses
+meet first (`relay-to-basic-block-normal-form`), so that a binding stands in the innermost scope that sees all its uses.
+Why flat: in Relay the rest of the program is the body of the let, nested once a binding; here 100,000 bindings are
+100,000 lines. It is the form in which every op runs once, in the order of the text.
+
+Before:
+
+    %e = relay.exp(%x)
+    %r = relay.add(%e, %e)
+    func.return %r
+
+After:
+
+    %0 = relay.exp(%x)
+    %e = relay.let "e" = %0
+    %1 = relay.add(%e, %e)
+    %r = relay.let "r" = %1
+    func.return %r
+
+Constants, parameters and values that a let binds already are names as they are. Left alone: kernels
+(`relay.primitive`), the inside of fused groups, functions of several blocks. Running it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import IsTerminator
+
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.scope import FORM_ATTRIBUTE, LetOp
+from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
+from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
+
+ANF = "anf"
+
+
+@dataclass(frozen=True)
+class RelayToANormalFormPass(ModulePass):
+    """Bind every intermediate value by a `relay.let`; see the module's docstring. Exact."""
+
+    name = "relay-to-a-normal-form"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+                to_a_normal_form(function)
+
+
+def to_a_normal_form(function: FuncOp) -> int:
+    """Bring one function into A-normal form; gives the number of lets made."""
+    if len(function.body.blocks) != 1:
+        return 0
+    to_basic_block_normal_form(function)
+    blocks = fusable_blocks(function)
+    names = _Names(op.variable.data for block in blocks for op in block.ops if isinstance(op, LetOp))
+    made = 0
+    for block in blocks:
+        for op in list(block.ops):
+            if not isinstance(op, ConstantOp | LetOp) and not op.has_trait(IsTerminator):
+                made += sum(_bind(op, result, names) for result in op.results)
+    function.attributes[FORM_ATTRIBUTE] = StringAttr(ANF)
+    return made
+
+
+def _bind(op: Operation, value: SSAValue, names: _Names) -> bool:
+    """Put a let behind `op` that all uses of `value` go through, unless there is one already."""
+    uses = iter(value.uses)
+    first, second = next(uses, None), next(uses, None)
+    if first is not None and second is None and isinstance(first.operation, LetOp):
+        return False
+    let = LetOp.call(value, variable=names.fresh(value.name_hint))
+    let.location = op.location
+    value.replace_uses_with_if(let.result, lambda use: use.operation is not let)
+    let.result.name_hint, value.name_hint = value.name_hint, None
+    Rewriter.insert_op(let, InsertPoint.after(op))
+    return True
+
+
+class _Names:
+    """Names of variables, each given once in a function."""
+
+    def __init__(self, taken: Iterable[str]):
+        self._numbers = dict.fromkeys(taken, 0)
+
+    def fresh(self, hint: str | None) -> str:
+        """`hint` (`x` without one), numbered where it was given before."""
+        base = hint if hint is not None else "x"
+        name, number = base, self._numbers.get(base, 0)
+        while name in self._numbers:
+            number += 1
+            name = f"{base}_{number}"
+        self._numbers[base] = number
+        self._numbers.setdefault(name, 0)
+        return name

@@ -1,0 +1,59 @@
+"""`relay-to-graph-normal-form`: lets go, and the graph is left.
+
+What: every `relay.let` is replaced by the value that it binds, and a function in A-normal form is in dataflow form
+again. Why: rewrites and fusion look along the edges of the graph and not through bindings.
+
+Before:
+
+    %0 = relay.exp(%x)
+    %e = relay.let "e" = %0
+    %r = relay.add(%e, %e)
+
+After:
+
+    %e = relay.exp(%x)
+    %r = relay.add(%e, %e)
+
+What a let bound and nothing used stays for `relay-dead-code-elimination`. Left alone: kernels (`relay.primitive`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.relay.scope import FORM_ATTRIBUTE, LetOp
+from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
+from xrelay.passes.relay.to_a_normal_form import ANF
+
+
+@dataclass(frozen=True)
+class RelayToGraphNormalFormPass(ModulePass):
+    """Replace lets by what they bind; see the module's docstring. Exact."""
+
+    name = "relay-to-graph-normal-form"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+                to_graph_normal_form(function)
+
+
+def to_graph_normal_form(function: FuncOp) -> int:
+    """Remove the lets of one function; gives how many there were."""
+    lets = [op for block in fusable_blocks(function) for op in block.ops if isinstance(op, LetOp)]
+    for let in lets:
+        value, bound = let.value, let.result
+        if value.name_hint is None:
+            value.name_hint = bound.name_hint
+        bound.replace_all_uses_with(value)
+        Rewriter.erase_op(let)
+    if function.attributes.get(FORM_ATTRIBUTE) == StringAttr(ANF):
+        del function.attributes[FORM_ATTRIBUTE]
+    return len(lets)

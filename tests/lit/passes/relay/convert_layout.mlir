@@ -1,0 +1,81 @@
+// RUN: xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NHWC:HWIO"}' | filecheck %s
+// RUN: xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NCHW16c"}' | filecheck %s --check-prefix BLOCKS
+// RUN: xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NCHW:default","nn.max_pool2d:NHWC"}' | filecheck %s --check-prefix BACK
+// RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.dense:NC"}' 2>&1 | filecheck %s --check-prefix NO-LAYOUT
+// RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NCH"}' 2>&1 | filecheck %s --check-prefix AXES
+// RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:N3HW"}' 2>&1 | filecheck %s --check-prefix SYNTAX
+
+// NO-LAYOUT: relay-convert-layout: 'nn.dense' has no layout to choose; help: one of nn.conv2d, nn.max_pool2d
+// AXES: relay-convert-layout: nn.conv2d: layout NCH does not have the axes NCHW
+// SYNTAX: relay-convert-layout: nn.conv2d: 'N3HW' is not a layout
+
+// Elementwise ops, pools and ops along an axis follow; the result comes back once.
+// CHECK-LABEL: func.func @fires
+// CHECK-DAG:     %[[W:.*]] = relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "HWIO"}
+// CHECK-DAG:     %[[X:.*]] = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NHWC"}
+// CHECK:         %[[A:.*]] = relay.nn.conv2d(%[[X]], %[[W]]) {data_layout = "NHWC", kernel_layout = "HWIO"}
+// CHECK-NEXT:    %[[B:.*]] = relay.nn.bias_add(%[[A]], %b) {axis = 3}
+// CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%[[B]])
+// CHECK-NEXT:    %[[P:.*]] = relay.nn.max_pool2d(%[[R]]) {pool_size = [2, 2], layout = "NHWC"}
+// CHECK-NEXT:    %[[S:.*]] = relay.nn.softmax(%[[P]]) {axis = 3}
+// CHECK-NEXT:    %[[Y:.*]] = relay.layout_transform(%[[S]]) {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK-NEXT:    func.return %[[Y]]
+// In blocks the bias, added along the axis that is split, brings the value back.
+// BLOCKS-LABEL: func.func @fires
+// BLOCKS:         relay.nn.conv2d({{.*}}) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
+// BLOCKS-NEXT:    %[[A:.*]] = relay.layout_transform({{.*}}) {src_layout = "NCHW16c", dst_layout = "NCHW"}
+// BLOCKS-NEXT:    relay.nn.bias_add(%[[A]], %b)
+// BACK-LABEL: func.func @fires
+// BACK:         relay.nn.conv2d(%x, %w) :
+// BACK:         relay.nn.max_pool2d({{.*}}) {pool_size = [2, 2], layout = "NHWC"}
+func.func @fires(%x: tensor<1x16x6x6xf32>, %w: tensor<32x16x3x3xf32>, %b: tensor<32xf32>) -> tensor<1x32x3x3xf32> {
+  %a = relay.nn.conv2d(%x, %w) : (tensor<1x16x6x6xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x4x4xf32>
+  %c = relay.nn.bias_add(%a, %b) : (tensor<1x32x4x4xf32>, tensor<32xf32>) -> tensor<1x32x4x4xf32>
+  %r = relay.nn.relu(%c) : (tensor<1x32x4x4xf32>) -> tensor<1x32x4x4xf32>
+  %p = relay.nn.max_pool2d(%r) {pool_size = [2, 2]} : (tensor<1x32x4x4xf32>) -> tensor<1x32x3x3xf32>
+  %s = relay.nn.softmax(%p) {axis = 1} : (tensor<1x32x3x3xf32>) -> tensor<1x32x3x3xf32>
+  func.return %s : tensor<1x32x3x3xf32>
+}
+
+// From other layouts: channels last as they are, to plain ones, or to blocks; blocks to plain ones.
+// CHECK-LABEL: func.func @channels_last
+// CHECK-NEXT:    relay.nn.conv2d(%x, %w) {data_layout = "NHWC", kernel_layout = "HWIO"}
+// BLOCKS-LABEL: func.func @channels_last
+// BLOCKS-DAG:     relay.layout_transform(%w) {src_layout = "HWIO", dst_layout = "OIHW16i16o"}
+// BLOCKS-DAG:     relay.layout_transform(%x) {src_layout = "NHWC", dst_layout = "NCHW16c"}
+// BLOCKS:         relay.nn.relu({{.*}}) : (tensor<1x2x4x4x16xf32>)
+// BACK-LABEL: func.func @channels_last
+// BACK:         relay.nn.conv2d({{.*}}) : (tensor<1x16x6x6xf32>, tensor<32x16x3x3xf32>)
+// BACK:         relay.layout_transform({{.*}}) {src_layout = "NCHW", dst_layout = "NHWC"}
+func.func @channels_last(%x: tensor<1x6x6x16xf32>, %w: tensor<3x3x16x32xf32>) -> tensor<1x4x4x32xf32> {
+  %a = relay.nn.conv2d(%x, %w) {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x6x6x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x4x4x32xf32>
+  %r = relay.nn.relu(%a) : (tensor<1x4x4x32xf32>) -> tensor<1x4x4x32xf32>
+  func.return %r : tensor<1x4x4x32xf32>
+}
+
+// BACK-LABEL: func.func @blocked
+// BACK:         %[[A:.*]] = relay.nn.conv2d({{.*}}) : (tensor<1x16x6x6xf32>, tensor<16x16x3x3xf32>)
+// BACK:         relay.add(%[[A]], {{.*}}) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>)
+func.func @blocked(%x: tensor<1x1x6x6x16xf32>, %w: tensor<1x1x3x3x16x16xf32>, %b: tensor<1x1x1x1x16xf32>) -> tensor<1x1x4x4x16xf32> {
+  %a = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x1x6x6x16xf32>, tensor<1x1x3x3x16x16xf32>) -> tensor<1x1x4x4x16xf32>
+  %r = relay.add(%a, %b) : (tensor<1x1x4x4x16xf32>, tensor<1x1x1x1x16xf32>) -> tensor<1x1x4x4x16xf32>
+  func.return %r : tensor<1x1x4x4x16xf32>
+}
+
+// Refuses: three channels are no block of 16; a grouped convolution keeps its channels whole.
+// BLOCKS-LABEL: func.func @refuses
+// BLOCKS-NEXT:    relay.nn.conv2d(%x, %w) :
+// BLOCKS-NEXT:    relay.nn.conv2d(%{{.*}}, %v) {groups = 16} :
+func.func @refuses(%x: tensor<1x3x6x6xf32>, %w: tensor<16x3x3x3xf32>, %v: tensor<16x1x3x3xf32>) -> tensor<1x16x2x2xf32> {
+  %a = relay.nn.conv2d(%x, %w) : (tensor<1x3x6x6xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x4x4xf32>
+  %b = relay.nn.conv2d(%a, %v) {groups = 16} : (tensor<1x16x4x4xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x2x2xf32>
+  func.return %b : tensor<1x16x2x2xf32>
+}
+
+// Left alone: kernels.
+// CHECK-LABEL: func.func private @kernel
+// CHECK-NEXT:    relay.nn.conv2d(%x, %w) :
+func.func private @kernel(%x: tensor<1x3x6x6xf32>, %w: tensor<16x3x3x3xf32>) -> tensor<1x16x4x4xf32> attributes {relay.primitive} {
+  %a = relay.nn.conv2d(%x, %w) : (tensor<1x3x6x6xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x4x4xf32>
+  func.return %a : tensor<1x16x4x4xf32>
+}
