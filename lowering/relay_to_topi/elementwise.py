@@ -58,11 +58,28 @@ def divide(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
     return b.divide(x, y)
 
 
+def absolute(b: Body, x: SSAValue) -> SSAValue:
+    """`|x|`; of the least signed integer, which has no counterpart, itself."""
+    if isinstance(x.type, AnyFloat):
+        return b.add(math.AbsFOp(x))
+    return x if is_unsigned(x.type) else b.maximum(x, negative(b, x))
+
+
+def power(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+    """`x` to the power of `y`, of floats."""
+    if not isinstance(x.type, AnyFloat):
+        raise LoweringError(f"relay.power of {x.type}: only powers of floats have native code", help="cast to a float")
+    return b.add(math.PowFOp(x, y))
+
+
 _UNARY: dict[str, Unary] = {
     "nn.relu": relu,
     "negative": negative,
     "sigmoid": sigmoid,
+    "abs": absolute,
     "exp": lambda b, x: b.add(math.ExpOp(x)),
+    "log": lambda b, x: b.add(math.LogOp(x)),
+    "erf": lambda b, x: b.add(math.ErfOp(x)),
     "tanh": lambda b, x: b.add(math.TanhOp(x)),
     "sqrt": lambda b, x: b.add(math.SqrtOp(x)),
     "rsqrt": lambda b, x: b.divide(b.constant(1, x.type), b.add(math.SqrtOp(x))),
@@ -77,8 +94,13 @@ _BINARY: dict[str, Binary] = {
     "divide": divide,
     "maximum": lambda b, x, y: b.maximum(x, y),
     "minimum": lambda b, x, y: b.minimum(x, y),
+    "power": power,
     "equal": lambda b, x, y: _compare(b, x, y, "oeq", "eq"),
+    "not_equal": lambda b, x, y: _compare(b, x, y, "une", "ne"),
     "less": lambda b, x, y: _compare(b, x, y, "olt", "slt"),
+    "less_equal": lambda b, x, y: _compare(b, x, y, "ole", "sle"),
+    "greater": lambda b, x, y: _compare(b, x, y, "ogt", "sgt"),
+    "greater_equal": lambda b, x, y: _compare(b, x, y, "oge", "sge"),
 }
 
 
@@ -100,7 +122,7 @@ for _name, _pair in _BINARY.items():
 def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`min(max(x, a_min), a_max)`; bounds that no element can pass are left out."""
     low, high = emitter.number("a_min"), emitter.number("a_max")
-    least, most = _range(emitter.result_type.element_type)
+    least, most = value_range(emitter.result_type.element_type)
 
     def fill(b: Body, values: list[SSAValue]) -> SSAValue:
         (x,) = values
@@ -111,7 +133,7 @@ def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return emitter.map_elements("clip", fill)
 
 
-def _range(type: Attribute) -> tuple[Number, Number]:
+def value_range(type: Attribute) -> tuple[Number, Number]:
     """The smallest and the largest value of an element type."""
     if not isa(type, IntegerType):
         return float("-inf"), float("inf")

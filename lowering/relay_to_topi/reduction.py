@@ -1,4 +1,4 @@
-"""`relay.sum`, `relay.max`, `relay.mean`."""
+"""`relay.sum`, `relay.max`, `relay.min`, `relay.prod`, `relay.mean`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from xrelay.dialects.topi.build import Body, Number
 from xrelay.dialects.topi.named.pool2d import lowest
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
+from xrelay.lowering.relay_to_topi.elementwise import value_range
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
 
@@ -63,6 +64,19 @@ def build_max(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The maximum over some axes."""
     first = lowest(emitter.result_type.element_type)
     return [_fold(emitter, "max", first, lambda b, largest, x: b.maximum(largest, x))]
+
+
+@implements("relay.min", "min.generic")
+def build_min(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The minimum over some axes."""
+    _, first = value_range(emitter.result_type.element_type)
+    return [_fold(emitter, "min", first, lambda b, smallest, x: b.minimum(smallest, x))]
+
+
+@implements("relay.prod", "prod.generic")
+def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The product over some axes."""
+    return [_fold(emitter, "prod", 1, lambda b, product, x: b.times(product, x))]
 
 
 @implements("relay.mean", "mean.generic")

@@ -131,5 +131,13 @@ OP_CASES = [
     OpCase("mean", [(2, 3, 4)], {"axis": (1,), "keepdims": True}),
     OpCase("sum", [(2, 3, 4)], {"axis": (0,), "exclude": True}),
     OpCase("max", [(2, 3, 4)]),
+    OpCase("min", [(2, 3, 4)], {"axis": (1,)}),
+    OpCase("prod", [(2, 3)], {"axis": (1,), "keepdims": True}),
+    OpCase("abs", [(3, 5)]),
+    OpCase("abs", [(3, 5)], dtype="int32"),
+    OpCase("erf", [(3, 5)]),
+    OpCase("log", [(3, 5)], positive=True),
+    OpCase("power", [(3, 5), (5,)], positive=True),
+    *(OpCase(op, [(3, 5), (5,)]) for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")),
     OpCase("nn.pad", [(2, 3), ()], {"pad_width": (1, 0, 2, 3)}),
 ]
