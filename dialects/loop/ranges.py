@@ -15,7 +15,7 @@ from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.value_map import ValueMap
 
 MAX_CHOICES = 6
-"""Up to so many variables in an access all combinations of domains and bindings are tried for its bounds."""
+"""Up to so many variables in an index all combinations of domains and bindings are tried for its bounds."""
 
 
 def loop_of_index(value: SSAValue) -> ForOp | None:
@@ -66,20 +66,35 @@ def in_loop_indices(index: ValueMap) -> ValueMap:
     return index.substitute(bindings).simplified()
 
 
-def index_bounds(index: ValueMap) -> list[Interval | None]:
-    """What each expression can be, by the domains of the block's variables and by their bindings; the tightest.
+def out_of_range(index: ValueMap, shape: Sequence[int]) -> Iterator[tuple[int, Interval]]:
+    """The positions at which `index` leaves a buffer of this shape, with the interval that it takes there.
 
-    In `%v - %io * 16` with `%v = %io * 16 + %ii` the binding tells, in `%v + %w - %io * 16` with `%w` cut off by its
-    domain the binding of the one variable and the domain of the other: each choice is tried.
+    Intervals follow from the domains of the block's variables and from their bindings: in `%v - %io * 16` with
+    `%v = %io * 16 + %ii` the binding tells, in `%v + %w - %io * 16` with `%w` cut off by its domain the binding of the
+    one and the domain of the other. Each choice is tried until one shows that all is well. Nothing is said about
+    dimensions and indices that are known only at run time, and code that never runs.
     """
-    bindings = [(value, binding) for value in index.operands if (binding := binding_of(value)) is not None]
-    result: list[Interval | None] = [None] * len(index)
+    for position, size in enumerate(shape):
+        interval = _interval_in(index[position], size) if size >= 0 else None
+        if interval is not None and interval[0] <= interval[1] and not _is_inside(interval, size):
+            yield position, interval
+
+
+def _interval_in(expression: ValueMap, size: int) -> Interval | None:
+    """The values of one expression: the first interval found that is inside `[0, size)`, else the tightest."""
+    bindings = [(value, binding) for value in expression.operands if (binding := binding_of(value)) is not None]
+    result: Interval | None = None
     for chosen in _choices(bindings):
-        candidate = index.substitute(dict(chosen)).simplified() if chosen else index
+        candidate = expression.substitute(dict(chosen)).simplified() if chosen else expression
         box = [interval_of(value) for value in candidate.operands]
-        for k, expr in enumerate(candidate.exprs):
-            result[k] = _tighter(result[k], bounds(expr, box))
+        result = _tighter(result, bounds(candidate.exprs[0], box))
+        if result is not None and _is_inside(result, size):
+            break
     return result
+
+
+def _is_inside(interval: Interval, size: int) -> bool:
+    return interval[0] >= 0 and interval[1] < size
 
 
 def _choices(bindings: Sequence[tuple[SSAValue, ValueMap]]) -> Iterator[tuple[tuple[SSAValue, ValueMap], ...]]:

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
 from xrelay.dialects.loop.for_op import ForOp
-from xrelay.dialects.loop.ranges import index_bounds, loop_of_index
+from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
 
 
 def fail(op: Operation, constraint: str, message: str) -> VerifyException:
@@ -157,13 +157,9 @@ def verify_access(op: LoadOp | StoreOp) -> None:
         raise fail(op, "C2", f"a map over {affine_map.num_dims} dimensions has {len(op.index_operands)} operands")
     if _is_guarded(op):
         return
-    for position, interval in enumerate(index_bounds(op.index)):
+    for position, (low, high) in out_of_range(op.index, shape):
         size = shape[position]
-        if interval is None or size < 0 or interval[0] > interval[1]:
-            continue
-        if interval[0] < 0 or interval[1] >= size:
-            raise fail(op, "C3", f"index {position} runs from {interval[0]} to {interval[1]}, "
-                       f"the buffer has {size} elements there")  # fmt: skip
+        raise fail(op, "C3", f"index {position} runs from {low} to {high}, the buffer has {size} elements there")
 
 
 def _is_guarded(op: Operation) -> bool:
