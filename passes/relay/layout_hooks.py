@@ -69,6 +69,7 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
 
     The out-channels' block is the vector, or half or a quarter of it where that does not divide them. The in-channels
     come in the blocks they already have, else in the largest that divides them: an image of 3 channels is one block.
+    Where only a quarter of a vector divides the out-channels, and the stride is 1, plain images are the better choice.
     """
     layouts = [str(layout) for layout in op.layouts]
     if layouts != ["NCHW", "OIHW", "NCHW"]:
@@ -104,6 +105,9 @@ def _in_blocks(
     out_block = vector_block(out_channels, lanes)
     if out_block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
+    if out_block < lanes // 2 and op.stride_pair == (1, 1):
+        # Rows of the plain image fill whole vectors; blocks of a quarter would leave them mostly empty.
+        return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
     in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)
     weight = Layout.parse(f"OIHW{in_block}i{out_block}o")
     return op.with_layouts(Layout.parse(f"NCHW{in_block}c"), weight, Layout.parse(f"NCHW{out_block}c"))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xrelay.dialects.loop import IterKind
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.lowering.topi_to_loop.schedules.plan import (
     ITERATIONS_PER_THREAD,
     MIN_PARALLEL_WORK,
     Plan,
+    loop_of_variable,
     loops_of_kind,
+    memref_type,
     points,
 )
 
@@ -19,6 +21,13 @@ MIN_LANES = 4
 
 MAX_UNROLLED_VECTORS = 4
 """How many vectors of a row are kept in registers while a reduction runs over them."""
+
+
+TRANSPOSED_TILE, TRANSPOSED_ROW = 8, 16
+"""How many neighbours of a transposed operand are read at a time, and how much of a row is written: a cache line.
+
+Lines a power of two apart compete for the same eight places of the first cache; eight lines are then written at once.
+"""
 
 
 def parallelize_outer(plan: Plan, loops: Sequence[str], work: int) -> str | None:
@@ -82,7 +91,47 @@ def schedule_elementwise(plan: Plan, name: str) -> None:
         return
     work = points(block) * max(1, len(list(block.walk())))
     rows = vectorize_row(plan, loops[-1], plan.lanes(block))
+    if len(rows) == 1 and plan.extent(loops[-1]) >= TRANSPOSED_ROW:
+        loops = _tile_transposed(plan, plan.block(name), loops)
+        rows = loops[-1:]
     parallelize_outer(plan, [*loops[:-1], *rows[:-1]], work)
+
+
+def _transposed_along(block: BlockOp, row: str) -> str | None:
+    """The loop along which a read is contiguous for whole cache lines, where that is not the innermost loop `row`."""
+    loops = {variable: loop_of_variable(block, position) for position, variable in enumerate(block.variables)}
+    for load in block.body.walk():
+        if not isinstance(load, LoadOp) or (memref_type(load.memref).get_shape() or [0])[-1] < TRANSPOSED_ROW:
+            continue
+        along = [loop for v in load.index[-1].operands if (loop := loops.get(v)) is not None]
+        if len(along) == 1 and row not in along and any(loops.get(v) == row for v in load.index_operands):
+            return along[0]
+    return None
+
+
+def _tile_transposed(plan: Plan, block: BlockOp, loops: list[str]) -> list[str]:
+    """Reads the lines of a transposed operand once: a few rows are written side by side, piece by piece.
+
+    ```
+    for i: for j: Y[i, j] = X[j, i]   →   for i_o: for j_o: for i_i in 8: for j_i in 16: Y[i, j] = X[j, i]
+    ```
+
+    Gives the loops that stand for `loops` now; the same where no read is transposed.
+    """
+    *outer, row = loops
+    other = _transposed_along(block, row)
+    if other not in outer:
+        return loops
+    inner: list[str] = []
+    for loop, tile in ((other, TRANSPOSED_TILE), (row, TRANSPOSED_ROW)):
+        position = outer.index(loop) if loop in outer else len(outer)
+        outer[position : position + 1] = [f"{loop}_o"] if plan.extent(loop) > tile else []
+        inner.append(f"{loop}_i" if plan.extent(loop) > tile else loop)
+        if plan.extent(loop) > tile:
+            plan.do(Split(loop, tile, names=(f"{loop}_o", f"{loop}_i")))
+    plan.do(Reorder((*outer, *inner)))
+    plan.because(f"tiles of {plan.extent(inner[0])} x {plan.extent(inner[1])}, since a read is transposed")
+    return [*outer, *inner]
 
 
 def schedule_fold(plan: Plan, name: str) -> None:

@@ -77,6 +77,26 @@ def choose_tile(
     return best
 
 
+PARTIAL_TILE = 0.7
+"""How well tiles of filters do that are not all of one size, or that reach into the next group's filters."""
+
+
+@cache
+def choose_filters(filters: int, registers: int) -> int:
+    """How many filters share one vector of a row, out of `filters` that read the same channels.
+
+    Their sums are that many accumulators; a divisor of `filters` is preferred.
+    """
+
+    def speed(count: int) -> float:
+        tiles = -(-filters // count)
+        useful = 1.0 if tiles * count == filters else PARTIAL_TILE * filters / (tiles * count)
+        return useful * min(1.0, count / MIN_ACCUMULATORS) / (1.0 + WEIGHT_LOAD / count)
+
+    counts = [count for count in range(1, filters + 1) if count == 1 or fits(count, 1, registers)]
+    return max(counts, key=speed)
+
+
 def _row_efficiency(width: int, columns: int, vectors: int, shares_broadcasts: bool) -> float:
     """Useful work per unit of time over one row: full tiles, then the partial one, which costs code besides."""
     full, rest = divmod(width, columns)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from xrelay.lowering.topi_to_loop.schedules.tiles import choose_tile, divisors, fits, largest_divisor
+from xrelay.lowering.topi_to_loop.schedules.tiles import choose_filters, choose_tile, divisors, fits, largest_divisor
 
 WIDTHS = (1, 2, 3, 5, 7, 13, 14, 17, 27, 28, 55, 56, 112, 149, 224)
 
@@ -36,6 +36,18 @@ def test_a_width_of_whole_tiles_leaves_no_partial_one() -> None:
 def test_blocks_can_be_kept_for_other_threads() -> None:
     assert choose_tile(1, 8, 32).blocks == 8
     assert choose_tile(1, 8, 32, max_blocks=4).blocks == 4
+
+
+@pytest.mark.parametrize("registers", [16, 32])
+@pytest.mark.parametrize("filters", [1, 2, 7, 13, 31, 34, 62, 128, 1009])
+def test_filters_of_a_tile_fit_the_registers(filters: int, registers: int) -> None:
+    count = choose_filters(filters, registers)
+    assert 1 <= count <= filters
+    assert count == 1 or fits(count, 1, registers)
+
+
+def test_filters_are_cut_evenly_where_that_keeps_the_units_busy() -> None:
+    assert [choose_filters(filters, 32) for filters in (13, 34, 62, 64)] == [13, 17, 21, 16]
 
 
 def test_divisors() -> None:

@@ -87,6 +87,26 @@ func.func private @transpose(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
+// The lines of a transposed operand are read once, for a few rows of the result that are written side by side.
+// CHECK-LABEL: func.func private @transpose_tiled
+// CHECK-SAME: split("i", 8, names = ["i_o", "i_i"]), split("j", 16, names = ["j_o", "j_i"]), reorder("i_o", "j_o", "i_i", "j_i")
+// CHECK-SAME: tiles of 8 x 16, since a read is transposed
+func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32> {
+  %r = topi.compute "transpose" [%i : 80, %j : 100] : tensor<80x100xf32> {
+    %a = topi.read %x[%j, %i] : tensor<100x80xf32>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<80x100xf32>
+}
+
+// Filters of one group share the vectors of the image: 17 of 34.
+// CHECK-LABEL: func.func private @grouped_conv
+// CHECK-SAME: conv2d_nchw: {{.*}}17 filters x 14 columns
+func.func private @grouped_conv(%x: tensor<1x16x14x14xf32>, %w: tensor<68x8x1x1xf32>) -> tensor<1x68x14x14xf32> {
+  %r = topi.conv2d_nchw(%x, %w) {groups = 2 : i64} : (tensor<1x16x14x14xf32>, tensor<68x8x1x1xf32>) -> tensor<1x68x14x14xf32>
+  func.return %r : tensor<1x68x14x14xf32>
+}
+
 // A schedule that is there already stays.
 // CHECK-LABEL: func.func private @by_hand
 // CHECK-SAME: loop.schedule = #loop.schedule<[split("i", 2)]>
