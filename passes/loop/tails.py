@@ -134,7 +134,8 @@ def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[tuple[ForO
 
     (the second loop is then cut to 8 iterations, since nothing is left of the others).
 
-    A parallel loop with one partial tile stays one loop, so that this tile is run in parallel too: see `_fork`.
+    A parallel loop with one partial tile stays one loop, so that this tile is run in parallel too: see `_fork`. Where
+    statements inside end at different places, the loop is cut, and each partial tile runs by itself between the parts.
     """
     extent = loop.extent
     assert extent is not None
