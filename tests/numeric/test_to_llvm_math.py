@@ -1,0 +1,124 @@
+"""The expansions of math-expand, compiled, against double precision over the whole range of floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.native_kernels import NativeKernel
+
+Floats = NDArray[np.float32]
+
+
+def all_floats() -> Floats:
+    """Every 1021st float of either sign, all infinities, zeros, the ends, the first and last denormals, NaNs."""
+    bits = np.arange(0, 2**32, 1021, dtype=np.uint64).astype(np.uint32)
+    ends = np.array([0, 1, 2, 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000], dtype=np.uint32)
+    values = np.concatenate([bits, ends, ends | 0x80000000]).view(np.float32)
+    interesting = np.linspace(-120, 120, 400_003, dtype=np.float32)
+    everything = np.concatenate([values, interesting])
+    return np.resize(everything, -(-everything.size // 64) * 64)
+
+
+def kernel(body: str, size: int, type_: str, *, lanes: int) -> NativeKernel:
+    value = f"vector<{lanes}x{type_}>" if lanes > 1 else type_
+    memory = f"memref<{size}x{type_}>"
+    load = f"vector.load %x[%i] : {memory}, {value}" if lanes > 1 else f"memref.load %x[%i] : {memory}"
+    store = f"vector.store %r, %y[%i] : {memory}, {value}" if lanes > 1 else f"memref.store %r, %y[%i] : {memory}"
+    return NativeKernel(
+        f"""
+func.func @k(%x: {memory}, %y: {memory}) {{
+  %c0 = arith.constant 0 : index
+  %n = arith.constant {size} : index
+  %step = arith.constant {lanes} : index
+  scf.for %i = %c0 to %n step %step {{
+    %v = {load}
+    {body.replace("T", value)}
+    {store}
+  }}
+  func.return
+}}
+""",
+        passes=(),
+    )
+
+
+def run(body: str, x: NDArray[np.generic], type_: str = "f32", *, lanes: int = 16) -> NDArray[np.generic]:
+    y = np.empty_like(x)
+    kernel(body, x.size, type_, lanes=lanes)(x, y)
+    return y
+
+
+def ulps(result: Floats, exact: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Errors in units of the last place of the exact result; NaNs and infinities have to agree."""
+    with np.errstate(all="ignore"):
+        rounded = exact.astype(np.float32)
+    assert np.array_equal(np.isnan(result), np.isnan(exact))
+    finite = np.isfinite(rounded) & np.isfinite(result)
+    assert np.array_equal(result[~finite & ~np.isnan(exact)], rounded[~finite & ~np.isnan(exact)])
+    unit = np.spacing(np.maximum(np.abs(rounded[finite]), np.float32(2.0**-126))).astype(np.float64)
+    return np.abs(result[finite].astype(np.float64) - exact[finite]) / unit
+
+
+def erf(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.vectorize(math.erf, otypes=[np.float64])(x)
+
+
+FUNCTIONS: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], float]] = {
+    "exp": (np.exp, 1.5),
+    "log": (np.log, 1.5),
+    "tanh": (np.tanh, 2.0),
+    "erf": (erf, 2.0),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_error_over_the_whole_range(name: str):
+    function, bound = FUNCTIONS[name]
+    x = all_floats()
+    with np.errstate(all="ignore"):
+        exact = function(x.astype(np.float64))
+    error = ulps(run(f"%r = math.{name} %v : T", x), exact)
+    assert error.max() <= bound
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_scalars_give_what_vectors_give(name: str):
+    x = all_floats()[::997][: 64 * 60].copy()
+    x = x[: x.size // 64 * 64]
+    vector, scalar = run(f"%r = math.{name} %v : T", x), run(f"%r = math.{name} %v : T", x, lanes=1)
+    np.testing.assert_allclose(scalar, vector, rtol=1e-6)
+
+
+def test_sigmoid_needs_no_pattern():
+    x = all_floats()
+    body = """
+    %one = arith.constant ONE : T
+    %neg = arith.negf %v : T
+    %e = math.exp %neg : T
+    %d = arith.addf %e, %one : T
+    %r = arith.divf %one, %d : T"""
+    y = run(body.replace("ONE", "dense<1.0>"), x)
+    with np.errstate(all="ignore"):
+        exact = 1 / (1 + np.exp(-x.astype(np.float64)))
+    normal = np.isnan(exact) | (exact >= 2.0**-126)
+    assert ulps(y[normal], exact[normal]).max() <= 3
+    assert np.all(y[~normal] <= 2.0**-126)
+
+
+def test_f16_is_computed_in_f32_and_rounded_once():
+    x = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    y = run("%r = math.exp %v : T", x, "f16")
+    with np.errstate(all="ignore"):
+        exact = np.exp(x.astype(np.float64)).astype(np.float16)
+    same = (y == exact) | (np.isnan(y) & np.isnan(exact))
+    assert np.mean(same) > 0.999
+    np.testing.assert_allclose(y[~np.isnan(exact)], exact[~np.isnan(exact)], rtol=2e-3)
+
+
+def test_f64_goes_to_the_c_library():
+    x = np.linspace(-10, 10, 64)
+    np.testing.assert_allclose(run("%r = math.tanh %v : T", x, "f64", lanes=1), np.tanh(x), rtol=1e-14)
