@@ -56,8 +56,10 @@ def schedule_kernel(kernel: func.FuncOp, target: Target) -> KernelSchedule:
     A family whose schedule turns out not to be legal gives up, and the next one is asked; the reason says so.
     """
     refused: list[str] = []
+    plan = Plan(kernel, target)
     for name, family in FAMILIES.items():
-        plan = Plan(kernel, target)
+        if not plan.is_fresh:
+            plan = Plan(kernel, target)
         try:
             taken = family(plan)
         except ScheduleError as error:

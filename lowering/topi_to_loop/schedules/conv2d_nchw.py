@@ -49,9 +49,9 @@ def _filters_of_group(block: BlockOp) -> int:
     """How many filters read the same channels: all, or those of one group."""
     column, filters, depth = block.variables[COLUMNS], block.extents[FILTERS], block.extents[DEPTH]
     reads = [op for op in block.body.walk() if isinstance(op, LoadOp) and op.memref not in block.writes]
-    image = next(op for op in reads if column in op.index_operands)
-    groups = memref_type(image.memref).get_shape()[1] // depth
-    return filters // groups
+    shapes = [memref_type(op.memref).get_shape() for op in reads if column in op.index_operands]
+    groups = shapes[0][1] // depth if shapes and len(shapes[0]) == len(block.spatial) else 1
+    return max(1, filters // max(1, groups))
 
 
 def _has_unit_stride(block: BlockOp) -> bool:

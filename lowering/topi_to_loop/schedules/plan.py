@@ -37,6 +37,11 @@ class Plan:
         self.reasons: list[str] = []
         self._done: set[str] = set()
 
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing has been done or said yet."""
+        return not (self.schedule.primitives or self.reasons or self._done)
+
     # --- what the kernel is -------------------------------------------------------------------------------------
 
     @property

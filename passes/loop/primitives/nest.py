@@ -21,14 +21,30 @@ def refusal(step: SchedulePrimitive, subject: str, reason: str, help: str) -> Sc
     return ScheduleError(f"{primitive_text(step)}: {subject}: {reason}", help=help)
 
 
+def structure_of(root: Operation) -> Iterator[Operation]:
+    """The ops with regions inside of `root`, in the order of the text: what a search for loops and blocks looks at.
+
+    Every primitive searches several times; most ops are scalars in bodies of blocks, which `Operation.walk` would enter
+    one generator each.
+    """
+    pending = [iter(block.ops) for region in reversed(root.regions) for block in reversed(region.blocks)]
+    while pending:
+        op = next(pending[-1], None)
+        if op is None:
+            pending.pop()
+        elif op.regions:
+            yield op
+            pending += [iter(block.ops) for region in reversed(op.regions) for block in reversed(region.blocks)]
+
+
 def loops_of(kernel: func.FuncOp) -> dict[str, ForOp]:
     """Every loop of the kernel by name, in the order of the text."""
-    return {op.loop_name: op for op in kernel.body.walk() if isinstance(op, ForOp)}
+    return {op.loop_name: op for op in structure_of(kernel) if isinstance(op, ForOp)}
 
 
 def blocks_of(kernel: func.FuncOp) -> dict[str, BlockOp]:
     """Every block of the kernel by name, in the order of the text."""
-    return {op.block_name: op for op in kernel.body.walk() if isinstance(op, BlockOp)}
+    return {op.block_name: op for op in structure_of(kernel) if isinstance(op, BlockOp)}
 
 
 def find_loop(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> ForOp:
@@ -84,7 +100,7 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
 
 def blocks_under(op: Operation) -> Iterator[BlockOp]:
     """The blocks inside `op`."""
-    return (inner for inner in op.walk() if isinstance(inner, BlockOp))
+    return (inner for inner in (op, *structure_of(op)) if isinstance(inner, BlockOp))
 
 
 def only_op(loop: ForOp) -> Operation | None:

@@ -55,11 +55,12 @@ def _lane_problem(block: BlockOp, loop: ForOp) -> str | None:
     if block.has_init:
         variables |= {block.init.block.args[n] for n, k in enumerate(block.spatial) if block.variables[k] in variables}
     lanes: set[SSAValue] = {*variables, loop.index}
+    fixed = set(block.variables) - lanes
     for op in block.walk():
         if op is block:
             continue
         if isinstance(op, LoadOp | StoreOp):
-            problem = _access_problem(op, loop, lanes - {loop.index} - variables)
+            problem = _access_problem(op, loop, lanes - {loop.index} - variables, fixed)
             if problem is not None:
                 return problem
         elif any(operand in lanes for operand in op.operands):
@@ -77,12 +78,13 @@ def _is_index(op: Operation) -> bool:
     return all(str(result.type) in ("index", "i1") for result in op.results)
 
 
-def _access_problem(op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue]) -> str | None:
+def _access_problem(op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue], fixed: set[SSAValue]) -> str | None:
+    """Why the access cannot be one of a vector; `computed` differs from lane to lane, `fixed` is the same in all."""
     word = "reads" if isinstance(op, LoadOp) else "writes"
     index = op.index
     if any(operand in computed for operand in index.operands):
         return f"{word} at an index that is computed for each lane"
-    strides = [_stride(index[k], loop.index) for k in range(len(index))]
+    strides = [0 if fixed.issuperset(index[k].operands) else _stride(index[k], loop.index) for k in range(len(index))]
     if any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1)):
         return f"{word} with strides {strides} in its buffer's dimensions, not 0 before the last and 0 or 1 in it"
     if isinstance(op, StoreOp) and strides and strides[-1] == 0:

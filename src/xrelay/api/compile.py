@@ -9,6 +9,7 @@ from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.api.collector import rare_collections
 from xrelay.api.context import chosen_level, decide, shapes_compilation
 from xrelay.api.interface import weight_arrays
 from xrelay.api.model import CompiledModel
@@ -58,10 +59,11 @@ def compile(
     if models is not None and key is not None and (found := _cached(models, key, threads)) is not None:
         return found
     dump = Path(dump_stages) if dump_stages is not None else None
-    module = load_source(source, shapes=shapes)
-    artifact = build_artifact(
-        module, chosen, opt_level=level, dump=dump, cache=cache, progress=progress, name=_name(source)
-    )
+    with rare_collections():
+        module = load_source(source, shapes=shapes)
+        artifact = build_artifact(
+            module, chosen, opt_level=level, dump=dump, cache=cache, progress=progress, name=_name(source)
+        )
     if models is not None and key is not None:
         models.put(key, artifact.save)
     return CompiledModel(artifact, num_threads=threads)
