@@ -61,7 +61,10 @@ class RelayConvertLayoutPass(ModulePass):
     name = NAME
 
     desired_layouts: tuple[str, ...] = field(
-        metadata={"help": 'what is to work in which layout, e.g. "nn.conv2d:NHWC:HWIO","nn.max_pool2d:NHWC"'}
+        default=(),
+        metadata={
+            "help": 'operators with their layouts, e.g. "nn.conv2d:NHWC:HWIO","nn.max_pool2d:NHWC"; none: do nothing'
+        },
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -48,6 +48,7 @@ from xrelay.passes.analysis.op_patterns import BlockGraph, forward_graph, is_fus
 from xrelay.passes.analysis.partition import FusionOptions, Partition, partition
 from xrelay.passes.infra.conversion import fuse_locations
 from xrelay.passes.relay.group_names import GroupNames, group_name
+from xrelay.passes.relay.replacements import Replacements
 
 DEFAULT_OPT_LEVEL = 2
 PRIMITIVE = "relay.primitive"
@@ -141,6 +142,8 @@ class _GroupMaker:
     def __init__(self, fusion: BlockFusion, names: GroupNames, *, link_params: bool):
         self.nodes, self.partition, self.names = fusion.nodes, fusion.partition, names
         self.link_params = link_params
+        self.results = Replacements()
+        """Results of ops that are in groups now → those of the groups."""
 
     def run(self) -> None:
         """Make the groups in the order of their results in the text, so that names are numbered in that order."""
@@ -151,6 +154,7 @@ class _GroupMaker:
                 Rewriter.replace_op(op, [], [op.data])
             else:
                 self._make(op, roots[op], [self.nodes.op(node) for node in members[roots[op]]])
+        self.results.apply(_is_inside_with)
         for ref in self.nodes.refs:
             if isinstance(ref, ConstantOp) and not ref.result.first_use and ref.parent is not None:
                 Rewriter.erase_op(ref)
@@ -163,7 +167,9 @@ class _GroupMaker:
         if ops and ops[-1] is root_op and not isinstance(root_op, TupleOp) and any(map(is_groupable, ops)):
             anchor = self.partition.anchors[root]
             heavy = None if anchor is None else self.nodes.op(anchor)
-            make_group(ops, self.names, self.partition.patterns[root], heavy, link_params=self.link_params)
+            pattern = self.partition.patterns[root]
+            group = make_group(ops, self.names, pattern, heavy, link_params=self.link_params, replace=False)
+            self.results.add(root_op.results[0], group.result)
 
 
 def make_group(
@@ -173,8 +179,12 @@ def make_group(
     anchor: Operation | None,
     *,
     link_params: bool = False,
+    replace: bool = True,
 ) -> FusedOp:
-    """Move `ops`, which are in an order that defines before it uses, into a group that stands for the last of them."""
+    """Move `ops`, which are in an order that defines before it uses, into a group that stands for the last of them.
+
+    Without `replace` the users of the last op's result are left for the caller to tell.
+    """
     root = ops[-1]
     body = Block()
     operators = [op for op in ops if not isinstance(op, ConstantOp)]
@@ -191,7 +201,8 @@ def make_group(
     if all(_is_reshape(op) for op in operators):
         group.attributes[RESHAPE_ONLY] = UnitAttr()
     Rewriter.insert_op(group, InsertPoint.before(root))
-    root.results[0].replace_all_uses_with(group.result)
+    if replace:
+        root.results[0].replace_all_uses_with(group.result)
     group.result.name_hint = root.results[0].name_hint
     parameters = _move_into(body, ops, link_params=link_params)
     group.operands = list(parameters)
@@ -228,6 +239,13 @@ def _parameter(value: SSAValue, body: Block, parameters: dict[SSAValue, SSAValue
         parameter.name_hint = f"p{len(body.args) - 1}"
         parameters[value] = parameter
     return parameters[value]
+
+
+def _is_inside_with(user: Operation, value: SSAValue) -> bool:
+    """Whether `user` and the op that made `value` are in one group, where the value itself is meant."""
+    owner = value.owner
+    around = user.parent_op()
+    return isinstance(around, FusedOp) and isinstance(owner, Operation) and owner.parent is user.parent
 
 
 def _is_reshape(op: Operation) -> bool:

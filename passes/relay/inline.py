@@ -17,6 +17,8 @@ After:
 
     %y = relay.multiply(%x, %x) : (T, T) -> T
 
+With `marked`, as in Relay: only functions with the attribute `relay.inline` are inlined.
+
 Refuses (`PassError`) to let the module grow beyond `max-ops` ops: functions that call one another twice double at every
 level.
 """
@@ -37,6 +39,8 @@ from xrelay.errors import PassError
 from xrelay.passes.relay.fuse_ops import PRIMITIVE
 
 MAX_OPS = 1_000_000
+INLINE = "relay.inline"
+"""Marks functions that are to be inlined (Relay's attribute Inline); it counts where `marked` is set."""
 
 
 @dataclass(frozen=True)
@@ -46,22 +50,27 @@ class RelayInlinePass(ModulePass):
     name = "relay-inline"
 
     max_ops: int = field(default=MAX_OPS, metadata={"help": "how many ops inlining may add"})
+    marked: bool = field(default=False, metadata={"help": "inline the functions with the attribute relay.inline alone"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Inline in place."""
-        inline_calls(op, max_ops=self.max_ops)
+        inline_calls(op, max_ops=self.max_ops, marked=self.marked)
 
 
-def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS) -> int:
-    """Inline every call that is not recursive; gives the number of calls inlined."""
+def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = False) -> int:
+    """Inline every call that is not recursive, with `marked` of functions marked by `relay.inline` alone.
+
+    Gives the number of calls inlined.
+    """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
+    wanted = {name for name, function in functions.items() if not marked or INLINE in function.attributes}
     calls = {name: _calls_in(function, functions) for name, function in functions.items()}
     ordered = _callees_first({name: {callee for _, callee in found} for name, found in calls.items()})
     sizes = {name: sum(1 for _ in function.walk()) for name, function in functions.items()}
     inlined = added = 0
     for name in ordered:
         for call, callee in calls[name]:
-            if callee not in ordered:
+            if callee not in ordered or callee not in wanted:
                 continue
             added += sizes[callee]
             sizes[name] += sizes[callee]

@@ -170,10 +170,9 @@ class _Outliner:
         pending = list(reversed(call.results))
         for result in op.results:
             leaves = [pending.pop() for _ in leaf_types([result.type])]
-            if isinstance(result.type, TupleType):
-                self.leaves.tell(result, leaves)
-            else:
-                result.replace_all_uses_with(leaves[0])
+            # Users ask for leaves when it is their turn: replacing one by one would write a wide tuple anew each time.
+            self.leaves.tell(result, leaves)
+            if not isinstance(result.type, TupleType):
                 leaves[0].name_hint = result.name_hint
         self.replaced.append(op)
         return call.results

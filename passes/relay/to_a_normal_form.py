@@ -40,6 +40,7 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.scope import FORM_ATTRIBUTE, LetOp
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
+from xrelay.passes.relay.replacements import Replacements
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 
 ANF = "anf"
@@ -65,27 +66,29 @@ def to_a_normal_form(function: FuncOp) -> int:
     to_basic_block_normal_form(function)
     blocks = fusable_blocks(function)
     names = _Names(op.variable.data for block in blocks for op in block.ops if isinstance(op, LetOp))
-    made = 0
+    bound = Replacements()
     for block in blocks:
         for op in list(block.ops):
             if not isinstance(op, ConstantOp | LetOp) and not op.has_trait(IsTerminator):
-                made += sum(_bind(op, result, names) for result in op.results)
+                for result in op.results:
+                    _bind(op, result, names, bound)
+    made = len(bound)
+    bound.apply(lambda user, old: isinstance(user, LetOp) and user.value is old)
     function.attributes[FORM_ATTRIBUTE] = StringAttr(ANF)
     return made
 
 
-def _bind(op: Operation, value: SSAValue, names: _Names) -> bool:
-    """Put a let behind `op` that all uses of `value` go through, unless there is one already."""
+def _bind(op: Operation, value: SSAValue, names: _Names, bound: Replacements) -> None:
+    """Put a let behind `op` for all uses of `value`, unless there is one already."""
     uses = iter(value.uses)
     first, second = next(uses, None), next(uses, None)
     if first is not None and second is None and isinstance(first.operation, LetOp):
-        return False
+        return
     let = LetOp.call(value, variable=names.fresh(value.name_hint))
     let.location = op.location
-    value.replace_uses_with_if(let.result, lambda use: use.operation is not let)
     let.result.name_hint, value.name_hint = value.name_hint, None
     Rewriter.insert_op(let, InsertPoint.after(op))
-    return True
+    bound.add(value, let.result)
 
 
 class _Names:

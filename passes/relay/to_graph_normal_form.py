@@ -29,6 +29,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.scope import FORM_ATTRIBUTE, LetOp
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
+from xrelay.passes.relay.replacements import Replacements
 from xrelay.passes.relay.to_a_normal_form import ANF
 
 
@@ -48,11 +49,15 @@ class RelayToGraphNormalFormPass(ModulePass):
 def to_graph_normal_form(function: FuncOp) -> int:
     """Remove the lets of one function; gives how many there were."""
     lets = [op for block in fusable_blocks(function) for op in block.ops if isinstance(op, LetOp)]
+    values = Replacements()
     for let in lets:
-        value, bound = let.value, let.result
+        # Lets come in the order of the text, so what stands for the bound value is known already.
+        value = values.of(let.value)
         if value.name_hint is None:
-            value.name_hint = bound.name_hint
-        bound.replace_all_uses_with(value)
+            value.name_hint = let.result.name_hint
+        values.add(let.result, value)
+    values.apply()
+    for let in lets:
         Rewriter.erase_op(let)
     if function.attributes.get(FORM_ATTRIBUTE) == StringAttr(ANF):
         del function.attributes[FORM_ATTRIBUTE]

@@ -1,5 +1,6 @@
 // RUN: xrelay-opt %s -p relay-inline,relay-dead-code-elimination | filecheck %s
 // RUN: not xrelay-opt %s -p "relay-inline{max-ops=3}" 2>&1 | filecheck %s --check-prefix=LIMIT
+// RUN: xrelay-opt %s -p "relay-inline{marked=true}" | filecheck %s --check-prefix=MARKED
 
 // LIMIT: relay-inline: inlining adds more than 3 ops; help: raise max-ops
 
@@ -40,3 +41,17 @@ func.func private @kernel(%a: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
   func.return %m : tensor<4xf32>
 }
 func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
+
+// Marked functions alone: @square keeps its call.
+// MARKED-LABEL: func.func @some
+// MARKED-NEXT:    %[[R:.*]] = relay.nn.relu(%x)
+// MARKED-NEXT:    func.call @square(%[[R]])
+func.func @some(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = func.call @positive(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = func.call @square(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %b : tensor<4xf32>
+}
+func.func private @positive(%a: tensor<4xf32>) -> tensor<4xf32> attributes {relay.inline} {
+  %m = relay.nn.relu(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %m : tensor<4xf32>
+}
