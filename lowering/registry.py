@@ -21,7 +21,9 @@ ALL_PASSES: dict[str, str] = {
     "relay-fold-scale-axis": "xrelay.passes.relay.fold_scale_axis:RelayFoldScaleAxisPass",
     "relay-alter-op-layout": "xrelay.passes.relay.alter_op_layout:RelayAlterOpLayoutPass",
     "relay-inline": "xrelay.passes.relay.inline:RelayInlinePass",
-    "relay-to-basic-block-normal-form": "xrelay.passes.relay.to_basic_block_normal_form:RelayToBasicBlockNormalFormPass",
+    "relay-to-basic-block-normal-form": (
+        "xrelay.passes.relay.to_basic_block_normal_form:RelayToBasicBlockNormalFormPass"
+    ),
     "relay-eliminate-common-subexpr": "xrelay.passes.relay.eliminate_common_subexpr:RelayEliminateCommonSubexprPass",
     "relay-dead-code-elimination": "xrelay.passes.relay.dead_code_elimination:RelayDeadCodeEliminationPass",
     "relay-fuse-ops": "xrelay.passes.relay.fuse_ops:RelayFuseOpsPass",
