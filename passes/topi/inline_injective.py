@@ -53,9 +53,9 @@ class TopiInlineInjectivePass(ModulePass):
     - the value is a result of the function, or something else than `topi.read` uses it (a named op: expand it before);
     - computing again costs too much: the points at which the readers evaluate the body, divided by the points of its
       own index space, minus one, times the cost of the body exceeds `max_recompute`. An op costs 1, a guard 4, a
-      division or function of `math` 16; reads, indices and constants are free. So a change of layout is always
-      inlined, a relu into a pooling window too, but not an exponential that two computes read, nor padding into the
-      reduction of a convolution.
+      division, a function of `math` or a condition on the innermost index 16; reads, indices and constants are free.
+      So a change of layout is always inlined, a relu into a pooling window too, but not an exponential that two
+      computes read, nor padding into the reduction of a convolution.
 
     Consumers come first, so that each body is copied once for each read, however long the chain. Equal reads of one
     body are merged before.
@@ -102,18 +102,23 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
 
 
 def body_cost(block: Block) -> int:
-    """What one evaluation of a body is taken to cost."""
+    """What one evaluation of a body is taken to cost; a condition on the innermost index leaves no lanes."""
     total = 0
     for op in block.walk():
         if op.name in _FREE_OPS:
             total += FREE
         elif isinstance(op, GuardOp):
             total += BRANCH
-        elif op.name.startswith("math.") or op.name in _COSTLY_OPS:
+        elif op.name.startswith("math.") or op.name in _COSTLY_OPS or _differs_in_lanes(op, block):
             total += COSTLY
         else:
             total += CHEAP
     return total
+
+
+def _differs_in_lanes(op: Operation, body: Block) -> bool:
+    """Whether the op is a condition on the innermost index of a body."""
+    return isinstance(op, InBoundsOp) and bool(body.args) and body.args[-1] in op.operands
 
 
 def _compute_around(op: Operation) -> ComputeOp | None:

@@ -25,10 +25,13 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.topi.build import Body, Number, compute, is_unsigned
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, verify_ranks
-from xrelay.dialects.topi.named.window import Window, image_variables, parse_window
+from xrelay.dialects.topi.named.window import Window, image_variables, pad_images, parse_window
 from xrelay.dialects.topi.shapes import bit_width, float_type, ints, shape_of, tensor_type
 
 Kind = Literal["max", "avg"]
+
+PLAIN_RANK = 4
+"""The rank of images whose channels are not in blocks."""
 
 
 def lowest(type: Attribute) -> Number:
@@ -138,25 +141,38 @@ class Pool2dOp(NamedOp):
                 )
 
     def expand(self) -> Expansion:
-        """A fold over the taps; for the mean a division by the number of taps that count."""
+        """A pad for plain images with padding, a fold over the taps, for the mean a division by the taps that count."""
         expansion = Expansion()
         if self.kind.data == "max":
-            return expansion.finish(self._fold("max_pool2d", lowest(tensor_type(self.data).element_type)))
-        total = expansion.add(self._fold("sum_pool2d", 0))
+            first = lowest(tensor_type(self.data).element_type)
+            return expansion.finish(self._fold("max_pool2d", first, self._padded(expansion, first)))
+        total = expansion.add(self._fold("sum_pool2d", 0, self._padded(expansion, 0)))
         return expansion.finish(self._divide(total))
 
-    def _fold(self, label: str, first: Number) -> ComputeOp:
+    def _padded(self, expansion: Expansion, first: Number) -> SSAValue | None:
+        """The data surrounded by `first`, so that plain images are read without a condition for each tap.
+
+        In blocks the condition holds for a whole vector, and costs less than another pass over the data.
+        """
+        if len(shape_of(self.data)) > PLAIN_RANK:
+            return None
+        pad = pad_images(self.data, self.window, shape_of(self.tensor)[2:4], first)
+        return None if pad is None else expansion.add(pad)
+
+    def _fold(self, label: str, first: Number, padded: SSAValue | None) -> ComputeOp:
         window, element, sizes = self.window, tensor_type(self.data).element_type, shape_of(self.data)[2:4]
-        inside_always = not any(window.padding) and all(
-            window.covered(axis, count) <= sizes[axis] for axis, count in enumerate(shape_of(self.tensor)[2:4])
+        data, origin = (self.data, (0, 0)) if padded is None else (padded, window.padding[:2])
+        inside_always = padded is not None or (
+            not any(window.padding)
+            and all(window.covered(axis, count) <= sizes[axis] for axis, count in enumerate(shape_of(self.tensor)[2:4]))
         )
 
         def body(b: Body) -> list[SSAValue]:
             n, c, h, w, *block = b.spatial
-            taps = [self._tap(axis, at, b.reduction[axis]) for axis, at in enumerate((h, w))]
+            taps = [self._tap(axis, at, b.reduction[axis]) + origin[axis] for axis, at in enumerate((h, w))]
 
             def read() -> SSAValue:
-                return b.read(self.data, n, c, *taps, *block)
+                return b.read(data, n, c, *taps, *block)
 
             if inside_always:
                 value = read()

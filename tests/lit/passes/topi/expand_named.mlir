@@ -44,15 +44,30 @@ func.func @dense(%x: tensor<4x8xi8>, %w: tensor<2x8x16xi8>) -> tensor<4x32xi32> 
   func.return %r : tensor<4x32xi32>
 }
 
-// A maximum begins below everything, taps outside do not count.
+// A maximum begins below everything; a plain image is surrounded by that.
 // CHECK-LABEL: func.func @max
-// CHECK: init [%acc = 0xff800000 : f32]
+// CHECK: topi.compute "pad" {{.*}} : tensor<1x8x9x9xf32>
 // CHECK: topi.guard
+// CHECK: arith.constant 0xff800000 : f32
+// CHECK: "max_pool2d" {{.*}} init [%acc = 0xff800000 : f32]
+// CHECK-NOT: topi.guard
 // CHECK: arith.maximumf
 func.func @max(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32> {
   %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
     : (tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32>
   func.return %r : tensor<1x8x4x4xf32>
+}
+
+// In blocks the condition holds for a whole vector: taps outside do not count.
+// CHECK-LABEL: func.func @max_in_blocks
+// CHECK-NOT: "pad"
+// CHECK: init [%acc = 0xff800000 : f32]
+// CHECK: topi.guard
+// CHECK: arith.maximumf
+func.func @max_in_blocks(%x: tensor<1x1x7x7x8xf32>) -> tensor<1x1x4x4x8xf32> {
+  %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
+    : (tensor<1x1x7x7x8xf32>) -> tensor<1x1x4x4x8xf32>
+  func.return %r : tensor<1x1x4x4x8xf32>
 }
 
 // Without padding every window has the same number of taps.
