@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
-from typing import get_type_hints
+from typing import cast, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XdslModulePass
@@ -111,7 +111,10 @@ class NamedPass(ModulePass):
         pass_type = pass_class(row.pass_name)
         self._row = row
         self._values = {row.values[name]: value for name, value in options.items() if name in row.values}
-        self._options = {**row.fixed, **{name: value for name, value in options.items() if name not in row.values}}
+        self._options = {
+            **row.fixed,
+            **{name: _option(value) for name, value in options.items() if name not in row.values},
+        }
         _check_options(pass_type, row, self._options)
         # Inference asks every op for its type: it leaves no module that the verifier would refuse.
         self.checks_itself = row.name == "InferType"
@@ -183,6 +186,11 @@ def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
 
     if row.name != "InferType" and has_incomplete_types([mod]):
         infer_types(mod)
+
+
+def _option(value: object) -> object:
+    """An option's value as a pass holds it: Relay's users write lists where passes have tuples."""
+    return tuple(cast(list[object], value)) if isinstance(value, list) else value
 
 
 def _check_options(pass_type: type[XdslModulePass], row: RelayPass, options: Mapping[str, object]) -> None:
