@@ -51,12 +51,12 @@ def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | No
 
 
 def _opset_of(node: onnx.NodeProto, opsets: Mapping[str, int]) -> int:
-    # "ai.onnx" is the written-out name of the default domain.
-    domain = "" if node.domain == "ai.onnx" else node.domain
+    domain = _domain(node)
     return opsets.get(domain, opsets.get("ai.onnx", 0) if domain == "" else 0)
 
 
 def _domain(node: onnx.NodeProto) -> str:
+    # "ai.onnx" is the written-out name of the default domain.
     return "" if node.domain == "ai.onnx" else node.domain
 
 

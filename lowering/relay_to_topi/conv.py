@@ -16,7 +16,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.strategies import Build, implements
 
 
 def _is_plain(op: Operation) -> str | None:
@@ -35,12 +35,12 @@ def _is_blocked(op: Operation) -> str | None:
     return None
 
 
-@implements("relay.nn.conv2d", "conv2d_nchwc", priority=15, condition=_is_blocked)
-def build_conv2d_nchwc(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`topi.conv2d_nchwc`."""
-    op = cast(Conv2DOp, emitter.op)
-    return emitter.insert(
-        Conv2dNchwcOp(
+def _named(topi_op: type[Conv2dNchwOp | Conv2dNchwcOp]) -> Build:
+    """The named convolution of topi for the layouts that it stands for."""
+
+    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        op = cast(Conv2DOp, emitter.op)
+        named = topi_op(
             emitter.operand(0),
             emitter.operand(1),
             emitter.result_type,
@@ -49,24 +49,13 @@ def build_conv2d_nchwc(emitter: TopiEmitter) -> Sequence[SSAValue]:
             dilation=op.dilation_pair,
             groups=op.groups.value.data,
         )
-    ).results
+        return emitter.insert(named).results
+
+    return build
 
 
-@implements("relay.nn.conv2d", "conv2d_nchw", condition=_is_plain)
-def build_conv2d_nchw(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`topi.conv2d_nchw`."""
-    op = cast(Conv2DOp, emitter.op)
-    return emitter.insert(
-        Conv2dNchwOp(
-            emitter.operand(0),
-            emitter.operand(1),
-            emitter.result_type,
-            strides=op.stride_pair,
-            padding=op.pads,
-            dilation=op.dilation_pair,
-            groups=op.groups.value.data,
-        )
-    ).results
+implements("relay.nn.conv2d", "conv2d_nchwc", priority=15, condition=_is_blocked)(_named(Conv2dNchwcOp))
+implements("relay.nn.conv2d", "conv2d_nchw", condition=_is_plain)(_named(Conv2dNchwOp))
 
 
 @implements("relay.nn.conv2d", "conv2d_any_layout", priority=5)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import AnyFloat, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.relay.layouts import Layout, transform_shape
+from xrelay.dialects.relay.nn_pool import Pool2DOp
+from xrelay.dialects.relay.types import tensor_type
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.named import Pool2dOp
 from xrelay.dialects.topi.named.pool2d import Kind, lowest
@@ -29,29 +31,24 @@ def _channels_first(op: Operation) -> str | None:
     return None if known else f"layout {layout} is neither NCHW nor NCHW[x]c"
 
 
-def _pads(emitter: TopiEmitter) -> tuple[int, int, int, int]:
-    """Top, left, bottom, right from Relay's one, two or four numbers."""
-    pads = emitter.ints("padding")
-    if len(pads) == 1:
-        return (pads[0], pads[0], pads[0], pads[0])
-    return (pads[0], pads[1], pads[0], pads[1]) if len(pads) == 2 else (pads[0], pads[1], pads[2], pads[3])
+def _pool(emitter: TopiEmitter, kind: Kind, data: SSAValue, type: Attribute) -> SSAValue:
+    """Add the `topi.pool2d` that the relay op means, of `data` in a channels-first layout."""
+    op = cast(Pool2DOp, emitter.op)
+    pool = Pool2dOp(
+        data,
+        type,
+        kind,
+        op.size_pair,
+        strides=op.stride_pair,
+        padding=op.pads,
+        dilation=op.dilation_pair,
+        count_include_pad=kind == "avg" and emitter.flag("count_include_pad"),
+    )
+    return emitter.insert(pool).results[0]
 
 
 def _named(kind: Kind) -> Build:
-    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
-        op = Pool2dOp(
-            emitter.operand(0),
-            emitter.result_type,
-            kind,
-            emitter.ints("pool_size"),
-            strides=emitter.ints("strides"),
-            padding=_pads(emitter),
-            dilation=emitter.ints("dilation"),
-            count_include_pad=kind == "avg" and emitter.flag("count_include_pad"),
-        )
-        return emitter.insert(op).results
-
-    return build
+    return lambda emitter: [_pool(emitter, kind, emitter.operand(0), emitter.result_type)]
 
 
 def _any_layout(kind: Kind) -> Build:
@@ -61,20 +58,8 @@ def _any_layout(kind: Kind) -> Build:
         data, layout = emitter.operand(0), _layout(emitter.op)
         plain = Layout.parse("NCHW")
         moved = relayout(emitter, data, layout, plain)
-        extents = layout.primal_extents(emitter.result_shape)
-        shape = [extents[letter] for letter in "NCHW"]
-        type = emitter.result_type.__class__(element_of(data), [int(cast(int, extent)) for extent in shape])
-        op = Pool2dOp(
-            moved,
-            type,
-            kind,
-            emitter.ints("pool_size"),
-            strides=emitter.ints("strides"),
-            padding=_pads(emitter),
-            dilation=emitter.ints("dilation"),
-            count_include_pad=kind == "avg" and emitter.flag("count_include_pad"),
-        )
-        return [relayout(emitter, emitter.insert(op).results[0], plain, layout)]
+        type = tensor_type(transform_shape(emitter.result_shape, layout, plain), element_of(data))
+        return [relayout(emitter, _pool(emitter, kind, moved, type), plain, layout)]
 
     return build
 
