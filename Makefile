@@ -35,9 +35,10 @@ unit: $(VENV)/.installed-test ## The Python tests alone
 lit: $(VENV)/.installed-test ## The text tests alone
 	@$(BIN)/lit -j $(JOBS) tests/lit
 
-bench: $(VENV)/.installed-test ## Kernels against hand-written ones, networks against onnxruntime, graph passes at scale
+bench: $(VENV)/.installed-test ## Kernels against hand-written ones, networks against onnxruntime, what passes cost and are worth
 	@$(BIN)/python benchmarks/bench_kernels.py
 	@$(BIN)/python benchmarks/bench_models.py
+	@$(BIN)/python benchmarks/bench_pipeline.py
 	@$(BIN)/python benchmarks/bench_passes.py
 
 format: $(VENV)/.installed-test ## Bring the code into the project's format

@@ -51,15 +51,17 @@ def compile_stages(
 
     `vector_lanes` is how many f32 the target's vectors hold; `schedule_target` is the target in the form that
     `loop-assign-schedules{target=…}` takes, empty for the generic one. Raises `InputError` for an opt_level that is not
-    between 0 and 3. `decide` may name passes of the optimiser that run, or do not, whatever their level.
+    between 0 and 3. `decide` may name passes of the optimiser that run, or do not, whatever their level; without
+    `relay-fuse-ops` every op is a kernel of its own.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
+    fuse_level = 0 if decide is not None and decide("relay-fuse-ops") is False else opt_level
     assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
     return [
         Stage(Phase.TYPED, ("relay-infer-type",)),
         Stage(Phase.OPTIMIZED, tuple(default_passes(opt_level, vector_lanes=vector_lanes, decide=decide))),
-        Stage(Phase.FUSED, (f"relay-fuse-ops{{fuse-opt-level={opt_level}}}", "relay-outline-fused")),
+        Stage(Phase.FUSED, (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", "relay-outline-fused")),
         Stage(Phase.TOPI, ("convert-relay-to-topi", "topi-inline-injective", "dce")),
         Stage(Phase.LOOP, ("topi-expand-named", "topi-inline-injective", "dce", "convert-topi-to-loop", assign)),
         Stage(Phase.SCHEDULED, ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks")),

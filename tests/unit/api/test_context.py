@@ -45,6 +45,13 @@ def test_disabled_and_required_passes() -> None:
     assert "relay-alter-op-layout" in passes_seen(opt_level=1, required_pass=["AlterOpLayout"])
 
 
+def test_without_fusion_every_op_is_a_kernel() -> None:
+    with transform.PassContext(opt_level=2, disabled_pass=["FuseOps"]):
+        alone = build(net())
+    assert len(alone.artifact.metadata.kernels) == 2
+    assert len(build(net(), opt_level=2).artifact.metadata.kernels) == 1
+
+
 def test_config_reaches_fusion() -> None:
     counts = {}
     for depth in (1, 256):
