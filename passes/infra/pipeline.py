@@ -15,6 +15,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
 from xrelay.errors import PassError, XRelayError
+from xrelay.passes.infra.collector import rare_collections
 from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.source import one_line
 
@@ -31,6 +32,13 @@ def run_pipeline(
     instrument encloses those that follow it. When a pass or a hook fails, the `failed` hooks run in reverse and the
     error goes on: one of the project's family as it is, anything else as a `PassError` naming the pass.
     """
+    with rare_collections():
+        _run_each(module, passes, context, instruments)
+
+
+def _run_each(
+    module: ModuleOp, passes: Sequence[ModulePass], context: Context, instruments: Sequence[Instrument]
+) -> None:
     for instrument in instruments:
         instrument.begin(module, passes)
     for number, current in enumerate(passes):

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import UnregisteredConstructException, VerifyExceptio
 
 from xrelay.dialects import dialect_thunks, with_replaced
 from xrelay.errors import ParseError, XRelayError
+from xrelay.passes.infra.collector import rare_collections
 from xrelay.passes.infra.locating_parser import LocatingParser
 
 
@@ -33,8 +34,9 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
     """
     parser: LocatingParser | None = None
     try:
-        parser = LocatingParser(ctx, text, name, line_offset)
-        return parser.parse_module(implicit_module)
+        with rare_collections():
+            parser = LocatingParser(ctx, text, name, line_offset)
+            return parser.parse_module(implicit_module)
     except XdslParseError as error:
         place = error.span.get_location()
         raise ParseError(one_line(error.msg), location=f"{name}:{place.line + line_offset}:{place.col}") from error

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.api.collector import rare_collections
+from xrelay.passes.infra.collector import rare_collections
 from xrelay.api.context import chosen_level, decide, shapes_compilation
 from xrelay.api.interface import weight_arrays
 from xrelay.api.model import CompiledModel

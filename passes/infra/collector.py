@@ -1,4 +1,8 @@
-"""Rare garbage collections while a model is compiled."""
+"""Rare garbage collections while programs are parsed and rewritten.
+
+`parse_module`, `run_pipeline` and every pass that is called from Python, a `Sequential` above all, run inside of
+`rare_collections`; outside of them the thresholds are those that the user of the library set.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ YOUNG_OBJECTS = 100_000
 """How many new objects start a collection meanwhile.
 
 Operations refer to each other in circles and mostly live as long as the module, so Python's default of some hundred
-searches all of them again and again for next to nothing: a sixth of the time to compile.
+searches all of them again and again for next to nothing: a sixth of the time to compile, and more the larger the graph is.
 """
 
 _LOCK = threading.Lock()

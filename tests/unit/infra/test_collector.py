@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from xrelay.api.collector import YOUNG_OBJECTS, rare_collections
+from xrelay.passes.infra.collector import YOUNG_OBJECTS, rare_collections
 
 
 @pytest.fixture(autouse=True)
