@@ -11,7 +11,15 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.ir import Operation
 
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.scalar import ScalarCompiler, ScalarFunction, Value, caster, numpy_dtype, plain, rounded
+from xrelay.interpreters.scalar_meaning import (
+    ScalarCompiler,
+    ScalarFunction,
+    Value,
+    caster,
+    numpy_dtype,
+    plain,
+    rounded,
+)
 
 
 def _constant(op: Operation) -> ScalarFunction:

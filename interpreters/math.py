@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from xrelay.interpreters.scalar import ScalarCompiler, ScalarFunction, Value, caster, numpy_dtype, plain, rounded
+from xrelay.interpreters.scalar_meaning import (
+    ScalarCompiler,
+    ScalarFunction,
+    Value,
+    caster,
+    numpy_dtype,
+    plain,
+    rounded,
+)
 
 
 def _erf(value: Value) -> Value:

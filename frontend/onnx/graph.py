@@ -9,7 +9,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.weights import Array
-from xrelay.frontend.onnx.node import NodeView
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -23,9 +22,9 @@ class GraphBuilder:
     def __init__(self, block: Block):
         self.block, self.values = block, {}
 
-    def insert(self, op: OpT, node: NodeView) -> OpT:
-        """Append `op`, with the node's name as its source location."""
-        op.location = NameLoc(StringAttr(node.name), NoneAttr())
+    def insert(self, op: OpT, source: str) -> OpT:
+        """Append `op`; `source`, the name of the node it comes from, becomes its location."""
+        op.location = NameLoc(StringAttr(source), NoneAttr())
         self.block.add_op(op)
         return op
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -18,9 +17,7 @@ from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.dialects.relay.weights import Array
 from xrelay.errors import ConstraintError, ModelImportError
-
-if TYPE_CHECKING:
-    from xrelay.frontend.onnx.graph import GraphBuilder
+from xrelay.frontend.onnx.graph import GraphBuilder
 
 
 class NodeView:
@@ -145,7 +142,7 @@ class NodeView:
 
     def _add(self, op: type[RelayOp], operands: Sequence[SSAValue], **attributes: AttributeValue) -> SSAValue:
         try:
-            return self._graph.insert(op.call(*operands, **attributes), self).results[0]
+            return self._graph.insert(op.call(*operands, **attributes), self.name).results[0]
         except ConstraintError as error:
             raise self.error(error.message, help=error.help) from error
 
@@ -159,7 +156,7 @@ class NodeView:
 
     def emit_constant(self, array: Array, suffix: str = "constant") -> SSAValue:
         """Add a constant named after this node."""
-        return self._graph.insert(ConstantOp.of(array, f"{self.name}.{suffix}"), self).results[0]
+        return self._graph.insert(ConstantOp.of(array, f"{self.name}.{suffix}"), self.name).results[0]
 
     def scalar_like(self, value: float, index: int) -> SSAValue:
         """A rank-0 constant with the element type of input `index`."""

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from xrelay.dialects.loop import LoadOp, StoreOp
 from xrelay.interpreters.loop.frame import Array, Frame, IndexFunction, Slots, Step, compile_index, is_lanes, outside
-from xrelay.interpreters.scalar import Value
+from xrelay.interpreters.scalar_meaning import Value
 
 
 def compile_load(op: LoadOp, slots: Slots) -> Step:

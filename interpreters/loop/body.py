@@ -15,7 +15,8 @@ from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, Stor
 from xrelay.interpreters.loop.access import compile_load, compile_store
 from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes
 from xrelay.interpreters.loop.lanes import LaneNest, lane_nest
-from xrelay.interpreters.scalar import compile_scalar, numpy_dtype
+from xrelay.interpreters.scalar import compile_scalar
+from xrelay.interpreters.scalar_meaning import numpy_dtype
 
 Branch: TypeAlias = tuple[Step, list[int], list[int]]
 """What a branch does, the slots that it yields, and those that it uses from outside."""

@@ -17,7 +17,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from xrelay.dialects.loop import ValueMap
 from xrelay.dialects.loop.affine_bounds import linear_form
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.scalar import Value
+from xrelay.interpreters.scalar_meaning import Value
 
 Array: TypeAlias = NDArray[Any]
 Frame: TypeAlias = list[Value]

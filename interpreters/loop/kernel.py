@@ -13,7 +13,7 @@ from xdsl.utils.hints import isa
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.loop.body import BodyCompiler
 from xrelay.interpreters.loop.frame import Array
-from xrelay.interpreters.scalar import Value, numpy_dtype
+from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
 
 KernelFunction = Callable[[Sequence[Value]], None]
 """Runs the kernel on its arguments, writing its outputs in place."""

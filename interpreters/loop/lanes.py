@@ -19,7 +19,8 @@ from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, Stor
 from xrelay.dialects.loop.affine_bounds import linear_form
 from xrelay.dialects.loop.ranges import in_loop_indices
 from xrelay.interpreters.loop.frame import Array, Frame, IndexFunction, Slots, Step, compile_index, is_lanes
-from xrelay.interpreters.scalar import Value, is_scalar_op
+from xrelay.interpreters.scalar import is_scalar_op
+from xrelay.interpreters.scalar_meaning import Value
 
 MAX_LANES = 1 << 16
 """Iterations run at once: large enough to hide Python's cost, small enough for arrays that fit a cache."""

@@ -16,7 +16,7 @@ from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
-from xrelay.interpreters.scalar import Value, numpy_dtype
+from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
 
 ResolveWeight = Callable[[Attribute], Array]
 """From the attribute of a `loop.weight` to its array."""

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.topi import ComputeOp, GuardOp
-from xrelay.interpreters.scalar import numpy_dtype
+from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.body import BodyEvaluator
 from xrelay.interpreters.topi.indices import Array, Box
 

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.topi import ComputeOp, NamedOp
 from xrelay.errors import InputError, InterpreterError
-from xrelay.interpreters.scalar import numpy_dtype
+from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
 
