@@ -9,7 +9,6 @@ from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.passes.infra.collector import rare_collections
 from xrelay.api.context import chosen_level, decide, shapes_compilation
 from xrelay.api.interface import weight_arrays
 from xrelay.api.model import CompiledModel
@@ -18,12 +17,17 @@ from xrelay.api.sources import Shapes, Source, load_source, write_text
 from xrelay.api.stages import Progress, StageRunner
 from xrelay.errors import ArtifactError
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL, compile_stages
+from xrelay.passes.infra.collector import rare_collections
 from xrelay.runtime import llvm
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ModelCache, ObjectCache
 from xrelay.runtime.metadata import ModelMetadata
 from xrelay.runtime.native import assembly, compile_many
 from xrelay.target.target import Target
+
+LEAST_LLVM_LEVEL = 1
+"""LLVM's level where ours is lower: below it vectors live in memory, which makes code eight times slower and saves
+no time. So level 0 shows what the graph passes are worth, not what LLVM is."""
 
 
 def compile(
@@ -120,13 +124,14 @@ def _native(
     from xrelay.api.codegen import llvm_texts
 
     features = code_features(target)
+    llvm_level = max(opt_level, LEAST_LLVM_LEVEL)
     texts = llvm_texts(module, target)
     if dump is not None:
         write_text(dump / f"{number:02d}_native.ll", "\n".join(texts))
-        listings = [assembly(text, cpu=target.mcpu, features=features, opt_level=opt_level) for text in texts]
+        listings = [assembly(text, cpu=target.mcpu, features=features, opt_level=llvm_level) for text in texts]
         write_text(dump / f"{number + 1:02d}_native.s", "\n".join(listings))
     objects = ObjectCache.default() if cache else None
-    return compile_many(texts, cpu=target.mcpu, features=features, opt_level=opt_level, cache=objects)
+    return compile_many(texts, cpu=target.mcpu, features=features, opt_level=llvm_level, cache=objects)
 
 
 def _cached(models: ModelCache, key: str, threads: int | None) -> CompiledModel | None:
