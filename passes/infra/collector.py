@@ -15,7 +15,7 @@ YOUNG_OBJECTS = 100_000
 """How many new objects start a collection meanwhile.
 
 Operations refer to each other in circles and mostly live as long as the module, so Python's default of some hundred
-searches all of them again and again for next to nothing: a sixth of the time to compile, and more the larger the graph is.
+searches all of them again and again for next to nothing: a sixth of the time to compile, and more in larger graphs.
 """
 
 _LOCK = threading.Lock()

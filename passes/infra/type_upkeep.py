@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
@@ -50,13 +51,14 @@ class TypeUpkeep:
         `TypeInferenceError` where an op refuses its operands.
         """
         pending = list(functions)
+        callers = _Callers(module)
         while pending:
             function = pending.pop()
             for op in walk_ops(function):
                 if isinstance(op, RelayOp):
                     self._retype(op)
             if _update_signature(function):
-                pending += _update_calls(module, function)
+                pending += _update_calls(callers, function)
         if has_incomplete_types(functions):
             from xrelay.passes.relay.infer_type import infer_types
 
@@ -99,16 +101,33 @@ def _update_signature(function: FuncOp) -> bool:
     return changed
 
 
-def _update_calls(module: ModuleOp, function: FuncOp) -> list[FuncOp]:
+class _Callers:
+    """The calls of each function of a module, looked up when they are first asked for."""
+
+    def __init__(self, module: ModuleOp):
+        self._module = module
+
+    @cached_property
+    def _calls(self) -> dict[str, list[tuple[CallOp, FuncOp]]]:
+        found: dict[str, list[tuple[CallOp, FuncOp]]] = {}
+        for caller in self._module.body.block.ops:
+            if isinstance(caller, FuncOp):
+                for op in walk_ops(caller):
+                    if isinstance(op, CallOp):
+                        found.setdefault(op.callee.string_value(), []).append((op, caller))
+        return found
+
+    def of(self, function: FuncOp) -> list[tuple[CallOp, FuncOp]]:
+        """The calls of `function`, each with the function in which it stands."""
+        return self._calls.get(function.sym_name.data, [])
+
+
+def _update_calls(callers: _Callers, function: FuncOp) -> list[FuncOp]:
     """Give the results of calls of `function` its types; the functions in which some changed."""
-    changed: list[FuncOp] = []
-    for caller in module.body.block.ops:
-        if not isinstance(caller, FuncOp):
-            continue
-        for op in walk_ops(caller):
-            if isinstance(op, CallOp) and op.callee.string_value() == function.sym_name.data:
-                for result, type_ in zip(op.results, function.function_type.outputs, strict=True):
-                    if result.type != type_:
-                        _set_type(result, type_)
-                        changed.append(caller)
-    return list(dict.fromkeys(changed))
+    changed: dict[FuncOp, None] = {}
+    for call, caller in callers.of(function):
+        for result, type_ in zip(call.results, function.function_type.outputs, strict=True):
+            if result.type != type_:
+                _set_type(result, type_)
+                changed[caller] = None
+    return list(changed)

@@ -25,10 +25,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator, is_side_effect_free
+
+from xrelay.passes.infra.verify import walk_ops
 
 PRIVATE = StringAttr("private")
 
@@ -54,18 +56,18 @@ def eliminate_dead_code(module: ModuleOp) -> int:
 
 def _clean(region: Region, pure_calls: set[str]) -> int:
     erased = 0
-    pending: list[Block] = list(region.blocks)
-    while pending:
-        block = pending.pop()
-        op = block.last_op
-        while op is not None:
-            before = op.prev_op
-            if _is_dead(op, pure_calls):
-                Rewriter.erase_op(op)
-                erased += 1
-            else:
-                pending.extend(inner for nested in op.regions for inner in nested.blocks)
-            op = before
+    # Where to go on in each block being walked, innermost last: what an op's regions use is settled before the ops above.
+    places: list[Operation | None] = [block.last_op for block in region.blocks]
+    while places:
+        op = places.pop()
+        if op is None:
+            continue
+        places.append(op.prev_op)
+        if _is_dead(op, pure_calls):
+            Rewriter.erase_op(op)
+            erased += 1
+        else:
+            places.extend(block.last_op for nested in op.regions for block in nested.blocks)
     return erased
 
 
@@ -80,15 +82,16 @@ def _is_dead(op: Operation, pure_calls: set[str]) -> bool:
 def _erase_uncalled(functions: dict[str, FuncOp]) -> int:
     """Erase private functions that no function reached from a public one calls."""
     callees = {
-        name: {op.callee.string_value() for op in function.walk() if isinstance(op, CallOp)}
+        name: {op.callee.string_value() for op in walk_ops(function) if isinstance(op, CallOp)}
         for name, function in functions.items()
     }
     pending = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
     reached = set(pending)
     while pending:
-        new = callees[pending.pop()] & functions.keys() - reached
-        reached |= new
-        pending.extend(new)
+        for callee in callees[pending.pop()]:
+            if callee in functions and callee not in reached:
+                reached.add(callee)
+                pending.append(callee)
     for name in functions.keys() - reached:
         Rewriter.erase_op(functions[name])
     return len(functions) - len(reached)

@@ -26,6 +26,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.scope import YieldOp
+from xrelay.passes.infra.verify import walk_ops
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class RelayDefuseOpsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Defuse the module in place."""
-        for group in [inner for inner in op.walk() if isinstance(inner, FusedOp)]:
+        for group in [inner for inner in walk_ops(op) if isinstance(inner, FusedOp)]:
             defuse(group)
 
 

@@ -32,6 +32,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.errors import PassError
+from xrelay.passes.infra.verify import walk_ops
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
 
 def _mentioned(op: Operation) -> Iterator[str]:
     """The symbols that `op` and the ops in it refer to."""
-    for inner in op.walk():
+    for inner in walk_ops(op):
         pending: list[Attribute] = [*inner.properties.values(), *inner.attributes.values()]
         while pending:
             match pending.pop():

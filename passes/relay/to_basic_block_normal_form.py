@@ -35,6 +35,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator, is_side_effect_free
 
 from xrelay.dialects.relay.scope import FORM_ATTRIBUTE
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.fuse_ops import PRIMITIVE
 from xrelay.passes.relay.scopes import Scopes
 
@@ -61,7 +62,7 @@ def to_basic_block_normal_form(function: FuncOp) -> None:
         return
     scopes = Scopes(function)
     # Last first, and what is inside an op before the op: the users of an op are placed before it is.
-    for op in list(function.body.block.walk(reverse=True, region_first=True)):
+    for op in reversed(list(walk_ops(function))):
         if op.parent not in scopes.depths or not op.results or op.has_trait(IsTerminator):
             continue
         if is_side_effect_free(op) or isinstance(op, CallOp):
