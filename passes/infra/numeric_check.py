@@ -1,51 +1,63 @@
 """`NumericCheck`: every pass keeps what the program computes, seen on random inputs.
 
-The module runs in the relay interpreter before and after each pass, on the same inputs. The first pass after which an
-output differs is named in a `PassError`, with the largest difference. Where a module cannot be run any more (it has
-left relay, an op has no numpy meaning) the check pauses; `unchecked` says for which passes and why.
+The module runs before and after each pass, on the same inputs, in the interpreter of the level it is at: relay, topi
+or loop, so that lowerings are checked too. The first pass after which an output differs is named in a `PassError`, with
+the largest difference and the inputs. Exact passes must leave every bit, others may round (`rounding`).
+
+Where a module cannot be run (it is below loop, an op has no numpy meaning) the check pauses; `unchecked` says for which
+passes and why. The next module that runs is compared with the last that did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.dims import AnyDim, Dim, DimExpr, Polynomial, Symbol
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import shape_of
 from xrelay.dialects.relay.weights import Array
-from xrelay.errors import PassError, XRelayError
+from xrelay.errors import InterpreterError, PassError, XRelayError
+from xrelay.passes.infra.levels import input_arguments, level_of, run_at_level
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.random_inputs import random_array
+from xrelay.passes.infra.rounding import REASSOCIATING_RTOL, is_exact
 
-DEFAULT_RTOL = 1e-5
-OPEN_EXTENT = 3
-"""The extent that stands for one that the program leaves open."""
+
+@dataclass(frozen=True)
+class _Results:
+    """What a module computed."""
+
+    module: ModuleOp
+    level: str
+    arrays: Sequence[Array]
 
 
 class NumericCheck(PassInstrument):
     """See the module's docstring.
 
-    Floats may differ by `rtol` of the value plus `rtol` of the output's largest value (0: not at all), other numbers
-    not at all. `inputs` are those of `function`; without them they are random from `seed`.
+    Floats may differ by `rtol` of the value plus `rtol` of the output's largest value; without `rtol` by nothing after
+    an exact pass and by 1e-5 after any other, a user's included. No other number may differ. `inputs` are those
+    of `function`, without them random from `seed`; `function` is `@main` unless given, else the only public one.
     """
 
     def __init__(
         self,
         *,
-        rtol: float = DEFAULT_RTOL,
+        rtol: float | None = None,
         seed: int = 0,
-        function: str = "main",
+        function: str | None = None,
         inputs: Sequence[Array] | None = None,
     ):
-        self._rtol, self._seed, self._function, self._inputs = rtol, seed, function, inputs
-        self._arrays: list[Array] | None = None
-        self._before: list[list[Array] | None] = []
-        self._last: tuple[ModuleOp, list[Array]] | None = None
+        self._rtol, self._seed, self._function, self._given = rtol, seed, function, inputs
+        self._inputs: Sequence[Array] | None = None
+        self._name = ""
+        self._open: list[_Results | None] = []
+        self._last: _Results | None = None
+        self._left: ModuleOp | None = None
+        self._since: list[str] = []
         self.checked: list[str] = []
         """The passes that were found to keep the results, in the order in which they ended."""
         self.unchecked: list[tuple[str, str]] = []
@@ -53,97 +65,108 @@ class NumericCheck(PassInstrument):
 
     def enter_pass_ctx(self) -> None:
         """Begin anew."""
-        self._arrays, self._last, self._before = None, None, []
+        self._open, self._left = [], None
+        self._forget()
         self.checked, self.unchecked = [], []
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Run the module, unless it is what the pass before left."""
-        if self._last is not None and self._last[0] is mod:
-            self._before.append(self._last[1])
-        else:
-            self._before.append(self._run(mod, info))
+        if mod is not self._left:
+            if not self._open:
+                self._forget()
+            found = self._run(mod)
+            self._last, self._since = (found, []) if isinstance(found, _Results) else (None, [])
+        self._open.append(self._last)
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Run the module again and compare; `PassError` naming the pass where an output differs."""
-        before = self._before.pop()
+        before, after = self._open.pop(), self._run(mod)
+        self._left = mod
+        if isinstance(after, str):
+            self.unchecked.append((info.name, after))
+            self._since.append(info.name)
+            return
         if before is None:
-            return
-        after = self._run(mod, info)
-        if after is None:
-            return
-        if len(before) != len(after):
-            raise PassError(f"[{info.name}] changes the number of results from {len(before)} to {len(after)}")
-        for number, (old, new) in enumerate(zip(before, after, strict=True)):
-            _compare(old, new, self._rtol, f"[{info.name}] changes result #{number} of @{self._function}")
-        self.checked.append(info.name)
-        self._last = (mod, after)
+            self.unchecked.append((info.name, "the module that the pass was given could not be run"))
+        else:
+            self._compare(before, after, info.name)
+            self.checked.append(info.name)
+        self._last, self._since = after, []
 
-    def _run(self, mod: ModuleOp, info: PassInfo) -> list[Array] | None:
-        """The results of the module; None, with the reason noted, where it cannot be run."""
-        from xrelay.interpreters.relay import run_relay
+    def _forget(self) -> None:
+        """A program that has nothing to do with the last one begins."""
+        self._inputs, self._last, self._since = None, None, []
 
+    def _run(self, mod: ModuleOp) -> _Results | str:
+        """What the module computes, or why it cannot be run."""
         try:
-            if self._arrays is None:
-                self._arrays = list(self._inputs) if self._inputs is not None else self._random(mod)
-            return run_relay(mod, [array.copy() for array in self._arrays], self._function)
+            level = level_of(mod)
+            if self._inputs is None:
+                self._name = self._function if self._function is not None else _entry(mod)
+                self._inputs = list(self._given) if self._given is not None else self._random(mod)
+            return _Results(mod, level, run_at_level(level, mod, self._name, [array.copy() for array in self._inputs]))
         except XRelayError as error:
-            self.unchecked.append((info.name, error.message))
-            return None
+            return error.message
+        except Exception as error:
+            return f"the interpreter failed, {type(error).__name__}: {error}"
 
     def _random(self, mod: ModuleOp) -> list[Array]:
-        functions = [op for op in mod.body.block.ops if isinstance(op, FuncOp) and op.sym_name.data == self._function]
+        function = next(op for op in _functions(mod) if op.sym_name.data == self._name)
         rng = np.random.default_rng(self._seed)
-        types = functions[0].function_type.inputs.data if functions else ()
-        return [random_array(type_, rng) for type_ in types]
+        return [random_array(argument.type, rng) for argument in input_arguments(function)]
+
+    def _compare(self, before: _Results, after: _Results, name: str) -> None:
+        """`PassError` where results differ by more than the pass, and those unchecked before it, may change them."""
+        unchecked = [other for other in self._since if other != name]
+        others = f" or an unchecked pass before it ({', '.join(unchecked)})" if unchecked else ""
+        what = f"[{name}]{others} changes"
+        old, new = before.arrays, after.arrays
+        if len(old) != len(new):
+            raise PassError(f"{what} the number of results from {len(old)} to {len(new)}")
+        rtol = self._rtol
+        if rtol is None:
+            rtol = 0.0 if is_exact(name) and all(map(is_exact, unchecked)) else REASSOCIATING_RTOL
+        levels = "" if before.level == after.level else f", {before.level} to {after.level}"
+        for number, (left, right) in enumerate(zip(old, new, strict=True)):
+            difference = describe_difference(left, right, rtol)
+            if difference is not None:
+                where = f"result #{number} of @{self._name}{levels}"
+                raise PassError(f"{what} {where} {difference}", help=f"the inputs were {self._inputs_text()}")
+
+    def _inputs_text(self) -> str:
+        shapes = ", ".join(f"{array.dtype}{list(array.shape)}" for array in self._inputs or ())
+        return f"those given: {shapes}" if self._given is not None else f"random from seed {self._seed}: {shapes}"
 
 
-def random_array(type_: Attribute, rng: np.random.Generator) -> Array:
-    """An array of a tensor type: standard normal floats, integers of magnitude 1 to 8, either boolean.
-
-    Open extents are `OPEN_EXTENT`. Raises `PassError` for a type that is not that of a tensor.
-    """
-    if not isinstance(type_, TensorType):
-        raise PassError(f"there are no random inputs of type {type_}", help="pass inputs")
-    shape = tuple(_extent(dim) for dim in shape_of(type_))
-    dtype = numpy_dtype(type_.element_type)
-    if dtype.kind == "b":
-        return rng.integers(0, 2, shape).astype(dtype)
-    if dtype.kind in "iu":
-        signs = rng.choice([-1, 1], shape) if dtype.kind == "i" else 1
-        return (rng.integers(1, 9, shape) * signs).astype(dtype)
-    return rng.standard_normal(shape).astype(dtype)
-
-
-def _extent(dim: Dim) -> int:
-    """An extent for a dimension that may be open; every name stands for `OPEN_EXTENT`."""
-    if isinstance(dim, int):
-        return dim
-    known: Dim = OPEN_EXTENT if isinstance(dim, AnyDim) else dim.substitute(dict.fromkeys(_names(dim), OPEN_EXTENT))
-    if not isinstance(known, int):
-        raise PassError(f"there is no random input with the extent {dim}", help="pass inputs")
-    return known
-
-
-def _names(dim: DimExpr) -> list[str]:
-    if not isinstance(dim, Polynomial):
-        return []
-    return [factor.name for monomial, _ in dim.terms for factor in monomial if isinstance(factor, Symbol)]
-
-
-def _compare(old: Array, new: Array, rtol: float, what: str) -> None:
-    """`PassError` where the arrays differ by more than rounding."""
+def describe_difference(old: Array, new: Array, rtol: float) -> str | None:
+    """In what the arrays differ by more than `rtol` allows; `None` where they do not."""
     if old.shape != new.shape or old.dtype != new.dtype:
-        raise PassError(f"{what} from {old.dtype}{list(old.shape)} to {new.dtype}{list(new.shape)}")
+        return f"from {old.dtype}{list(old.shape)} to {new.dtype}{list(new.shape)}"
     if np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
-        return
+        return None
     left, right = old.astype(np.float64), new.astype(np.float64)
     finite = np.abs(left[np.isfinite(left)])
     scale = float(finite.max()) if finite.size else 0.0
-    if rtol == 0 or old.dtype.kind in "biu" or not np.allclose(right, left, rtol, rtol * scale, equal_nan=True):
-        with np.errstate(invalid="ignore"):
-            difference = np.nan_to_num(np.abs(left - right), nan=np.inf)
-        where = np.unravel_index(int(np.argmax(difference)), difference.shape)
-        place = [int(index) for index in where]
-        raise PassError(
-            f"{what}: {old[where]} becomes {new[where]} at {place}, tolerance {rtol} of the largest value {scale:g}"
-        )
+    if rtol != 0 and old.dtype.kind not in "biu" and np.allclose(right, left, rtol, rtol * scale, equal_nan=True):
+        return None
+    with np.errstate(invalid="ignore"):
+        difference = np.nan_to_num(np.abs(left - right), nan=np.inf)
+    where = np.unravel_index(int(np.argmax(difference)), difference.shape)
+    tolerance = f"tolerance {rtol} of the largest value {scale:g}" if rtol else "tolerance 0"
+    return f"from {old[where]} to {new[where]} at {[int(index) for index in where]}, {tolerance}"
+
+
+def _functions(mod: ModuleOp) -> list[FuncOp]:
+    return [op for op in mod.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+
+
+def _entry(mod: ModuleOp) -> str:
+    """The function to run: `main`, else the only one that can be called from outside."""
+    functions = _functions(mod)
+    if any(op.sym_name.data == "main" for op in functions):
+        return "main"
+    public = [op for op in functions if op.sym_visibility is None or op.sym_visibility.data != "private"]
+    if len(public) != 1:
+        names = ", ".join(f"@{op.sym_name.data}" for op in functions)
+        raise InterpreterError(f"the module has no function @main; it has {names or 'none'}")
+    return public[0].sym_name.data

@@ -15,6 +15,7 @@ from xrelay.dialects import ALL_DIALECTS
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.infra.pipeline import PassTable, unknown_name
 from xrelay.passes.infra.relay_names import relay_pass
+from xrelay.passes.infra.rounding import rounding_mark
 
 _QUOTE = "'"
 """Stands around types that are annotated as text."""
@@ -59,7 +60,10 @@ def pass_help(name: str, passes: PassTable) -> str:
         raise unknown_name("pass", name, list(passes), "xrelay-opt --list-passes shows them all")
     found = passes[name]()
     options = _options(found)
-    lines = [name, "", inspect.getdoc(found) or "(no documentation)", "", "Options:" if options else "No options."]
+    mark = rounding_mark(name)
+    lines = [name, "", inspect.getdoc(found) or "(no documentation)", ""]
+    lines += [f"Results: {mark}", ""] if mark is not None else []
+    lines.append("Options:" if options else "No options.")
     return "\n".join([*lines, *options]) + "\n"
 
 

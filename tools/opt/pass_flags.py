@@ -84,6 +84,9 @@ def add_pass_flags(parser: ArgumentParser) -> None:
         help="run the program before and after each pass on random inputs; fail naming the first that changes results",
     )
     group.add_argument(
+        "--numerics-seed", type=int, default=0, metavar="N", help="make the inputs of --check-numerics from this seed"
+    )
+    group.add_argument(
         "--crash-reproducer", metavar="FILE", help="when a pass fails, write the program it was given and its options"
     )
     group.add_argument("--run-reproducer", action="store_true", help="run the pass that the input's header names")
@@ -114,7 +117,7 @@ def pass_instruments(args: Namespace) -> list[Instrument]:
     if args.check_numerics:
         from xrelay.tools.opt.reporting import ReportingCheck
 
-        found.append(Hooks(ReportingCheck()))
+        found.append(Hooks(ReportingCheck(seed=args.numerics_seed)))
     if args.crash_reproducer is not None:
         from xrelay.tools.opt.reporting import ReportingReproducer
 

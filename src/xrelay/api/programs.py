@@ -34,11 +34,9 @@ from xrelay.dialects.relay.dims import Shape
 from xrelay.dialects.relay.dtypes import numpy_dtype
 from xrelay.dialects.relay.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
-from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.levels import NUM_OUTPUTS, input_arguments, level_of, run_at_level, scratch_count
 
 Array = NDArray[Any]
-
-_LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
 
 
 @dataclass(frozen=True)
@@ -97,19 +95,7 @@ class ModuleProgram(Program):
 
     def run(self, inputs: Sequence[Array]) -> Sequence[Array]:
         """Ask the interpreter of the level."""
-        match self.level:
-            case "loop":
-                from xrelay.interpreters.loop import run_loop_module
-
-                return run_loop_module(self._module, self._name, inputs)
-            case "topi":
-                from xrelay.interpreters.topi import run_topi_module
-
-                return run_topi_module(self._module, self._name, inputs)
-            case _:
-                from xrelay.interpreters.relay import run_relay
-
-                return run_relay(self._module, inputs, self._name)
+        return run_at_level(self.level, self._module, self._name, inputs)
 
 
 def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, function: str = "main") -> Program:
@@ -125,21 +111,6 @@ def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, 
         return ModuleProgram(source, function)
     is_onnx = not isinstance(source, str | PathLike) or Path(source).suffix == ".onnx"
     return ModuleProgram(load_source(source, shapes=shapes if is_onnx else None), function)
-
-
-def level_of(module: ModuleOp) -> str:
-    """`relay`, `topi` or `loop`: the lowest whose ops occur. `InputError` for what has no interpreter."""
-    found = {op.name.partition(".")[0] for op in walk_ops(module)}
-    for level in ("loop", "topi", "relay"):
-        if level in found:
-            return level
-    lower = sorted(found & _LOWER_DIALECTS)
-    if lower or any("loop.num_outputs" in op.attributes for op in module.ops):
-        raise InputError(
-            f"a module below the loop level ({', '.join(lower)}) has no interpreter",
-            help="compare the module before convert-loop-to-scf, or the compiled model",
-        )
-    return "relay"
 
 
 def _function(module: ModuleOp, name: str) -> FuncOp:
@@ -187,23 +158,13 @@ def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
 
 def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     """Inputs and outputs of a function that writes its results; arena and scratch, where there are any, come after."""
-    count = function.attributes.get("loop.num_outputs")
-    if not isinstance(count, IntegerAttr):
-        raise InputError(f"@{function.sym_name.data} does not say in loop.num_outputs how many outputs it has")
+    if not isinstance(function.attributes.get(NUM_OUTPUTS), IntegerAttr):
+        raise InputError(f"@{function.sym_name.data} does not say in {NUM_OUTPUTS} how many outputs it has")
     args = list(function.body.block.args)
-    scratch = _scratch_count(function)
-    split = len(args) - scratch - count.value.data
+    scratch, split = scratch_count(function), len(input_arguments(function))
     names = _names(function.arg_attrs, [arg.name_hint for arg in args], "buffer")
     signatures = [_buffer(name, arg) for name, arg in zip(names, args[: len(args) - scratch], strict=False)]
     return signatures[:split], signatures[split:]
-
-
-def _scratch_count(function: FuncOp) -> int:
-    """How many trailing arguments are neither inputs nor outputs: the arena, or a kernel's scratch buffers."""
-    attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
-    scratch = function.attributes.get("loop.num_scratch")
-    count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
-    return count + sum("loop.arena" in entry.data for entry in attributes)
 
 
 def _buffer(name: str, value: SSAValue) -> Signature:

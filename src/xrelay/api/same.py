@@ -14,6 +14,7 @@ from xrelay.api.programs import Program, Signature, program_of
 from xrelay.api.sources import Shapes, Source
 from xrelay.dialects.relay.dims import ANY, Dim
 from xrelay.errors import InputError
+from xrelay.passes.infra.random_inputs import random_values
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import TensorSpec, dtype_from_name
 
@@ -115,11 +116,5 @@ def _arrays(
 
 
 def random_array(spec: TensorSpec, rng: np.random.Generator) -> Array:
-    """Standard normal floats; integers of magnitude 1 to 8, so that none divides by zero; either boolean."""
-    dtype = dtype_from_name(spec.dtype)
-    if dtype.kind == "b":
-        return rng.integers(0, 2, spec.shape).astype(dtype)
-    if dtype.kind in "iu":
-        signs = rng.choice([-1, 1], spec.shape) if dtype.kind == "i" else 1
-        return (rng.integers(1, 9, spec.shape) * signs).astype(dtype)
-    return rng.standard_normal(spec.shape).astype(dtype)
+    """An array as `spec` says, with `random_values`."""
+    return random_values(spec.shape, dtype_from_name(spec.dtype), rng)

@@ -167,61 +167,6 @@ def test_statistics() -> None:
     assert [line.split()[0] for line in lines] == ["FoldConstant", "InferType", "FuseOps", "sequential"]
 
 
-def test_the_numeric_check_is_content_with_passes_that_keep_results() -> None:
-    check = instrument.NumericCheck()
-    run(check)
-    names = ["FoldConstant", "InferType", "EliminateCommonSubexpr", "InferType", "FuseOps", "sequential"]
-    assert (check.checked, check.unchecked) == (names, [])
-
-
-def test_the_numeric_check_names_the_first_pass_that_changes_results() -> None:
-    check = instrument.NumericCheck()
-    message = r"\[add_for_multiply\] changes result #0 of @main"
-    with pytest.raises(PassError, match=message) as caught:
-        run(check, members=["FoldConstant", add_for_multiply, "FuseOps"])
-    assert "\n" not in str(caught.value)
-    assert check.checked == ["FoldConstant"]
-
-
-def test_the_numeric_check_tolerates_rounding_only_as_told() -> None:
-    @transform.module_pass(opt_level=0)
-    def reassociate(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        multiply = next(op for op in mod.walk() if isinstance(op, MultiplyOp))
-        multiply.operands[1] = relay.const(2.0 * (1 + 2**-20)).value
-        constant: Any = multiply.operands[1].owner
-        multiply.parent_block().insert_op_before(constant, multiply)  # pyright: ignore
-        return mod
-
-    run(instrument.NumericCheck(), members=[reassociate])
-    with pytest.raises(PassError, match=r"reassociate.*tolerance 0"):
-        run(instrument.NumericCheck(rtol=0), members=[reassociate])
-
-
-def test_the_numeric_check_on_given_inputs() -> None:
-    zeros = np.zeros((2, 3), np.float32)
-
-    @transform.module_pass(opt_level=0)
-    def cube(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        multiply = next(op for op in mod.walk() if isinstance(op, MultiplyOp))
-        multiply.operands[1] = multiply.operands[0]
-        return mod
-
-    run(instrument.NumericCheck(inputs=[zeros]), members=[cube])
-    with pytest.raises(PassError, match="cube"):
-        run(instrument.NumericCheck(inputs=[zeros + 1]), members=[cube])
-
-
-def test_the_numeric_check_says_what_it_could_not_check() -> None:
-    check = instrument.NumericCheck()
-    with PassContext(instruments=[check]):
-        static = relay.var("x", shape=(2, 3))
-        members = ["FuseOps", "relay-outline-fused", "convert-relay-to-topi"]
-        Sequential(members)(relay.Module.from_expr(relay.exp(static)))
-    assert "FuseOps" in check.checked
-    assert [name for name, _ in check.unchecked] == ["convert-relay-to-topi", "sequential"]
-    assert all(reason for _, reason in check.unchecked)
-
-
 # --- reproducer -------------------------------------------------------------------------------------------------------
 
 

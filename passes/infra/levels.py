@@ -1,0 +1,66 @@
+"""At which level a module is, and what it computes there: relay, topi and loop have interpreters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.weights import Array
+from xrelay.errors import InputError
+from xrelay.passes.infra.verify import walk_ops
+
+NUM_OUTPUTS, NUM_SCRATCH, ARENA = "loop.num_outputs", "loop.num_scratch", "loop.arena"
+"""How a function at the loop level says which of its last arguments are no inputs."""
+
+_LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
+
+
+def level_of(module: ModuleOp) -> str:
+    """`relay`, `topi` or `loop`: the lowest whose ops occur. `InputError` for what has no interpreter."""
+    found = {op.name.partition(".")[0] for op in walk_ops(module)}
+    for level in ("loop", "topi", "relay"):
+        if level in found:
+            return level
+    lower = sorted(found & _LOWER_DIALECTS)
+    if lower or any(NUM_OUTPUTS in op.attributes for op in module.ops):
+        raise InputError(
+            f"a module below the loop level ({', '.join(lower)}) has no interpreter",
+            help="compare the module before convert-loop-to-scf, or the compiled model",
+        )
+    return "relay"
+
+
+def run_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[Array]) -> list[Array]:
+    """What the interpreter of `level` gives for `function`; raises what that interpreter raises."""
+    match level:
+        case "loop":
+            from xrelay.interpreters.loop import run_loop_module
+
+            return run_loop_module(module, function, inputs)
+        case "topi":
+            from xrelay.interpreters.topi import run_topi_module
+
+            return run_topi_module(module, function, inputs)
+        case _:
+            from xrelay.interpreters.relay import run_relay
+
+            return run_relay(module, inputs, function)
+
+
+def input_arguments(function: FuncOp) -> Sequence[SSAValue]:
+    """The arguments that a caller gives: not the outputs, nor the arena and scratch after them, of the loop level."""
+    outputs = function.attributes.get(NUM_OUTPUTS)
+    count = outputs.value.data if isinstance(outputs, IntegerAttr) else 0
+    args = function.body.block.args
+    return args[: len(args) - scratch_count(function) - count]
+
+
+def scratch_count(function: FuncOp) -> int:
+    """How many trailing arguments are neither inputs nor outputs: the arena, or a kernel's scratch buffers."""
+    attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
+    scratch = function.attributes.get(NUM_SCRATCH)
+    count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
+    return count + sum(ARENA in entry.data for entry in attributes)

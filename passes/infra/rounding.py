@@ -1,0 +1,101 @@
+"""What passes may do to floating-point numbers: nothing, or regroup the arithmetic that makes them.
+
+An exact pass leaves every bit of every result. A re-associating pass adds, multiplies or sums in another order, so that
+results differ by rounding. `NumericCheck` holds each pass to its mark; `xrelay-opt --help-pass` shows it.
+"""
+
+from __future__ import annotations
+
+from xrelay.passes.infra.relay_names import relay_pass
+
+REASSOCIATING_RTOL = 1e-5
+"""By how much of a value, and of the largest value beside it, a re-associating pass may change a result."""
+
+_SUMS = "sums marked fastmath<reassoc> may be taken in another order"
+
+REASSOCIATING: dict[str, str] = {
+    "relay-simplify-inference": "a batch norm becomes one multiplication and one addition",
+    "relay-fold-scale-axis": "factors move from activations into weights",
+    "relay-alter-op-layout": "sums over channels are taken block by block",
+    "relay-convert-layout": "sums over channels are taken in the new layout's order",
+    "convert-relay-to-topi": "operators become sums of their own order",
+    **dict.fromkeys(
+        (
+            "topi-expand-named",
+            "topi-inline-injective",
+            "convert-topi-to-loop",
+            "loop-apply-schedules",
+            "loop-split",
+            "loop-fuse",
+            "loop-reorder",
+            "loop-tile",
+            "loop-unroll",
+            "loop-vectorize",
+            "loop-parallelize",
+            "loop-cache-write",
+            "loop-compute-at",
+            "loop-set-tail",
+            "loop-lower-blocks",
+            "convert-loop-to-scf",
+            "convert-vector-to-llvm",
+        ),
+        _SUMS,
+    ),
+    "math-expand": "exp, log, tanh and erf become polynomials, right within a few units of the last place",
+}
+"""Name of a pass → why it is not exact."""
+
+EXACT: frozenset[str] = frozenset(
+    {
+        "relay-fold-constant",
+        "relay-canonicalize-ops",
+        "relay-inline",
+        "relay-to-basic-block-normal-form",
+        "relay-eliminate-common-subexpr",
+        "relay-dead-code-elimination",
+        "relay-fuse-ops",
+        "relay-defuse-ops",
+        "relay-outline-fused",
+        "relay-to-a-normal-form",
+        "relay-to-graph-normal-form",
+        "relay-check-basic-block-normal-form",
+        "relay-remove-unused-functions",
+        "relay-infer-type",
+        "relay-check-types",
+        "test-print-post-dominators",
+        "loop-assign-schedules",
+        "loop-disable-unroll",
+        "loop-plan-memory",
+        "convert-scf-parallel-to-calls",
+        "convert-scf-to-branches",
+        "convert-memref-to-llvm",
+        "convert-arith-to-llvm",
+        "convert-math-to-llvm",
+        "convert-cf-to-llvm",
+        "convert-func-to-llvm",
+        "canonicalize",
+        "cse",
+        "dce",
+        "PrintIR",
+    }
+)
+"""Passes after which every bit is the same. Passes in neither table, a user's, are held to rounding."""
+
+
+def own_pass_name(name: str) -> str:
+    """The name under which the tables hold a pass that may have Relay's name."""
+    row = relay_pass(name)
+    return name if row is None else row.pass_name
+
+
+def is_exact(name: str) -> bool:
+    """Whether the pass of this name, of either kind, is known to be exact."""
+    return own_pass_name(name) in EXACT
+
+
+def rounding_mark(name: str) -> str | None:
+    """What is known of the pass in a few words; `None` where nothing is."""
+    reason = REASSOCIATING.get(own_pass_name(name))
+    if reason is not None:
+        return f"re-associating: {reason}; results within {REASSOCIATING_RTOL:g} of the largest value"
+    return "exact: results keep every bit" if is_exact(name) else None

@@ -1,0 +1,188 @@
+"""`NumericCheck` at every level that has an interpreter, and across the lowerings between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from support import networks
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.rewriter import Rewriter
+
+from xrelay import instrument, relay, transform
+from xrelay.dialects.relay.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.errors import PassError
+from xrelay.lowering.pipelines import all_passes, compile_stages
+from xrelay.lowering.registry import ALL_PASSES
+from xrelay.passes.infra.rounding import EXACT, REASSOCIATING, is_exact
+from xrelay.transform import PassContext, Sequential
+
+TO_LOOP = all_passes(compile_stages())
+TO_LOOP = TO_LOOP[: TO_LOOP.index("convert-loop-to-scf")]
+TO_TOPI = [*TO_LOOP[: TO_LOOP.index("convert-relay-to-topi") + 1]]
+
+
+def small() -> ModuleOp:
+    x = relay.var("x", shape=("n", 3))
+    doubled = relay.add(relay.const(1.0), relay.const(1.0))
+    return relay.Module.from_expr(relay.Function([x], relay.exp(relay.multiply(x, doubled))))
+
+
+def static() -> ModuleOp:
+    x = relay.var("x", shape=(2, 3))
+    return relay.Module.from_expr(relay.Function([x], relay.multiply(relay.exp(x), x)))
+
+
+def run(check: instrument.NumericCheck, members: Sequence[Any], module: ModuleOp | None = None) -> ModuleOp:
+    with PassContext(opt_level=3, instruments=[check]):
+        return Sequential(list(members))(small() if module is None else module)
+
+
+def replace_each(mod: ModuleOp, kind: type[Operation], make: Any) -> ModuleOp:
+    for op in [op for op in mod.walk() if isinstance(op, kind)]:
+        Rewriter.replace_op(op, make(op))
+    return mod
+
+
+@transform.module_pass(opt_level=0)
+def add_for_multiply(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+    """A pass that is wrong on relay."""
+    return replace_each(mod, MultiplyOp, lambda op: AddOp.call(*op.operands))
+
+
+@transform.module_pass(opt_level=0)
+def addf_for_mulf(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+    """A pass that is wrong on the bodies of kernels, at the topi and the loop level."""
+    return replace_each(mod, arith.MulfOp, lambda op: arith.AddfOp(op.lhs, op.rhs))
+
+
+def test_it_is_content_with_passes_that_keep_results() -> None:
+    check = instrument.NumericCheck()
+    run(check, ["FoldConstant", "EliminateCommonSubexpr", "FuseOps"])
+    names = ["FoldConstant", "InferType", "EliminateCommonSubexpr", "InferType", "FuseOps", "sequential"]
+    assert (check.checked, check.unchecked) == (names, [])
+
+
+def test_it_names_the_first_pass_that_changes_results() -> None:
+    check = instrument.NumericCheck(seed=7)
+    message = r"\[add_for_multiply\] changes result #0 of @main from .* help: the inputs were random from seed 7: float"
+    with pytest.raises(PassError, match=message) as caught:
+        run(check, ["FoldConstant", add_for_multiply, "FuseOps"])
+    assert "\n" not in str(caught.value)
+    assert check.checked == ["FoldConstant"]
+
+
+@pytest.mark.parametrize("network", [networks.simplenet, networks.attention_like, networks.several_results])
+def test_the_whole_way_down_to_loops(network: networks.Build) -> None:
+    check = instrument.NumericCheck()
+    run(check, TO_LOOP, relay.Module.from_expr(network()))
+    assert {"convert-relay-to-topi", "convert-topi-to-loop", "loop-apply-schedules"} <= set(check.checked)
+    assert check.unchecked == []
+
+
+@pytest.mark.parametrize(("way", "level"), [(TO_TOPI, "topi"), (TO_LOOP[:-3], "loop")])
+def test_it_names_a_pass_that_is_wrong_on_a_lower_level(way: list[str], level: str) -> None:
+    check = instrument.NumericCheck()
+    with pytest.raises(PassError, match=r"\[addf_for_mulf\] changes result #0 of @main from"):
+        run(check, [*way, addf_for_mulf, "dce"], static())
+    assert check.checked[-1] == way[-1]
+    assert any(name.startswith(("topi-", "convert-topi")) for name in check.checked) == (level == "loop")
+
+
+def test_a_program_that_begins_below_relay() -> None:
+    kernel = transform.Sequential(TO_LOOP[:-3])(static())
+    check = instrument.NumericCheck()
+    run(check, ["loop-apply-schedules"], kernel)
+    assert check.checked == ["loop-apply-schedules", "sequential"]
+    with pytest.raises(PassError, match=r"\[addf_for_mulf\] changes"):
+        run(check, [addf_for_mulf], kernel)
+
+
+def test_a_wrong_lowering_is_named_with_both_levels() -> None:
+    @transform.module_pass(opt_level=0)
+    def lower_wrongly(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        lowered = transform.create_pass("convert-relay-to-topi")(mod)
+        return replace_each(lowered, arith.MulfOp, lambda op: arith.AddfOp(op.lhs, op.rhs))
+
+    with pytest.raises(PassError, match=r"\[lower_wrongly\] changes result #0 of @main, relay to topi from"):
+        run(instrument.NumericCheck(), [*TO_TOPI[:-1], lower_wrongly], static())
+
+
+def test_exact_passes_are_held_to_every_bit_and_others_to_rounding() -> None:
+    @transform.module_pass(opt_level=0)
+    def nudge(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        multiply = next(op for op in mod.walk() if isinstance(op, MultiplyOp))
+        multiply.operands[1] = relay.const(2.0 * (1 + 2**-20)).value
+        constant: Any = multiply.operands[1].owner
+        multiply.parent_block().insert_op_before(constant, multiply)  # pyright: ignore
+        return mod
+
+    run(instrument.NumericCheck(), [nudge])
+    with pytest.raises(PassError, match=r"nudge.*tolerance 0"):
+        run(instrument.NumericCheck(rtol=0), [nudge])
+    exact = transform.module_pass(lambda mod, ctx: nudge.transform(mod, ctx), opt_level=0, name="cse")
+    with pytest.raises(PassError, match=r"\[cse\] .*tolerance 0"):
+        run(instrument.NumericCheck(), [exact])
+
+
+def test_given_inputs() -> None:
+    zeros = np.zeros((2, 3), np.float32)
+
+    @transform.module_pass(opt_level=0)
+    def cube(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        multiply = next(op for op in mod.walk() if isinstance(op, MultiplyOp))
+        multiply.operands[1] = multiply.operands[0]
+        return mod
+
+    run(instrument.NumericCheck(inputs=[zeros]), [cube])
+    with pytest.raises(PassError, match=r"cube.*help: the inputs were those given: float32\[2, 3\]"):
+        run(instrument.NumericCheck(inputs=[zeros + 1]), [cube])
+
+
+def test_it_says_what_it_could_not_check() -> None:
+    check = instrument.NumericCheck()
+    run(check, [*TO_LOOP, "convert-loop-to-scf"], static())
+    assert "loop-lower-blocks" in check.checked
+    assert [name for name, _ in check.unchecked] == ["convert-loop-to-scf", "sequential"]
+    assert all("has no interpreter" in reason for _, reason in check.unchecked)
+
+
+def test_after_a_pause_the_unchecked_passes_are_suspects_too() -> None:
+    @transform.module_pass(opt_level=0)
+    def hide(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        for op in mod.body.block.ops:
+            op.properties["sym_name"] = type(op.properties["sym_name"])("hidden")  # pyright: ignore
+        return add_for_multiply.transform(mod, ctx)
+
+    @transform.module_pass(opt_level=0)
+    def show(mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        for op in mod.body.block.ops:
+            op.properties["sym_name"] = type(op.properties["sym_name"])("main")  # pyright: ignore
+        return mod
+
+    with pytest.raises(PassError, match=r"\[show\] or an unchecked pass before it \(hide\) changes result #0"):
+        run(instrument.NumericCheck(), [hide, show])
+
+
+def test_programs_in_one_context_have_nothing_to_do_with_each_other() -> None:
+    check = instrument.NumericCheck()
+    with PassContext(opt_level=3, instruments=[check]):
+        transform.FoldConstant()(small())
+        transform.FoldConstant()(static())
+    assert check.checked == ["FoldConstant", "FoldConstant"]
+
+
+@pytest.mark.parametrize("name", ALL_PASSES)
+def test_every_pass_is_marked_exact_or_re_associating(name: str) -> None:
+    assert (name in EXACT) != (name in REASSOCIATING)
+
+
+def test_marks_are_known_under_both_names() -> None:
+    assert is_exact("FuseOps")
+    assert not is_exact("AlterOpLayout")
+    assert not is_exact("add_for_multiply")
+    assert not EXACT & REASSOCIATING.keys()
