@@ -20,9 +20,15 @@ _RANDOM = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 )
 
+_GROWING = frozenset({"Pad", "Tile", "Resize", "Upsample"})
+"""Ops whose results are as large as an input says; the compiler's constant folder has them."""
+
 
 def fold_node(node: NodeView) -> dict[str, Array] | None:
-    """The node's outputs by name where all its inputs are constants and its results are small; else `None`."""
+    """The node's outputs by name where all its inputs are constants and its results are small; else `None`.
+
+    Raises `ModelImportError` for a shape or bound that is none.
+    """
     if node.proto.op_type == "Shape":
         return _fold_shape(node)
     if not node.inputs or node.proto.op_type in _RANDOM or node.proto.domain not in ("", "ai.onnx"):
@@ -35,12 +41,17 @@ def fold_node(node: NodeView) -> dict[str, Array] | None:
         if value is None or value.size > FOLD_LIMIT:
             return None
         feeds[name] = value
-    if (
-        node.proto.op_type == "ConstantOfShape"
-        and prod(int(extent) for extent in node.required_constant(0, "shape")) > FOLD_LIMIT
-    ):
-        return None
-    return _evaluate(node, feeds)
+    return None if _is_large(node) else _evaluate(node, feeds)
+
+
+def _is_large(node: NodeView) -> bool:
+    """Whether the result of an op that makes more of its inputs exceeds the limit: found without making it."""
+    if node.proto.op_type in ("ConstantOfShape", "Expand"):
+        return prod(node.required_ints(len(node.inputs) - 1, "shape")) > FOLD_LIMIT
+    if node.proto.op_type == "Range":
+        start, limit, delta = (node.required_number(index, "bound") for index in range(3))
+        return delta == 0 or (limit - start) / delta > FOLD_LIMIT
+    return node.proto.op_type in _GROWING
 
 
 def _evaluate(node: NodeView, feeds: dict[str, Array]) -> dict[str, Array] | None:
@@ -56,8 +67,9 @@ def _evaluate(node: NodeView, feeds: dict[str, Array]) -> dict[str, Array] | Non
     )
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", node.opset)])
     # onnx does not type this method's first parameter.
-    run = cast(Callable[[None, dict[str, Array]], list[Any]], getattr(ReferenceEvaluator(model), "run"))  # noqa: B009
     try:
+        evaluator = ReferenceEvaluator(model)
+        run = cast(Callable[[None, dict[str, Array]], list[Any]], getattr(evaluator, "run"))  # noqa: B009
         values = run(None, feeds)
     except Exception:  # the reference has no common error; its refusal only means that the node stays in the graph
         return None

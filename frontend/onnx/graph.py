@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import TypeVar
 
+import onnx
 from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.weights import Array
+from xrelay.errors import ModelImportError
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -18,9 +22,35 @@ class GraphBuilder:
 
     block: Block
     values: dict[str, SSAValue]
+    missing: set[str]
+    """The outputs of nodes that could not be converted, and of those that depend on them."""
+    place: str
+    """What to call the model in messages."""
 
-    def __init__(self, block: Block):
-        self.block, self.values = block, {}
+    def __init__(self, block: Block, model: onnx.ModelProto, place: str):
+        self.block, self.place, self.values, self.missing = block, place, {}, set()
+        self._graph = model.graph
+        self._opsets = {entry.domain: int(entry.version) for entry in model.opset_import}
+
+    @property
+    def nodes(self) -> Sequence[onnx.NodeProto]:
+        """The nodes of the model."""
+        return self._graph.node
+
+    @cached_property
+    def read_names(self) -> frozenset[str]:
+        """The names that some node or graph output reads, also from within the bodies of nodes."""
+        names = {output.name for output in self._graph.output}
+        pending = [self._graph]
+        while pending:
+            for node in pending.pop().node:
+                names.update(node.input)
+                pending += [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+        return frozenset(names)
+
+    def opset(self, domain: str) -> int:
+        """The opset of a domain, where `""` and `"ai.onnx"` are the same; 0 where the model imports none."""
+        return self._opsets.get(domain, self._opsets.get("ai.onnx", 0) if domain == "" else 0)
 
     def insert(self, op: OpT, source: str) -> OpT:
         """Append `op`; `source`, the name of the node it comes from, becomes its location."""
@@ -29,7 +59,16 @@ class GraphBuilder:
         return op
 
     def define(self, name: str, value: SSAValue) -> None:
-        """Bind an ONNX value name; the name becomes the SSA value's hint where it can."""
+        """Bind an ONNX value name; the name becomes the SSA value's hint where it can.
+
+        Raises `ModelImportError` for a name that is bound already: ONNX graphs are in SSA form.
+        """
+        if name in self.values:
+            raise ModelImportError(
+                f"value {name!r} is defined twice",
+                location=self.place,
+                help="every input, initializer and output of a node needs a name of its own",
+            )
         self.values[name] = value
         if value.name_hint is None:
             value.name_hint = identifier(name)

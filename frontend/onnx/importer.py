@@ -1,8 +1,9 @@
 """An ONNX model as a relay module: one `@main` in dataflow form, located at its source nodes.
 
-First every node is looked at and all that cannot be converted are reported together; then the nodes are converted in
-the order the file gives, which ONNX requires to be topological. A node whose inputs are all small constants (shape
-arithmetic) is evaluated on the spot by onnx's reference implementation.
+The nodes are converted in the order the file gives, which ONNX requires to be topological. One that cannot be
+converted does not end the import: what depends on it is left out, the rest is still looked at, and in the end all such
+nodes are reported together. A node whose inputs are all small constants (shape arithmetic) is evaluated on the spot by
+onnx's reference implementation.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xrelay.dialects.relay.weights import Array
-from xrelay.errors import ModelImportError
+from xrelay.errors import ConstraintError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.folding import fold_node
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.load import ModelSource, load_model
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import find_converter, known_ranges
+from xrelay.frontend.onnx.node import NodeView, UnsupportedNodeError
+from xrelay.frontend.onnx.registry import Converter, find_converter, known_ranges
 from xrelay.frontend.onnx.signature import check_shapes, graph_inputs, input_type
+from xrelay.frontend.onnx.tensors import tensor_array
 
 
 def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
@@ -34,75 +35,103 @@ def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | No
     """
     converters.load()
     model, place = load_model(source)
-    opsets = {entry.domain: int(entry.version) for entry in model.opset_import}
     inputs = graph_inputs(model.graph)
     check_shapes(shapes or {}, inputs)
     types = [input_type(value, (shapes or {}).get(value.name)) for value in inputs]
     block = Block(arg_types=types)
-    graph = GraphBuilder(block)
-    _refuse_unsupported(model.graph, opsets, graph, place)
+    graph = GraphBuilder(block, model, place)
     for value, argument in zip(inputs, block.args, strict=True):
         graph.define(value.name, argument)
     for tensor in model.graph.initializer:
-        graph.define_constant(tensor.name, _array(tensor))
-    for node in model.graph.node:
-        _convert(node, opsets, graph, model.graph)
+        _define_initializer(tensor, graph)
+    problems: list[ModelImportError] = []
+    for proto in model.graph.node:
+        _try_convert(proto, graph, problems)
+    _report(problems, place)
     return _module(model.graph, inputs, graph)
 
 
-def _opset_of(node: onnx.NodeProto, opsets: Mapping[str, int]) -> int:
-    domain = _domain(node)
-    return opsets.get(domain, opsets.get("ai.onnx", 0) if domain == "" else 0)
+def _define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder) -> None:
+    try:
+        graph.define_constant(tensor.name, tensor_array(tensor))
+    except XRelayError as error:
+        raise ModelImportError(error.message, location=f"tensor {tensor.name!r}", help=error.help) from error
 
 
-def _domain(node: onnx.NodeProto) -> str:
-    # "ai.onnx" is the written-out name of the default domain.
-    return "" if node.domain == "ai.onnx" else node.domain
+def _try_convert(proto: onnx.NodeProto, graph: GraphBuilder, problems: list[ModelImportError]) -> None:
+    """Convert a node; one that cannot be is noted, and its outputs are marked as missing.
+
+    Unlike a node that is not supported, a value that nothing defines ends the import: the rest of such a graph says
+    nothing.
+    """
+    bare = NodeView(proto, graph)
+    try:
+        converter = _converter(bare)
+    except ModelImportError as error:
+        _note(error, proto, graph, problems)
+        return
+    if any(name in graph.missing for name in proto.input):
+        graph.missing.update(filter(None, proto.output))
+        return
+    inputs = [_input(name, bare, graph, problems) for name in proto.input]
+    try:
+        _convert(NodeView(proto, graph, inputs), converter, graph)
+    except ModelImportError as error:
+        _note(error, proto, graph, problems)
 
 
-def _refuse_unsupported(graph: onnx.GraphProto, opsets: Mapping[str, int], builder: GraphBuilder, place: str) -> None:
-    problems: list[str] = []
-    for proto in graph.node:
-        node = NodeView(proto, _opset_of(proto, opsets), builder)
-        problem = _problem(node)
-        if problem is not None:
-            problems.append(f"{node.describe()}: {problem}")
-    if problems:
-        count = "1 node is" if len(problems) == 1 else f"{len(problems)} nodes are"
-        raise ModelImportError(
-            f"{count} not supported: " + "; ".join(problems),
-            location=place,
-            help="register a converter with xrelay.frontend.onnx.converts",
-        )
+def _note(
+    error: ModelImportError, proto: onnx.NodeProto, graph: GraphBuilder, problems: list[ModelImportError]
+) -> None:
+    problems.append(error)
+    graph.missing.update(filter(None, proto.output))
 
 
-def _problem(node: NodeView) -> str | None:
-    """Why a node cannot be converted, found without converting anything."""
-    converter = find_converter(node.proto.op_type, _domain(node.proto), node.opset)
+def _report(problems: list[ModelImportError], place: str) -> None:
+    """Raise what was noted: an error of a single node as it is, several in one message."""
+    if not problems:
+        return
+    unsupported = any(isinstance(problem, UnsupportedNodeError) for problem in problems)
+    if len(problems) == 1 and not unsupported:
+        raise problems[0]
+    count = "1 node is" if len(problems) == 1 else f"{len(problems)} nodes are"
+    raise ModelImportError(
+        f"{count} not supported: " + "; ".join(f"{problem.location}: {problem.message}" for problem in problems),
+        location=place,
+        help="register a converter with xrelay.frontend.onnx.converts" if unsupported else None,
+    )
+
+
+def _converter(node: NodeView) -> Converter:
+    """The converter of a node; `UnsupportedNodeError` says why there is none, without converting anything."""
+    op_type, domain = node.proto.op_type, node.domain
+    converter = find_converter(op_type, domain, node.opset)
     if converter is None:
-        ranges = known_ranges(node.proto.op_type, _domain(node.proto))
-        return f"known in opsets {ranges} only" if ranges else "no converter for this op"
+        ranges = known_ranges(op_type, domain)
+        if ranges and node.opset == 0:
+            raise node.unsupported(f"the model imports no opset of the domain {domain or 'ai.onnx'!r}")
+        raise node.unsupported(f"known in opsets {ranges} only" if ranges else "no converter for this op")
     unknown = [name for name in node.attribute_names if name not in converter.attributes]
     if unknown:
-        return "attribute " + ", ".join(map(repr, unknown)) + " is not known to the converter"
-    return converter.supports(node) if converter.supports is not None else None
+        raise node.unsupported("attribute " + ", ".join(map(repr, unknown)) + " is not known to the converter")
+    reason = converter.supports(node) if converter.supports is not None else None
+    if reason is not None:
+        raise node.unsupported(reason)
+    return converter
 
 
-def _convert(proto: onnx.NodeProto, opsets: Mapping[str, int], graph: GraphBuilder, whole: onnx.GraphProto) -> None:
-    opset = _opset_of(proto, opsets)
-    inputs = [_input(name, NodeView(proto, opset, graph), graph, whole) for name in proto.input]
-    node = NodeView(proto, opset, graph, inputs)
-    folded = fold_node(node)
-    if folded is not None:
-        for name, array in folded.items():
-            graph.define_constant(name, array)
-        return
-    converter = find_converter(proto.op_type, _domain(proto), opset)
-    if converter is None:
-        raise node.error("no converter for this op")
-    results = converter.convert(node)
+def _convert(node: NodeView, converter: Converter, graph: GraphBuilder) -> None:
+    try:
+        folded = fold_node(node)
+        if folded is not None:
+            for name, array in folded.items():
+                graph.define_constant(name, array)
+            return
+        results = converter.convert(node)
+    except (ConstraintError, TypeInferenceError) as error:
+        raise node.error(error.message, help=error.help) from error
     values = [results] if isinstance(results, SSAValue) else list(results)
-    wanted = list(proto.output)
+    wanted = node.outputs
     for name in wanted[len(values) :]:
         if name:
             raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
@@ -111,28 +140,20 @@ def _convert(proto: onnx.NodeProto, opsets: Mapping[str, int], graph: GraphBuild
             graph.define(name, value)
 
 
-def _input(name: str, node: NodeView, graph: GraphBuilder, whole: onnx.GraphProto) -> SSAValue | None:
+def _input(name: str, node: NodeView, graph: GraphBuilder, problems: list[ModelImportError]) -> SSAValue | None:
     if not name:
         return None
     value = graph.values.get(name)
     if value is not None:
         return value
-    producer = next((other for other in whole.node if name in other.output), None)
+    _report(problems, graph.place)
+    producer = next((other for other in graph.nodes if name in other.output), None)
     if producer is None:
         raise node.error(f"input {name!r} is defined nowhere in the model")
     raise node.error(
         f"input {name!r} is used before node {producer.name or producer.op_type!r} computes it",
         help="the graph is cyclic, or its nodes are not in topological order",
     )
-
-
-def _array(tensor: onnx.TensorProto) -> Array:
-    try:
-        return onnx.numpy_helper.to_array(tensor)
-    except (ValueError, TypeError, KeyError) as error:
-        raise ModelImportError(
-            f"the bytes do not fit its shape and type: {error}", location=f"tensor {tensor.name!r}"
-        ) from error
 
 
 def _module(graph: onnx.GraphProto, inputs: Sequence[onnx.ValueInfoProto], builder: GraphBuilder) -> ModuleOp:

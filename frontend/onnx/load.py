@@ -57,18 +57,46 @@ def _checked(model: onnx.ModelProto, place: str) -> onnx.ModelProto:
         )
     if not model.opset_import:
         raise ModelImportError("the model does not say its opset (opset_import is empty)", location=place)
+    for entry in model.opset_import:
+        if entry.version < 1:
+            raise ModelImportError(
+                f"opset {entry.version} of the domain {entry.domain or 'ai.onnx'!r} is none; they count from 1",
+                location=place,
+            )
+    if model.graph.sparse_initializer:
+        raise ModelImportError(
+            "sparse initializers are not supported", location=place, help="store the weights as dense tensors"
+        )
+    _check_names(model, place)
     return model
+
+
+def _check_names(model: onnx.ModelProto, place: str) -> None:
+    """Refuse names that are no UTF-8: protobuf hands them out as bytes, and no text could show them."""
+    graph = model.graph
+    values: list[object] = [graph.name]
+    values += [item.name for items in (graph.initializer, graph.input, graph.output) for item in items]
+    values += [dim.dim_param for item in graph.input for dim in item.type.tensor_type.shape.dim]
+    values += [entry.domain for entry in model.opset_import]
+    for node in graph.node:
+        values += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        values += [attribute.name for attribute in node.attribute]
+    wrong = next((value for value in values if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise ModelImportError(f"the name {wrong!r} is no UTF-8", location=place, help="the file may be damaged")
 
 
 def _bring_external_data(model: onnx.ModelProto, path: Path) -> None:
     """Load weights that stand in files beside the model; a missing or short one is an error naming it."""
-    external = [tensor for tensor in model.graph.initializer if external_data_helper.uses_external_data(tensor)]
-    if not external:
-        return
-    try:
-        external_data_helper.load_external_data_for_model(model, str(path.parent))
-    except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ModelImportError(
-            f"cannot read the external data of {len(external)} tensors, {external[0].name!r} among them: {error}",
-            location=str(path),
-        ) from error
+    tensors = [*model.graph.initializer]
+    tensors += [attribute.t for node in model.graph.node for attribute in node.attribute if attribute.HasField("t")]
+    for tensor in tensors:
+        if not external_data_helper.uses_external_data(tensor):
+            continue
+        try:
+            external_data_helper.load_external_data_for_tensor(tensor, str(path.parent))
+        except (OSError, ValueError, onnx.checker.ValidationError) as error:
+            text = " ".join(str(error).split())
+            raise ModelImportError(
+                f"cannot read the external data of tensor {tensor.name!r}: {text}", location=str(path)
+            ) from error

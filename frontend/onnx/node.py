@@ -18,6 +18,11 @@ from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.dialects.relay.weights import Array
 from xrelay.errors import ConstraintError, ModelImportError
 from xrelay.frontend.onnx.graph import GraphBuilder
+from xrelay.frontend.onnx.tensors import tensor_array
+
+
+class UnsupportedNodeError(ModelImportError):
+    """A node for which there is no converter, or none for its opset and attributes."""
 
 
 class NodeView:
@@ -27,8 +32,9 @@ class NodeView:
     opset: int
     inputs: Sequence[SSAValue | None]
 
-    def __init__(self, proto: onnx.NodeProto, opset: int, graph: GraphBuilder, inputs: Sequence[SSAValue | None] = ()):
-        self.proto, self.opset, self._graph, self.inputs = proto, opset, graph, inputs
+    def __init__(self, proto: onnx.NodeProto, graph: GraphBuilder, inputs: Sequence[SSAValue | None] = ()):
+        self.proto, self._graph, self.inputs = proto, graph, inputs
+        self.opset = graph.opset(self.domain)
         self._attributes = {attribute.name: attribute for attribute in proto.attribute}
 
     # --- naming ----------------------------------------------------------------------------------------------------
@@ -38,6 +44,16 @@ class NodeView:
         """The node's name; where the model gives none, the name of its first output."""
         return self.proto.name or next((output for output in self.proto.output if output), self.proto.op_type)
 
+    @property
+    def domain(self) -> str:
+        """The domain of the op; empty for ONNX's own, which may also be written out."""
+        return "" if self.proto.domain == "ai.onnx" else self.proto.domain
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the outputs; empty for one that is left out or that nothing reads."""
+        return [name if name in self._graph.read_names else "" for name in self.proto.output]
+
     def describe(self) -> str:
         """The node for messages: name, op and opset."""
         domain = f"{self.proto.domain}::" if self.proto.domain else ""
@@ -46,6 +62,10 @@ class NodeView:
     def error(self, message: str, *, help: str | None = None) -> ModelImportError:
         """An error about this node."""
         return ModelImportError(message, location=self.describe(), help=help)
+
+    def unsupported(self, reason: str) -> UnsupportedNodeError:
+        """The error saying why this node cannot be converted at all."""
+        return UnsupportedNodeError(reason, location=self.describe())
 
     @property
     def attribute_names(self) -> list[str]:
@@ -85,7 +105,7 @@ class NodeView:
     def attribute_tensor(self, name: str) -> Array | None:
         """A tensor attribute as an array."""
         proto = self._typed(name, AttributeProto.TENSOR)
-        return None if proto is None else onnx.numpy_helper.to_array(proto.t)
+        return None if proto is None else tensor_array(proto.t)
 
     def illegal(self, name: str, value: object, hint: str | None = None) -> ModelImportError:
         """The error for an attribute value that ONNX does not allow here."""
@@ -133,6 +153,22 @@ class NodeView:
                 help="fix the model's input shapes with shapes={…} so that shape arithmetic folds",
             )
         return value
+
+    def required_ints(self, index: int, what: str) -> tuple[int, ...]:
+        """The integers of input `index`, required to be a constant of at most one dimension."""
+        array = self.required_constant(index, what)
+        if array.ndim > 1 or array.dtype.kind not in "iu":
+            raise self.error(
+                f"input #{index} ({what}) must be a list of integers, found {array.dtype}{list(array.shape)}"
+            )
+        return tuple(int(value) for value in array.reshape(-1))
+
+    def required_number(self, index: int, what: str) -> float:
+        """The number that is input `index`, required to be a constant of one element."""
+        array = self.required_constant(index, what)
+        if array.size != 1:
+            raise self.error(f"input #{index} ({what}) must be one number, found {array.dtype}{list(array.shape)}")
+        return float(array.reshape(-1)[0])
 
     # --- building --------------------------------------------------------------------------------------------------
 

@@ -43,14 +43,21 @@ def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None) -> At
     try:
         dtype = element_type(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
     except (KeyError, TypeInferenceError) as error:
-        kind = onnx.TensorProto.DataType.Name(tensor.elem_type)
-        raise ModelImportError(f"element type {kind} is not supported", location=place) from error
+        raise ModelImportError(
+            f"element type {type_name(tensor.elem_type)} is not supported", location=place
+        ) from error
     if not tensor.HasField("shape"):
         if override is None:
             raise ModelImportError("the model gives no shape", location=place, help="pass it in shapes={…}")
         return tensor_type(override, dtype)
     declared = [_dim(dim) for dim in tensor.shape.dim]
     return tensor_type(_overridden(declared, override, place), dtype)
+
+
+def type_name(elem_type: int) -> str:
+    """ONNX's name of an element type; its number where it has none."""
+    names = {number: name for name, number in onnx.TensorProto.DataType.items()}
+    return names.get(elem_type, str(elem_type))
 
 
 def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:

@@ -49,8 +49,8 @@ def convert_clip_attributes(node: NodeView) -> SSAValue:
 @converts("Clip", since=11)
 def convert_clip_inputs(node: NodeView) -> SSAValue:
     """`clip` with its bounds as constant inputs, either of which may be absent."""
-    low = float(node.required_constant(1, "min")) if node.optional_input(1) is not None else -float("inf")
-    high = float(node.required_constant(2, "max")) if node.optional_input(2) is not None else float("inf")
+    low = node.required_number(1, "min") if node.optional_input(1) is not None else -float("inf")
+    high = node.required_number(2, "max") if node.optional_input(2) is not None else float("inf")
     return _clip(node, low, high)
 
 

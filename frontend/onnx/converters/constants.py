@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.tensors import check_size
 
 _CONSTANT_FORMS = ("value", "value_float", "value_floats", "value_int", "value_ints")
 
@@ -35,11 +36,14 @@ def convert_constant(node: NodeView) -> SSAValue:
 @converts("ConstantOfShape", since=9, attributes=("value",))
 def convert_constant_of_shape(node: NodeView) -> SSAValue:
     """A constant of one value whose shape is itself a constant."""
-    shape = [int(extent) for extent in node.required_constant(0, "shape")]
+    shape = node.required_ints(0, "shape")
     if any(extent < 0 for extent in shape):
-        raise node.error(f"the shape {shape} has a negative extent")
+        raise node.error(f"the shape {list(shape)} has a negative extent")
     value = node.attribute_tensor("value")
     filler = np.zeros(1, np.float32) if value is None else value
     if filler.size != 1:
         raise node.illegal("value", filler.tolist(), "a tensor of one element is expected")
+    problem = check_size(shape, filler.itemsize)
+    if problem is not None:
+        raise node.error(problem)
     return node.emit_constant(np.full(shape, filler.reshape(-1)[0], dtype=filler.dtype), "value")

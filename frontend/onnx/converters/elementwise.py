@@ -9,6 +9,7 @@ from xrelay.errors import TypeInferenceError
 from xrelay.frontend.onnx.converters.unary import register_unary
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
+from xrelay.frontend.onnx.signature import type_name
 
 register_unary({"Exp": "exp", "Sqrt": "sqrt", "Neg": "negative"})
 
@@ -49,5 +50,4 @@ def convert_cast(node: NodeView) -> SSAValue:
         dtype = onnx.helper.tensor_dtype_to_np_dtype(target)
         return node.emit("cast", node.input(0), dtype=dtype)
     except (KeyError, TypeInferenceError) as error:
-        kind = onnx.TensorProto.DataType.Name(target)
-        raise node.error(f"attribute 'to' asks for {kind}, which is not supported") from error
+        raise node.error(f"attribute 'to' asks for {type_name(target)}, which is not supported") from error

@@ -12,8 +12,9 @@ from xrelay.frontend.onnx.registry import converts
 def _training_refusal(node: NodeView) -> str | None:
     if node.attribute_int("training_mode", 0):
         return "attribute 'training_mode' = 1: only inference is supported"
-    if len([output for output in node.proto.output if output]) > 1:
-        return "outputs beyond the first belong to training"
+    read = [output for output in node.outputs[1:] if output]
+    if read:
+        return f"output {read[0]!r} belongs to training, and the model reads it"
     return None
 
 
@@ -43,11 +44,11 @@ def convert_dropout(node: NodeView) -> list[SSAValue]:
     """`nn.dropout`, which inference drops; the mask, where asked for, is all true."""
     ratio = node.attribute_float("ratio", 0.5)
     if node.optional_input(1) is not None:
-        ratio = float(node.required_constant(1, "ratio"))
-    if node.optional_input(2) is not None and bool(node.required_constant(2, "training_mode")):
+        ratio = node.required_number(1, "ratio")
+    if node.optional_input(2) is not None and node.required_number(2, "training_mode"):
         raise node.error("input 'training_mode' is true: only inference is supported")
     result = node.tuple_field(node.emit("nn.dropout", node.input(0), rate=ratio), 0)
-    if len(node.proto.output) < 2 or not node.proto.output[1]:
+    if not any(node.outputs[1:]):
         return [result]
     return [result, _true_mask(node)]
 

@@ -10,8 +10,8 @@ from xrelay.frontend.onnx.registry import converts
 
 
 def _max_pool_refusal(node: NodeView) -> str | None:
-    if len([output for output in node.proto.output if output]) > 1:
-        return "the second output (Indices) is not supported"
+    if any(node.outputs[1:]):
+        return f"the second output (Indices, {node.outputs[1]!r}) is not supported, and the model reads it"
     return unsupported_rank(node)
 
 

@@ -19,7 +19,7 @@ def _by_input(relay_name: str) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
         axes = None
         if node.optional_input(1) is not None:
-            axes = tuple(int(axis) for axis in node.required_constant(1, "axes"))
+            axes = node.required_ints(1, "axes")
         if not axes and node.attribute_int("noop_with_empty_axes", 0):
             return node.input(0)
         return _reduce(node, relay_name, axes)

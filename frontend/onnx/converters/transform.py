@@ -19,7 +19,7 @@ def convert_reshape_attribute(node: NodeView) -> SSAValue:
 @converts("Reshape", since=5, attributes=("allowzero",))
 def convert_reshape_input(node: NodeView) -> SSAValue:
     """`reshape` with its shape as a constant input; 0 copies an extent, -1 is what is left."""
-    shape = tuple(int(extent) for extent in node.required_constant(1, "shape"))
+    shape = node.required_ints(1, "shape")
     if node.attribute_int("allowzero", 0) and 0 in shape:
         raise node.error("attribute 'allowzero' = 1 with a 0 in the shape: empty tensors are not supported")
     return _reshape(node, shape)
@@ -79,7 +79,7 @@ def convert_split_input(node: NodeView) -> list[SSAValue]:
     """`split` with the parts' sizes as a constant input."""
     sizes = None
     if node.optional_input(1) is not None:
-        sizes = tuple(int(size) for size in node.required_constant(1, "split"))
+        sizes = node.required_ints(1, "split")
     return _split(node, sizes)
 
 
@@ -111,7 +111,7 @@ def convert_squeeze_input(node: NodeView) -> SSAValue:
     """`squeeze` with its axes as a constant input; all axes of extent 1 without."""
     axes = None
     if node.optional_input(1) is not None:
-        axes = tuple(int(axis) for axis in node.required_constant(1, "axes"))
+        axes = node.required_ints(1, "axes")
     return node.emit("squeeze", node.input(0), axis=axes)
 
 
@@ -124,7 +124,7 @@ def convert_unsqueeze_attribute(node: NodeView) -> SSAValue:
 @converts("Unsqueeze", since=13)
 def convert_unsqueeze_input(node: NodeView) -> SSAValue:
     """`expand_dims` at each axis named by the constant input."""
-    return _unsqueeze(node, tuple(int(axis) for axis in node.required_constant(1, "axes")))
+    return _unsqueeze(node, node.required_ints(1, "axes"))
 
 
 def _unsqueeze(node: NodeView, axes: tuple[int, ...]) -> SSAValue:
@@ -146,10 +146,10 @@ def convert_pad_attributes(node: NodeView) -> SSAValue:
 @converts("Pad", since=11, attributes=("mode",))
 def convert_pad_inputs(node: NodeView) -> SSAValue:
     """`nn.pad` with pads, value and axes as constant inputs."""
-    pads = tuple(int(pad) for pad in node.required_constant(1, "pads"))
-    value = float(node.required_constant(2, "constant_value")) if node.optional_input(2) is not None else 0.0
+    pads = node.required_ints(1, "pads")
+    value = node.required_number(2, "constant_value") if node.optional_input(2) is not None else 0.0
     if node.optional_input(3) is not None:
-        pads = _spread(node, pads, tuple(int(axis) for axis in node.required_constant(3, "axes")))
+        pads = _spread(node, pads, node.required_ints(3, "axes"))
     return _pad(node, pads, value)
 
 

@@ -1,0 +1,216 @@
+"""Models that are damaged, or made to hurt: each gives one line of the project's own, quickly and in little memory."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import convert_model_to_external_data, write_external_data_tensors
+from support.onnx_models import conv_model, model, value
+
+from xrelay.errors import ModelImportError, XRelayError
+from xrelay.frontend.onnx import import_onnx
+
+SMALL = (1, 3, 8, 8)
+
+
+def network() -> onnx.ModelProto:
+    """Every kind of thing that bytes can be wrong in: attributes, weights, shape arithmetic, several outputs."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1], strides=[2, 2]),
+        helper.make_node("Clip", ["c", "zero"], ["r"], name="clip"),
+        helper.make_node("Shape", ["x"], ["s"], name="shape"),
+        helper.make_node("Gather", ["s", "first"], ["n"], name="gather"),
+        helper.make_node("Concat", ["n", "rest"], ["target"], name="concat", axis=0),
+        helper.make_node("Reshape", ["r", "target"], ["f"], name="reshape"),
+        helper.make_node("Split", ["f"], ["a", "b"], name="split", axis=1),
+        helper.make_node("Add", ["a", "b"], ["y"], name="add"),
+    ]
+    constants = {
+        "w": np.ones((4, 3, 3, 3), np.float32),
+        "zero": np.array(0, np.float32),
+        "first": np.array([0]),
+        "rest": np.array([-1]),
+    }
+    return model(nodes, [value("x", SMALL)], ["y"], initializers=constants)
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    result = bytearray(data)
+    for _ in range(rng.choice((1, 2, 8))):
+        place = rng.randrange(len(result))
+        kind = rng.randrange(3)
+        if kind == 0:
+            result[place] = rng.randrange(256)
+        elif kind == 1:
+            del result[place : place + rng.choice((1, 8))]
+        else:
+            result[place:place] = rng.randbytes(rng.choice((1, 8)))
+    return bytes(result)
+
+
+def complaint(data: bytes) -> str:
+    """What the importer says; empty where it takes the model. Only errors of the project are caught."""
+    try:
+        import_onnx(data).verify()
+    except XRelayError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_damage_gives_errors_of_the_project_alone(seed: int) -> None:
+    rng = random.Random(seed)
+    data = network().SerializeToString()
+    import_onnx(data)
+    messages = [complaint(damaged(data, rng)) for _ in range(25)]
+    assert any(messages)
+    assert not any("\n" in message for message in messages)
+
+
+def test_every_truncation_is_refused_or_a_smaller_model() -> None:
+    data = network().SerializeToString()
+    for part in range(20):
+        with pytest.raises(ModelImportError):
+            import_onnx(data[: len(data) * part // 20])
+
+
+def test_a_name_that_is_no_text() -> None:
+    data = conv_model().SerializeToString().replace(b"conv1", b"conv\xff")
+    with pytest.raises(ModelImportError, match=r"name b'conv\\xff' is no UTF-8"):
+        import_onnx(data)
+
+
+def test_an_element_type_without_a_name() -> None:
+    source = conv_model()
+    source.graph.input[0].type.tensor_type.elem_type = 127
+    with pytest.raises(ModelImportError, match="input 'x': error: element type 127 is not supported"):
+        import_onnx(source)
+
+
+def test_an_opset_below_one() -> None:
+    with pytest.raises(ModelImportError, match=r"opset -1 of the domain 'ai\.onnx' is none"):
+        import_onnx(conv_model(opset=-1))
+
+
+def test_a_domain_that_is_not_imported() -> None:
+    source = conv_model()
+    source.opset_import[0].domain = "acme"
+    with pytest.raises(ModelImportError, match=r"'conv1'.*imports no opset of the domain 'ai\.onnx'"):
+        import_onnx(source)
+
+
+def test_a_value_defined_twice() -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Sigmoid", ["x"], ["y"])]
+    with pytest.raises(ModelImportError, match="value 'y' is defined twice"):
+        import_onnx(model(nodes, [value("x", (2,))], ["y"]))
+
+
+@pytest.mark.parametrize(
+    ("op", "constants"),
+    [
+        ("Range", {"a": np.array(0), "b": np.array(10**12), "c": np.array(1)}),
+        ("Expand", {"a": np.array(0.0), "b": np.array([10**6, 10**6])}),
+        ("ConstantOfShape", {"a": np.array([10**6, 10**6])}),
+    ],
+)
+def test_small_constants_that_ask_for_huge_ones(op: str, constants: dict[str, np.ndarray]) -> None:
+    node = helper.make_node(op, list(constants), ["huge"], name="culprit")
+    with pytest.raises(ModelImportError, match="culprit"):
+        import_onnx(model([node], [value("x", (2,))], ["huge"], initializers=constants))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"), [(np.zeros((2,), np.float32), r"input #1 \(min\) must be one number, found float32\[2\]")]
+)
+def test_a_bound_that_is_no_number(bounds: np.ndarray, words: str) -> None:
+    node = helper.make_node("Clip", ["x", "low"], ["y"], name="clip")
+    with pytest.raises(ModelImportError, match=words):
+        import_onnx(model([node], [value("x", (2,))], ["y"], initializers={"low": bounds}))
+
+
+def test_a_shape_that_is_no_list_of_integers() -> None:
+    node = helper.make_node("Reshape", ["x", "s"], ["y"], name="reshape")
+    constants = {"s": np.ones((1, 2), np.int64)}
+    with pytest.raises(ModelImportError, match=r"'reshape'.*must be a list of integers, found int64\[1, 2\]"):
+        import_onnx(model([node], [value("x", (2,))], ["y"], initializers=constants))
+
+
+def test_a_negative_extent_of_a_weight() -> None:
+    source = conv_model()
+    source.graph.initializer[0].dims[0] = -4
+    with pytest.raises(ModelImportError, match=r"tensor 'w': error: the shape \[-4, 3, 3, 3\] has a negative extent"):
+        import_onnx(source)
+
+
+def test_sparse_initializers_are_refused_by_name() -> None:
+    source = conv_model()
+    source.graph.sparse_initializer.add()
+    with pytest.raises(ModelImportError, match="sparse initializers"):
+        import_onnx(source)
+
+
+def external_model(path: Path) -> None:
+    """A model whose weight and whose Constant both have their bytes in `weights.bin`."""
+    nodes = [
+        helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(np.full((4, 1, 1), 2, np.float32), "k")),
+        helper.make_node("Conv", ["x", "w"], ["c"], name="conv"),
+        helper.make_node("Mul", ["c", "k"], ["y"], name="mul"),
+    ]
+    source = model(nodes, [value("x", SMALL)], ["y"], initializers={"w": np.ones((4, 3, 3, 3), np.float32)})
+    convert_model_to_external_data(source, location="weights.bin", size_threshold=0, convert_attribute=True)
+    path.write_bytes(write_external_data_tensors(source, str(path.parent)).SerializeToString())
+
+
+def test_external_bytes_of_weights_and_constants(tmp_path: Path) -> None:
+    external_model(tmp_path / "m.onnx")
+    import_onnx(tmp_path / "m.onnx").verify()
+
+
+def test_external_bytes_that_are_missing_short_or_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    external_model(path)
+    with pytest.raises(ModelImportError, match=r"tensor '.'.*a model in memory does not bring along"):
+        import_onnx(path.read_bytes())
+    (tmp_path / "weights.bin").write_bytes(b"short")
+    with pytest.raises(ModelImportError, match="external data of tensor"):
+        import_onnx(path)
+    (tmp_path / "weights.bin").unlink()
+    with pytest.raises(ModelImportError, match="external data of tensor"):
+        import_onnx(path)
+
+
+def test_what_conversion_finds_is_reported_with_the_rest() -> None:
+    nodes = [
+        helper.make_node("Frobnicate", ["x"], ["a"], name="odd"),
+        helper.make_node("Relu", ["a"], ["b"], name="depends"),
+        helper.make_node("Transpose", ["x"], ["c"], name="turn", perm=[0, 0]),
+        helper.make_node("Flatten", ["x"], ["d"], name="flat", axis=9),
+    ]
+    with pytest.raises(ModelImportError) as caught:
+        import_onnx(model(nodes, [value("x", SMALL)], ["b", "c", "d"]))
+    text = str(caught.value)
+    assert "3 nodes are not supported" in text
+    assert "'odd' (Frobnicate, opset 17): no converter" in text
+    assert "'turn' (Transpose, opset 17): attribute 'perm' has the illegal value [0, 0]" in text
+    assert "'flat' (Flatten, opset 17): attribute 'axis' has the illegal value 9" in text
+    assert "depends" not in text
+
+
+def test_outputs_that_nothing_reads_are_not_asked_for() -> None:
+    norm = ["s", "b", "m", "v"]
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["p", "indices"], kernel_shape=[2, 2]),
+        helper.make_node("BatchNormalization", ["p", *norm], ["y", "m1", "v1", "m2", "v2"]),
+    ]
+    constants = {name: np.ones(3, np.float32) for name in norm}
+    source = model(nodes, [value("x", SMALL)], ["y"], initializers=constants, opset=9)
+    import_onnx(source).verify()
+    source.graph.output.append(helper.make_tensor_value_info("m1", TensorProto.FLOAT, None))
+    source.graph.output.append(helper.make_tensor_value_info("indices", TensorProto.INT64, None))
+    with pytest.raises(ModelImportError, match=r"Indices, 'indices'.*'m1' belongs to training"):
+        import_onnx(source)
