@@ -56,7 +56,7 @@ def eliminate_dead_code(module: ModuleOp) -> int:
 
 def _clean(region: Region, pure_calls: set[str]) -> int:
     erased = 0
-    # Where to go on in each block being walked, innermost last: what an op's regions use is settled before the ops above.
+    # Where to go on in each block being walked, innermost last: an op's regions are settled before the ops above it.
     places: list[Operation | None] = [block.last_op for block in region.blocks]
     while places:
         op = places.pop()

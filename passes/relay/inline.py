@@ -17,15 +17,17 @@ After:
 
     %y = relay.multiply(%x, %x) : (T, T) -> T
 
-With `marked`, as in Relay: only functions with the attribute `relay.inline` are inlined.
+With `marked`, as in Relay: only functions with the attribute `relay.inline` are inlined. A private function all of
+whose calls were inlined goes; its ops move to the last of them, so that a chain of functions costs no copies.
 
-Refuses (`PassError`) to let the module grow beyond `max-ops` ops: functions that call one another twice double at every
-level.
+Refuses (`PassError`) to let the module grow by more than `max-ops` ops: functions that call one another twice double at
+every level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -36,7 +38,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.errors import PassError
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.fuse_ops import PRIMITIVE
+from xrelay.passes.relay.remove_unused_functions import mentioned_symbols
 
 MAX_OPS = 1_000_000
 INLINE = "relay.inline"
@@ -63,54 +68,123 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
     Gives the number of calls inlined.
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
-    wanted = {name for name, function in functions.items() if not marked or INLINE in function.attributes}
     calls = {name: _calls_in(function, functions) for name, function in functions.items()}
-    ordered = _callees_first({name: {callee for _, callee in found} for name, found in calls.items()})
-    sizes = {name: sum(1 for _ in function.walk()) for name, function in functions.items()}
-    inlined = added = 0
-    for name in ordered:
-        for call, callee in calls[name]:
-            if callee not in ordered or callee not in wanted:
+    recursive = _recursive(calls)
+    wanted = {
+        name: function
+        for name, function in functions.items()
+        if name not in recursive and (not marked or INLINE in function.attributes)
+    }
+    inliner = _Inliner(wanted, calls, _private_to(calls, module), max_ops)
+    for name, function in functions.items():
+        if name not in inliner.going:
+            inliner.expand(function)
+    for name in inliner.going:
+        Rewriter.erase_op(functions[name])
+    return inliner.inlined
+
+
+class _Inliner:
+    """Puts bodies in the places of calls, callers first: each op is copied or moved to its final place at once."""
+
+    def __init__(
+        self,
+        wanted: Mapping[str, FuncOp],
+        calls: Mapping[str, Counter[str]],
+        only_called: Counter[str],
+        max_ops: int,
+    ):
+        self.wanted, self.calls, self.max_ops = wanted, calls, max_ops
+        self.left = only_called
+        """How many calls are left of each function that nothing else needs."""
+        self.going = {name: None for name in wanted if only_called[name]}
+        """The functions that nothing will need afterwards."""
+        self.sizes = {name: sum(1 for _ in walk_ops(function)) - 2 for name, function in wanted.items()}
+        """How many ops a copy of a body adds."""
+        self.added = self.inlined = 0
+
+    def expand(self, function: FuncOp) -> None:
+        """Inline the calls in `function`, and those in what comes in their places."""
+        places = [function.body.block.first_op]
+        while places:
+            op = places.pop()
+            if op is None:
                 continue
-            added += sizes[callee]
-            sizes[name] += sizes[callee]
-            if added > max_ops:
-                raise PassError(f"relay-inline: inlining adds more than {max_ops} ops", help="raise max-ops")
-            _inline(call, functions[callee])
-            inlined += 1
-    return inlined
+            if isinstance(op, CallOp) and op.callee.string_value() in self.wanted:
+                places.append(self._inline(op))
+                continue
+            places.append(op.next_op)
+            places.extend(block.first_op for region in op.regions for block in region.blocks)
+
+    def _inline(self, call: CallOp) -> Operation | None:
+        """Replace `call` by the body of its callee; gives the first op of that, or what comes behind it."""
+        name = call.callee.string_value()
+        last = self.left[name] == 1
+        self.left[name] -= 1
+        self.inlined += 1
+        before, behind = call.prev_op, call.next_op
+        if last:
+            _move(self.wanted[name], call)
+        else:
+            self.added += self.sizes[name]
+            if self.added > self.max_ops:
+                raise PassError(f"relay-inline: inlining adds more than {self.max_ops} ops", help="raise max-ops")
+            self.left.update(self.calls[name])
+            _copy(self.wanted[name], call)
+        block = behind.parent if behind is not None else None
+        return before.next_op if before is not None else block.first_op if block is not None else None
 
 
 def _is_inlinable(function: FuncOp) -> bool:
     return len(function.body.blocks) == 1 and PRIMITIVE not in function.attributes
 
 
-def _calls_in(function: FuncOp, functions: Mapping[str, FuncOp]) -> list[tuple[CallOp, str]]:
-    """The calls in `function` of functions with a body, with their callees."""
-    calls = [op for op in function.walk() if isinstance(op, CallOp)]
-    return [(op, name) for op in calls if (name := op.callee.string_value()) in functions]
+def _calls_in(function: FuncOp, functions: Mapping[str, FuncOp]) -> Counter[str]:
+    """How often `function` calls each of `functions`."""
+    names = (op.callee.string_value() for op in walk_ops(function) if isinstance(op, CallOp))
+    return Counter(name for name in names if name in functions)
 
 
-def _callees_first(callees: Mapping[str, set[str]]) -> list[str]:
-    """The functions in an order in which callees stand before callers; those that may call themselves are left out."""
-    waiting = {name: set(names) for name, names in callees.items()}
+def _private_to(calls: Mapping[str, Counter[str]], module: ModuleOp) -> Counter[str]:
+    """How often each private function is called that nothing but these `calls` mentions."""
+    mentions = Counter(name for op in module.body.block.ops for name in mentioned_symbols(op))
+    called = Counter[str]()
+    for found in calls.values():
+        called.update(found)
+    private = (op for op in module.body.block.ops if isinstance(op, FuncOp) and op.sym_visibility == PRIVATE)
+    names = [op.sym_name.data for op in private]
+    return Counter({name: called[name] for name in names if 0 < called[name] == mentions[name]})
+
+
+def _recursive(callees: Mapping[str, Counter[str]]) -> set[str]:
+    """The functions that may call themselves, and those that lie between two such."""
     callers: dict[str, list[str]] = {name: [] for name in callees}
     for name, names in callees.items():
         for callee in names:
             callers[callee].append(name)
-    ready = [name for name, names in waiting.items() if not names]
-    ordered: list[str] = []
-    while ready:
-        name = ready.pop()
-        ordered.append(name)
-        for caller in callers[name]:
-            waiting[caller].discard(name)
-            if not waiting[caller]:
-                ready.append(caller)
-    return ordered
+    left = _without_ends(callees, callers, set(callees))
+    return _without_ends(callers, callees, left)
 
 
-def _inline(call: CallOp, callee: FuncOp) -> None:
+def _without_ends(
+    onward: Mapping[str, Collection[str]], backward: Mapping[str, Collection[str]], nodes: set[str]
+) -> set[str]:
+    """`nodes` without those from which no way along `onward` leads to a cycle."""
+    waiting = {name: sum(other in nodes for other in onward[name]) for name in nodes}
+    ends = [name for name, count in waiting.items() if not count]
+    left = set(nodes)
+    while ends:
+        name = ends.pop()
+        left.discard(name)
+        for other in backward[name]:
+            if other in left:
+                waiting[other] -= 1
+                if not waiting[other]:
+                    ends.append(other)
+    return left
+
+
+def _copy(callee: FuncOp, call: CallOp) -> None:
     """Replace `call` by a copy of the body of `callee`."""
     values: dict[SSAValue, SSAValue] = dict(zip(callee.args, call.arguments, strict=True))
     copies: list[Operation] = []
@@ -120,8 +194,29 @@ def _inline(call: CallOp, callee: FuncOp) -> None:
             results = [values.get(operand, operand) for operand in op.operands]
         else:
             copies.append(op.clone(values))
-    Rewriter.insert_op(copies, InsertPoint.before(call))
+    _replace(call, copies, results)
+
+
+def _move(callee: FuncOp, call: CallOp) -> None:
+    """Replace `call`, the last one of `callee`, by the body of `callee`, which is left with nothing in it."""
+    for parameter, argument in zip(callee.args, call.arguments, strict=True):
+        parameter.replace_all_uses_with(argument)
+    moved: list[Operation] = []
+    results: list[SSAValue] = []
+    for op in list(callee.body.block.ops):
+        op.detach()
+        if isinstance(op, ReturnOp):
+            results = list(op.operands)
+            op.erase()
+        else:
+            moved.append(op)
+    _replace(call, moved, results)
+
+
+def _replace(call: CallOp, ops: list[Operation], results: list[SSAValue]) -> None:
+    """Put `ops` in the place of `call`, and `results` in that of its results."""
+    Rewriter.insert_op(ops, InsertPoint.before(call))
     for old, new in zip(call.results, results, strict=True):
-        if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in copies[-1:]:
+        if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in ops[-1:]:
             new.name_hint = old.name_hint
     Rewriter.replace_op(call, [], results)

@@ -59,10 +59,10 @@ def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
     reached, pending = set(entry), list(dict.fromkeys(entry))
     # What stands beside the functions (a schedule, metadata) may mention some too.
     others = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
-    pending += [name for op in others for name in _mentioned(op) if name in functions and name not in reached]
+    pending += [name for op in others for name in mentioned_symbols(op) if name in functions and name not in reached]
     reached.update(pending)
     while pending:
-        for name in _mentioned(functions[pending.pop()]):
+        for name in mentioned_symbols(functions[pending.pop()]):
             if name in functions and name not in reached:
                 reached.add(name)
                 pending.append(name)
@@ -72,7 +72,7 @@ def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
     return len(unused)
 
 
-def _mentioned(op: Operation) -> Iterator[str]:
+def mentioned_symbols(op: Operation) -> Iterator[str]:
     """The symbols that `op` and the ops in it refer to."""
     for inner in walk_ops(op):
         pending: list[Attribute] = [*inner.properties.values(), *inner.attributes.values()]

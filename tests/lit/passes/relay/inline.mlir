@@ -1,8 +1,8 @@
 // RUN: xrelay-opt %s -p relay-inline,relay-dead-code-elimination | filecheck %s
-// RUN: not xrelay-opt %s -p "relay-inline{max-ops=3}" 2>&1 | filecheck %s --check-prefix=LIMIT
+// RUN: not xrelay-opt %s -p "relay-inline{max-ops=0}" 2>&1 | filecheck %s --check-prefix=LIMIT
 // RUN: xrelay-opt %s -p "relay-inline{marked=true}" | filecheck %s --check-prefix=MARKED
 
-// LIMIT: relay-inline: inlining adds more than 3 ops; help: raise max-ops
+// LIMIT: relay-inline: inlining adds more than 0 ops; help: raise max-ops
 
 // Callees first: what @twice calls is inlined with it. The functions go when nobody calls them.
 // CHECK-LABEL: func.func @main
@@ -54,4 +54,27 @@ func.func @some(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func private @positive(%a: tensor<4xf32>) -> tensor<4xf32> attributes {relay.inline} {
   %m = relay.nn.relu(%a) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %m : tensor<4xf32>
+}
+
+// A recursive function keeps its calls; what it calls, and what is called beside it, is inlined all the same.
+// CHECK-LABEL: func.func @beside_recursion
+// CHECK-NEXT:    %[[C:.*]] = func.call @recursive(%x)
+// CHECK-NEXT:    %[[D:.*]] = relay.exp(%[[C]])
+// CHECK-NEXT:    func.return %[[D]]
+// CHECK-LABEL: func.func private @recursive
+// CHECK-NEXT:    %[[E:.*]] = func.call @recursive(%x)
+// CHECK-NEXT:    %[[F:.*]] = relay.exp(%[[E]])
+func.func @beside_recursion(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = func.call @recursive(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = func.call @simple(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %b : tensor<4xf32>
+}
+func.func private @recursive(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = func.call @recursive(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = func.call @simple(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %b : tensor<4xf32>
+}
+func.func private @simple(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %e : tensor<4xf32>
 }
