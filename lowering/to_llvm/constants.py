@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import copysign
+
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -20,7 +23,13 @@ from xrelay.errors import LoweringError
 
 
 def number_attribute(value: float, type_: Attribute) -> Attribute:
-    """`value` as an attribute of scalar or vector `type_`; an index becomes an i64."""
+    """`value` as an attribute of scalar or vector `type_`; an index becomes an i64. Equal ones are one object."""
+    return _number_attribute(value, copysign(1.0, value), type_)
+
+
+@lru_cache(maxsize=4096)
+def _number_attribute(value: float, _sign: float, type_: Attribute) -> Attribute:
+    """As above; the sign tells -0.0 from 0.0, which are equal."""
     if isa(type_, VectorType):
         element = i64 if isinstance(type_.element_type, IndexType) else type_.element_type
         vector = VectorType(element, type_.shape, type_.scalable_dims)

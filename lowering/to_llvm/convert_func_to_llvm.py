@@ -9,6 +9,8 @@ A failed `cf.assert` stores a status in `ctx->status`, unless another thread's f
 
 On its way out a failing function frees the heap buffers that it holds (`held_memory.py`).
 
+Functions that are always inlined (`always_inline.py`) keep their values: `llvm.func internal @f(%x: f32) -> f32`.
+
 `@main` gets an entry, `i32 @xrelay_entry(ptr ctx, ptr args)`, which reads its pointers from the array `args`.
 """
 
@@ -26,6 +28,7 @@ from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.func_extras import ConstantOp
 from xrelay.dialects.llvm_extras import CmpXchgOp
+from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.held_memory import FREE, Held, held_at_exits
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
@@ -67,6 +70,8 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
 
     def rewrite(self, op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
         """Convert signature and body."""
+        if is_always_inline(op):
+            return _convert_inline(op, rewriter)
         if op.function_type.outputs.data:
             return f"@{op.sym_name.data} returns values; results go to memory that the caller passes"
         inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
@@ -85,6 +90,30 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
             _convert_body(new.body, rewriter, self.kernels.get(name))
         rewriter.erase(op)
         return None
+
+
+def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
+    """A function that is always inlined: values in, one value out."""
+    if len(op.function_type.outputs.data) != 1 or len(op.body.blocks) != 1:
+        return f"@{op.sym_name.data} is always inlined: it must have one block and return one value"
+    inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
+    output = rewriter.types.convert(op.function_type.outputs.data[0])
+    new = llvm.FuncOp(
+        op.sym_name,
+        llvm.LLVMFunctionType(inputs, output),
+        llvm.LinkageAttr("internal"),
+        body=op.detach_region(op.body),
+        extra_attrs={"always_inline": UnitAttr()},
+    )
+    rewriter.insert(new)
+    rewriter.convert_block_arguments(new.body.block)
+    last = new.body.block.last_op
+    assert isinstance(last, func.ReturnOp), "a function's block ends in a return"
+    rewriter.begin(last)
+    rewriter.insert(llvm.ReturnOp(rewriter.operand(last.arguments[0])))
+    rewriter.erase(last)
+    rewriter.erase(op)
+    return None
 
 
 class ConvertFunctionConstant(ConversionPattern[ConstantOp]):
@@ -116,7 +145,9 @@ def _convert_body(body: Region, rewriter: ConversionRewriter, kernel: int | None
     convention = [op for op in body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
     for op in reversed(convention):
         rewriter.begin(op)
-        if isinstance(op, func.CallOp):
+        if isinstance(op, func.CallOp) and op.results:
+            _convert_inline_call(op, rewriter)
+        elif isinstance(op, func.CallOp):
             _convert_call(op, exits.propagate(held.get(op)), exits.context, rewriter)
         elif isinstance(op, cf.AssertOp):
             _convert_assert(op, status_of(op.msg.data, kernel), exits.fail(held.get(op)), rewriter)
@@ -181,6 +212,13 @@ def _convert_call(op: func.CallOp, exit: Block, context: SSAValue, rewriter: Con
     _branch(op, fine, exit, status, rewriter)
 
 
+def _convert_inline_call(op: func.CallOp, rewriter: ConversionRewriter) -> None:
+    """`%y = func.call @f(%x)` → `%y = llvm.call @f(%x)`: only functions that are always inlined return values."""
+    (result,) = op.results
+    call = llvm.CallOp(op.callee, *rewriter.operands(op.arguments), return_type=rewriter.types.convert(result.type))
+    rewriter.replace(op, rewriter.insert(call))
+
+
 def _convert_assert(op: cf.AssertOp, number: int, exit: Block, rewriter: ConversionRewriter) -> None:
     """`cf.assert %c, "…"` → `llvm.cond_br %c, ^rest, ^fail(number)`."""
     status = rewriter.insert(constant(number, i32)).result
@@ -228,6 +266,7 @@ def _kernel_numbers(module: ModuleOp) -> dict[str, int]:
         and op.sym_visibility is not None
         and op.sym_visibility.data == "private"
         and KERNEL not in op.attributes
+        and not is_always_inline(op)
     ]
     return {name: number for number, name in enumerate(names)}
 

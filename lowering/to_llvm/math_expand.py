@@ -17,6 +17,15 @@ is normal, 0 and 1 at the ends. NaN gives NaN everywhere. f16 and bf16 are compu
 an intrinsic, that is, a call of the C library, since models compute in f32 and less.
 
 Polynomials were fitted by iteratively reweighted least squares (Lawson) to the least maximal error.
+
+An expansion takes 15 to 60 ops, and a fused kernel may hold a hundred uses. So each is written once for a module and a
+type, as a private function that is always inlined, and a use becomes a call of it: LLVM inlines before it does anything
+else, so the code is the same, but what our own passes see does not grow.
+
+    %y = math.exp %x : vector<16xf32>
+
+    →   %y = func.call @xrelay_exp_v16f32(%x) : (vector<16xf32>) -> vector<16xf32>
+        func.func private @xrelay_exp_v16f32(%x: vector<16xf32>) -> vector<16xf32> attributes {llvm.always_inline} {…}
 """
 
 from __future__ import annotations
@@ -24,13 +33,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import arith, func, math
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, StringAttr, f32
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.arith_extras import element_type, with_element
+from xrelay.lowering.to_llvm.always_inline import inline_function, is_always_inline
 from xrelay.lowering.to_llvm.lanes import Lanes
+from xrelay.lowering.to_llvm.one_to_one import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 
 LOG2_E = 1.4426950408889634
@@ -173,21 +184,42 @@ class WidenHalf(ConversionPattern[Expanded]):
         return None
 
 
-class OnlyF32(ConversionPattern[Operation]):
-    """`pattern`, for f32 alone."""
+class CallExpansion(ConversionPattern[Expanded]):
+    """`math.exp %x : f32` → `func.call @xrelay_exp_f32(%x)`, a function that is made when it is first needed."""
 
-    def __init__(self, pattern: AnyPattern):
-        self.pattern = pattern
+    def __init__(self, module: ModuleOp):
+        names = [op.get_attr_or_prop("sym_name") for op in module.ops]
+        self._taken = {name.data for name in names if isinstance(name, StringAttr)}
+        self._known = {
+            op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and is_always_inline(op)
+        }
+        self.made: list[func.FuncOp] = []
+        """The new functions; each body is the one op that it stands for."""
 
-    def handles(self, op_type: type[Operation]) -> bool:
-        """Whether the pattern takes this class of ops."""
-        return self.pattern.handles(op_type)
-
-    def rewrite(self, op: Operation, rewriter: ConversionRewriter) -> str | None:
-        """Hand f32 to the pattern."""
-        if not isinstance(element_type(op.results[0].type), Float32Type):
+    def rewrite(self, op: Expanded, rewriter: ConversionRewriter) -> str | None:
+        """Call the function for this op and type."""
+        if not isinstance(element_type(op.result.type), Float32Type):
             return "not f32"
-        return self.pattern.rewrite(op, rewriter)
+        function = self._function(type(op), op.result.type)
+        call = func.CallOp(function.sym_name.data, [op.operand], [op.result.type])
+        rewriter.replace(op, rewriter.insert(call))
+        return None
+
+    def _function(self, op_type: type[Expanded], type_: Attribute) -> func.FuncOp:
+        wanted = f"xrelay_{op_type.name.removeprefix('math.')}_{type_suffix(type_)}"
+        known = self._known.get(wanted)
+        if known is None:
+            name, number = wanted, 0
+            while name in self._taken:
+                number += 1
+                name = f"{wanted}_{number}"
+            self._taken.add(name)
+            known = self._known[wanted] = inline_function(name, [type_], type_)
+            block = known.body.block
+            result = op_type(block.args[0])
+            block.add_ops([result, func.ReturnOp(result.result)])
+            self.made.append(known)
+        return known
 
 
 def _exp_parts(lanes: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
@@ -212,11 +244,8 @@ def _power_of_two(lanes: Lanes, exponent: SSAValue) -> SSAValue:
     return lanes.from_bits(lanes.shift_left(lanes.add_integers(exponent, lanes.integer(127)), 23))
 
 
-PATTERNS: tuple[AnyPattern, ...] = (
-    *(OnlyF32(pattern) for pattern in (ExpandExp(), ExpandLog(), ExpandTanh(), ExpandErf())),
-    WidenHalf(),
-)
-"""The patterns of this pass."""
+EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), ExpandErf())
+"""What the functions are made with: ops on f32."""
 
 
 def _is_legal(op: Operation) -> bool:
@@ -226,10 +255,17 @@ def _is_legal(op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class MathExpandPass(ModulePass):
-    """Expand exp, log, tanh and erf on f32, f16 and bf16 into arithmetic; leaves f64 and all other math ops alone."""
+    """Expand exp, log, tanh and erf on f32, f16 and bf16 into arithmetic; leaves f64 and all other math ops alone.
+
+    An expansion is a private function, always inlined, one for each function and type; its uses are calls.
+    """
 
     name = "math-expand"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Expand every such op in the module."""
-        apply_conversion(op, PATTERNS, is_legal=_is_legal)
+        """Make every such op in the module a call, then write the functions that are called."""
+        calls = CallExpansion(op)
+        apply_conversion(op, (calls, WidenHalf()), is_legal=_is_legal)
+        for function in calls.made:
+            apply_conversion(function, EXPANSIONS, is_legal=_is_legal)
+            op.body.block.add_op(function)

@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
@@ -76,9 +76,16 @@ class TopiInlineInjectivePass(ModulePass):
 
 def inline_injective(block: Block, max_recompute: int) -> None:
     """Inlines what may be inlined among the computes of one block."""
+    origins: dict[ComputeOp, list[LocationAttr]] = {}
     for op in reversed(list(block.ops)):
         if isinstance(op, ComputeOp) and why_not_inlined(op, max_recompute) is None:
-            _inline(op)
+            for reader in _inline(op):
+                origins.setdefault(reader, [reader.location]).append(op.location)
+    # Once for each reader, at the end: a chain of hundreds becomes one reader, which fusing step by step would take in
+    # quadratic time.
+    for reader, locations in origins.items():
+        reader.location = fuse_locations(locations)
+        _merge_reads(reader.body.block)
 
 
 def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
@@ -138,15 +145,30 @@ def _distinct(reads: Sequence[ReadOp]) -> list[ReadOp]:
     return list({(read.parent, read.access, tuple(read.operands)): read for read in reads}.values())
 
 
-def _inline(op: ComputeOp) -> None:
+def _inline(op: ComputeOp) -> list[ComputeOp]:
+    """Puts a compute into its readers, and returns these."""
+    readers: dict[ComputeOp, None] = {}
     reads = [use.operation for result in op.results for use in result.uses]
     for read in _merged([read for read in reads if isinstance(read, ReadOp)]):
         reader = _compute_around(read)
         _replace_by_body(read, op)
         if reader is not None:
-            reader.location = fuse_locations([reader.location, op.location])
+            readers[reader] = None
     op.detach()
     op.erase()
+    return list(readers)
+
+
+def _merge_reads(block: Block) -> None:
+    """Lets the first of equal reads of a body stand for all: the producers may have read the same."""
+    known: dict[object, ReadOp] = {}
+    for op in list(block.ops):
+        if isinstance(op, ReadOp):
+            first = known.setdefault((op.access, tuple(op.operands)), op)
+            if first is not op:
+                op.element.replace_all_uses_with(first.element)
+                op.detach()
+                op.erase()
 
 
 def _merged(reads: Sequence[ReadOp]) -> list[ReadOp]:

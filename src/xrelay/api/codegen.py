@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
 from xrelay.lowering.emit_llvm import emit_llvm_ir
+from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.runtime.abi import ENTRY_SYMBOL
 from xrelay.target.target import Target
@@ -18,19 +19,21 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[str]:
     """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
 
     A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main` and
-    the entry are a piece of their own.
+    the entry are a piece of their own. Functions that are always inlined bind nobody: each piece gets its copy.
     """
     defined: dict[str, Operation] = {}
     declared: dict[str, Operation] = {}
     for op in module.ops:
         if isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr):
             (declared if _is_declaration(op) else defined)[name.data] = op
-    references = {name: _references(op) for name, op in defined.items()}
+    inlined = {name: op for name, op in defined.items() if is_always_inline(op)}
+    references = {name: _references(op) for name, op in defined.items() if name not in inlined}
     pieces: list[str] = []
     for names in _components(references):
         outside = sorted({used for name in names for used in references[name]}.difference(names))
-        declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside]
-        pieces.append(_piece([defined[name] for name in names], declarations, target))
+        copies = [inlined[name].clone() for name in outside if name in inlined]
+        declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in inlined]
+        pieces.append(_piece([*copies, *(defined[name] for name in names)], declarations, target))
     return pieces
 
 
@@ -62,8 +65,9 @@ def _piece(functions: Iterable[Operation], declarations: Iterable[Operation | No
     """The text of some ops of a module, which move into one of their own."""
     ops = [op for op in declarations if op is not None]
     for op in functions:
-        op.detach()
-        if isinstance(op, llvm.FuncOp) and op.sym_visibility is None:
+        if op.parent is not None:
+            op.detach()
+        if isinstance(op, llvm.FuncOp) and op.sym_visibility is None and not is_always_inline(op):
             op.linkage = llvm.LinkageAttr("external")
         ops.append(op)
     return emit_llvm_ir(

@@ -38,6 +38,26 @@ func.func @address() {
   func.return
 }
 
+// What is always inlined keeps its value, and neither context nor status.
+// CHECK-LABEL: llvm.func @calls_inline
+// CHECK-SAME:    !llvm.ptr, [[X:%.*]]: f32) -> i32
+// CHECK-NEXT:    llvm.call @twice([[X]]) : (f32) -> f32
+// CHECK-NEXT:    llvm.mlir.constant(0 : i32)
+// CHECK-NEXT:    llvm.return
+func.func @calls_inline(%x: f32) {
+  %y = func.call @twice(%x) : (f32) -> f32
+  func.return
+}
+
+// CHECK-LABEL: llvm.func internal @twice
+// CHECK-SAME:    ([[Z:%.*]]: f32) -> f32 attributes {always_inline}
+// CHECK-NEXT:    [[Y:%.*]] = llvm.fadd [[Z]], [[Z]]
+// CHECK-NEXT:    llvm.return [[Y]] : f32
+func.func private @twice(%x: f32) -> f32 attributes {llvm.always_inline} {
+  %y = llvm.fadd %x, %x : f32
+  func.return %y : f32
+}
+
 // The entry reads the pointers of @main.
 // CHECK-LABEL: llvm.func @xrelay_entry
 // CHECK:         llvm.getelementptr inbounds %args[0]

@@ -1,19 +1,31 @@
-// RUN: xrelay-opt %s -p math-expand | filecheck %s
+// RUN: xrelay-opt %s -p math-expand --split-input-file | filecheck %s
+// RUN: xrelay-opt %s -p math-expand,math-expand --split-input-file | filecheck %s
 
+// Two uses, one function.
 // CHECK-LABEL: func.func @vector
+// CHECK-NEXT:  [[A:%.*]] = func.call @xrelay_exp_v16f32(%x) : (vector<16xf32>) -> vector<16xf32>
+// CHECK-NEXT:  [[B:%.*]] = func.call @xrelay_exp_v16f32([[A]]) : (vector<16xf32>) -> vector<16xf32>
+// CHECK-NEXT:  func.return [[B]]
+// CHECK:       func.func private @xrelay_exp_v16f32({{.*}}: vector<16xf32>) -> vector<16xf32> attributes {llvm.always_inline}
 // CHECK-NOT:   math.exp
 // CHECK:       arith.constant dense<1.44269502> : vector<16xf32>
 // CHECK:       arith.mulf {{.*}} fastmath<contract> : vector<16xf32>
 // CHECK:       arith.bitcast {{.*}} : vector<16xf32> to vector<16xi32>
 // CHECK:       func.return
+// CHECK-NOT:   func.func
 func.func @vector(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.exp %x : vector<16xf32>
-  func.return %0 : vector<16xf32>
+  %1 = math.exp %0 : vector<16xf32>
+  func.return %1 : vector<16xf32>
 }
 
+// -----
+
 // CHECK-LABEL: func.func @scalar
+// CHECK-NEXT:  func.call @xrelay_log_f32(%x)
+// CHECK-NEXT:  func.call @xrelay_tanh_f32
+// CHECK-NEXT:  func.call @xrelay_erf_f32
 // CHECK-NOT:   math.{{log|tanh|erf}}
-// CHECK:       func.return
 func.func @scalar(%x: f32) -> f32 {
   %0 = math.log %x : f32
   %1 = math.tanh %0 : f32
@@ -21,14 +33,19 @@ func.func @scalar(%x: f32) -> f32 {
   func.return %2 : f32
 }
 
+// -----
+
 // CHECK-LABEL: func.func @half
 // CHECK-NEXT:  arith.extf %x : f16 to f32
-// CHECK:       [[R:%.*]] = arith.truncf {{.*}} : f32 to f16
+// CHECK-NEXT:  func.call @xrelay_exp_f32
+// CHECK-NEXT:  [[R:%.*]] = arith.truncf {{.*}} : f32 to f16
 // CHECK-NEXT:  func.return [[R]]
 func.func @half(%x: f16) -> f16 {
   %0 = math.exp %x : f16
   func.return %0 : f16
 }
+
+// -----
 
 // f64 and other functions stay.
 // CHECK-LABEL: func.func @left_alone
@@ -40,3 +57,17 @@ func.func @left_alone(%x: f64, %y: f32) -> (f64, f32) {
   %1 = math.sqrt %y : f32
   func.return %0, %1 : f64, f32
 }
+
+// -----
+
+// A name that is taken is left to whom it belongs.
+// CHECK-LABEL: func.func @taken
+// CHECK-NEXT:  func.call @xrelay_exp_f32_1(%x)
+// CHECK:       func.func private @xrelay_exp_f32(f32) -> f32
+// CHECK-NOT:   always_inline
+// CHECK:       func.func private @xrelay_exp_f32_1
+func.func @taken(%x: f32) -> f32 {
+  %0 = math.exp %x : f32
+  func.return %0 : f32
+}
+func.func private @xrelay_exp_f32(f32) -> f32
