@@ -6,8 +6,8 @@ For a model `m` with input `data`, output `prob` the header declares
     int32_t m_run(const float *data, float *prob, const void *weights, void *arena, int32_t num_threads);
 
 and defines, as a weak symbol, an `xrelay_parallel_for` that runs serially; a program may bring its own. The object
-file is position-independent and needs libc and libm. Its entry is named `xrelay_entry` for every model, so a program
-with several models renames it (`objcopy --redefine-sym`).
+file is position-independent and needs libc and libm. Every global symbol in it begins with the model's name, the entry
+is `m_entry`, so one program may hold several models.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Final
 from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import ALIGNMENT, ENTRY_SYMBOL, PARALLEL_FOR_SYMBOL
 from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
 # Types without an equal in C are passed as their bits.
@@ -38,17 +39,18 @@ _C_WORDS: Final = """
 """
 
 
-def export_c(artifact: Artifact, object_path: Path, header_path: Path) -> None:
+def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: str | None = None) -> None:
     """Write the object file, the header and, where the model has weights, `object_path` with suffix `.weights`.
 
-    `ArtifactError` where a file cannot be written, or where the model has several object files and there is no linker
-    (`ld`, `ld.lld`) to join them.
+    `name` begins the names of all functions and macros; left out, it is the header's. `ArtifactError` where a file
+    cannot be written, where the model has several object files and there is no linker (`ld`, `ld.lld`) to join them, or
+    where they are no ELF files.
     """
-    prefix = c_identifier(header_path.stem, set())
+    prefix = c_identifier(header_path.stem if name is None else name, set())
     offsets, size = _weight_places(artifact.metadata)
     weights_path = object_path.with_suffix(".weights")
     try:
-        _join_objects(artifact.objects, object_path)
+        _join_objects(_named_after(artifact.objects, prefix), object_path)
         if artifact.weights:
             with weights_path.open("wb") as file:
                 for offset, array in zip(offsets, artifact.weights, strict=True):
@@ -90,7 +92,7 @@ def header_text(metadata: ModelMetadata, prefix: str) -> str:
         guard=f"XRELAY_MODEL_{prefix.upper()}_H",
         prefix=prefix,
         macro=prefix.upper(),
-        entry=ENTRY_SYMBOL,
+        entry=entry_symbol(prefix),
         parallel_for=PARALLEL_FOR_SYMBOL,
         alignment=ALIGNMENT,
         arena_size=metadata.arena_size,
@@ -130,6 +132,19 @@ def _weight_places(metadata: ModelMetadata) -> tuple[list[int], int]:
         offsets.append(end)
         end += spec.nbytes + -spec.nbytes % ALIGNMENT
     return offsets, end
+
+
+def entry_symbol(prefix: str) -> str:
+    """The name of the entry of a model that is called `prefix`."""
+    return f"{prefix}_entry"
+
+
+def _named_after(objects: tuple[bytes, ...], prefix: str) -> tuple[bytes, ...]:
+    """The objects with every symbol that one of them defines named after the model."""
+    defined = set[str]().union(*(defined_symbols(code) for code in objects))
+    entry = entry_symbol(prefix)
+    names = {name: entry if name == ENTRY_SYMBOL else f"{prefix}__{name}" for name in defined}
+    return tuple(rename_symbols(code, names, public=entry) for code in objects)
 
 
 def _join_objects(objects: tuple[bytes, ...], path: Path) -> None:

@@ -98,12 +98,13 @@ class CompiledModel:
         """Write the model to one file that `xrelay.load` reads."""
         self._artifact.save(path)
 
-    def export(self, path: str | Path, *, header: str | Path) -> None:
+    def export(self, path: str | Path, *, header: str | Path, name: str | None = None) -> None:
         """Write an object file and a C header for it, and beside the object file the weights (`.weights`).
 
-        The header documents and declares everything a C program needs; see `xrelay.runtime.c_export`.
+        The header documents and declares everything a C program needs; see `xrelay.runtime.c_export`. `name` begins the
+        names of all C functions, by default that of the header: models of different names link into one program.
         """
-        export_c(self._artifact, Path(path), Path(header))
+        export_c(self._artifact, Path(path), Path(header), name=name)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)

@@ -14,6 +14,7 @@ import pytest
 from xrelay.api.model import CompiledModel
 from xrelay.errors import ArtifactError
 from xrelay.runtime.c_export import c_identifier, header_text
+from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -130,3 +131,55 @@ def test_no_linker(adder: CompiledModel, tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_folder_that_is_not_there(adder: CompiledModel, tmp_path: Path):
     with pytest.raises(ArtifactError, match="cannot"):
         adder.export(tmp_path / "no" / "m.o", header=tmp_path / "m.h")
+
+
+TWO = """
+#include "first.h"
+#include "second.h"
+int main(int argc, char **argv) {
+  float x[100], y[100], a[100], b[100];
+  void *one = first_load_weights(argv[1]), *two = other_load_weights(argv[2]);
+  void *arena = first_new_arena();
+  int32_t status;
+  if (one == NULL || two == NULL || arena == NULL || argc != 3) return 2;
+  for (int i = 0; i < 100; ++i) { x[i] = i; y[i] = 1; }
+  status = first_run(x, y, a, one, arena, 1) + other_run(a, x, b, two, arena, 1);
+  for (int i = 0; i < 100; ++i) printf("%.9g\\n", b[i]);
+  return status;
+}
+"""
+
+
+@needs_compiler
+def test_two_models_in_one_program(adder: CompiledModel, tmp_path: Path):
+    adder.export(tmp_path / "first.o", header=tmp_path / "first.h")
+    adder.export(tmp_path / "second.o", header=tmp_path / "second.h", name="other")
+    (tmp_path / "main.c").write_text(TWO)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(tmp_path), "-o", str(tmp_path / "main")]
+    files = [str(tmp_path / name) for name in ("main.c", "first.o", "second.o")]
+    subprocess.run([COMPILER or "", *flags, *files, "-lm"], check=True, timeout=60)
+    weights = [str(tmp_path / f"{name}.weights") for name in ("first", "second")]
+    command = [str(tmp_path / "main"), *weights]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    i = np.arange(100)
+    np.testing.assert_array_equal(np.array(done.stdout.split(), np.float32), (i + 1 + i) + i + i)
+
+
+def test_every_symbol_is_named_after_the_model(adder: CompiledModel, tmp_path: Path):
+    adder.export(tmp_path / "m.o", header=tmp_path / "m.h", name="int")
+    assert {name.split("_")[1] for name in defined_symbols((tmp_path / "m.o").read_bytes())} == {"int"}
+    assert "int32_t x_int_entry(void *ctx, void **args);" in (tmp_path / "m.h").read_text()
+
+
+def test_renaming_changes_the_names_asked_for_alone(adder: CompiledModel):
+    entry, kernel = adder.artifact.objects
+    (symbol,) = defined_symbols(kernel)
+    renamed = rename_symbols(entry, {symbol: "a_much_longer_name_than_before", "nothing": "x"}, public="")
+    assert defined_symbols(renamed) == defined_symbols(entry)
+    assert b"a_much_longer_name_than_before\0" in renamed
+    assert defined_symbols(rename_symbols(kernel, {symbol: "k"}, public="k")) == {"k"}
+
+
+def test_what_is_no_elf_file():
+    with pytest.raises(ArtifactError, match="only ELF object files"):
+        defined_symbols(b"\xcf\xfa\xed\xfe")
