@@ -55,9 +55,9 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
     try:
         # A quotient by zero is infinite and a root of -1 not a number, as in compiled code: nothing to warn of.
         with np.errstate(all="ignore"):
-            value = function(op, *operands)
-        # numpy makes scalars of arrays of rank 0.
-        value = value if isinstance(value, tuple) else np.asarray(value)
+            value = function(op, *(_in_order(operand) for operand in operands))
+        # numpy makes scalars of arrays of rank 0. A function, which a binding passes on, is no array.
+        value = np.asarray(value) if isinstance(value, np.generic) else value
     except InterpreterError as error:
         if error.location is not None:
             raise
@@ -69,6 +69,15 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
             f"{op.name} gives {describe(value)}, its type says {op.results[0].type}", location=location_of(op)
         )
     return value
+
+
+def _in_order(value: Value) -> Value:
+    """An array with its elements in order in memory.
+
+    numpy sums a transposed view in another order than its copy, and what an op means must not depend on where its
+    operand came from.
+    """
+    return np.asarray(value, order="C") if isinstance(value, np.ndarray) else value
 
 
 def matches(value: Value, type: Attribute) -> bool:

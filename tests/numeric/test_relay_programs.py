@@ -74,6 +74,24 @@ def test_a_closure_recurses_five_thousand_deep():
     assert run_relay(parse(COUNT), [scalar(5000), scalar(3)]) == [15000]
 
 
+def test_a_binding_and_a_tuple_pass_a_closure_on():
+    module = parse("""
+    func.func @main(%x: tensor<i32>) -> tensor<i32> {
+      %f = relay.fn(%a: tensor<i32>) -> tensor<i32> {
+        %s = relay.add(%a, %x) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+        relay.yield %s : tensor<i32>
+      }
+      %g = relay.let "g" = %f : (tensor<i32>) -> tensor<i32>
+      %t = relay.tuple(%x, %g)
+        : (tensor<i32>, (tensor<i32>) -> tensor<i32>) -> tuple<tensor<i32>, (tensor<i32>) -> tensor<i32>>
+      %h = relay.tuple_get_item(%t) {index = 1}
+        : (tuple<tensor<i32>, (tensor<i32>) -> tensor<i32>>) -> ((tensor<i32>) -> tensor<i32>)
+      %r = relay.invoke %h(%x) : (tensor<i32>) -> tensor<i32>
+      func.return %r : tensor<i32>
+    }""")
+    assert run_relay(module, [scalar(21)]) == [42]
+
+
 def test_endless_recursion_is_an_error(monkeypatch):
     monkeypatch.setattr(machine, "MAX_DEPTH", 1000)
     module = parse("""
