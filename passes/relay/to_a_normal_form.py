@@ -79,10 +79,8 @@ def to_a_normal_form(function: FuncOp) -> int:
 
 
 def _bind(op: Operation, value: SSAValue, names: _Names, bound: Replacements) -> None:
-    """Put a let behind `op` for all uses of `value`, unless there is one already."""
-    uses = iter(value.uses)
-    first, second = next(uses, None), next(uses, None)
-    if first is not None and second is None and isinstance(first.operation, LetOp):
+    """Put a let behind `op` for all uses of `value`, unless lets are all that uses it."""
+    if value.first_use is not None and all(isinstance(use.operation, LetOp) for use in value.uses):
         return
     let = LetOp.call(value, variable=names.fresh(value.name_hint))
     let.location = op.location

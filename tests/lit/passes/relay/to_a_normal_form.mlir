@@ -51,6 +51,19 @@ func.func @bound(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %a : tensor<4xf32>
 }
 
+// A value that a let binds and that others use gets a let for the others, and no third one the next time.
+// CHECK-LABEL: func.func @bound_and_used
+// CHECK-NEXT:    %[[E:.*]] = relay.exp(%x)
+// CHECK-NEXT:    %e = relay.let "e" = %[[E]]
+// CHECK-NEXT:    %v = relay.let "a" = %[[E]]
+// CHECK-NEXT:    %[[R:.*]] = relay.add(%v, %e)
+func.func @bound_and_used(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %v = relay.let "a" = %e : tensor<4xf32>
+  %r = relay.add(%v, %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
 // Left alone: kernels, and the inside of groups.
 // CHECK-LABEL: func.func private @kernel
 // CHECK-NEXT:    relay.nn.relu
