@@ -36,6 +36,7 @@ from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.scope import LetOp
 from xrelay.passes.relay.fuse_ops import PRIMITIVE
+from xrelay.passes.relay.replacements import Replacements
 from xrelay.passes.relay.structure import op_key
 
 
@@ -55,50 +56,67 @@ def eliminate_common_subexpressions(module: ModuleOp, *, skip: Callable[[Operati
 
     Ops for which `skip` is true are left alone, and nothing is merged into them.
     """
-    erased = 0
-    for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            erased += sum(_merge_in(block, skip) for block in function.body.blocks)
-    return erased
+    blocks = [
+        block
+        for function in module.body.block.ops
+        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes
+        for block in function.body.blocks
+    ]
+    return sum(_Merger(skip).run(block) for block in blocks)
 
 
 @dataclass
 class _Scope:
-    """The ops seen in a block so far, and where to go on in it."""
+    """Where to go on in a block, and what its ops compute."""
 
     next_op: Operation | None
-    seen: dict[Hashable, Operation]
+    keys: list[Hashable]
 
 
-def _merge_in(block: Block, skip: Callable[[Operation], bool] | None) -> int:
-    erased = 0
-    scopes = [_Scope(block.first_op, {})]
-    while scopes:
-        op = scopes[-1].next_op
-        if op is None:
-            scopes.pop()
-            continue
-        scopes[-1].next_op = op.next_op
-        if op.regions:
-            scopes.extend(_Scope(inner.first_op, {}) for region in op.regions for inner in region.blocks)
-        elif _may_merge(op) and not (skip is not None and skip(op)):
-            erased += _merge(op, scopes)
-    return erased
+class _Merger:
+    """Merges the equal ops of one block and what lies in it."""
+
+    def __init__(self, skip: Callable[[Operation], bool] | None):
+        self._skip = skip
+        self._seen: dict[Hashable, Operation] = {}
+        """What is computed in the scopes around the place of the walk → the op that does."""
+        self._merged = Replacements()
+        self._superfluous: list[Operation] = []
+
+    def run(self, block: Block) -> int:
+        """Merge the ops of `block`; gives the number of ops erased."""
+        scopes = [_Scope(block.first_op, [])]
+        while scopes:
+            op = scopes[-1].next_op
+            if op is None:
+                for key in scopes.pop().keys:
+                    del self._seen[key]
+                continue
+            scopes[-1].next_op = op.next_op
+            if op.regions:
+                scopes.extend(_Scope(inner.first_op, []) for region in op.regions for inner in region.blocks)
+            elif _may_merge(op) and not (self._skip is not None and self._skip(op)):
+                self._merge(op, scopes[-1])
+        self._merged.apply()
+        for op in reversed(self._superfluous):
+            Rewriter.erase_op(op)
+        return len(self._superfluous)
+
+    def _merge(self, op: Operation, scope: _Scope) -> None:
+        """Let an equal op that the place sees stand for `op`, or remember it."""
+        key = (op_key(op), *(self._merged.of(operand) for operand in op.operands))
+        equal = self._seen.get(key)
+        if equal is None:
+            self._seen[key] = op
+            scope.keys.append(key)
+            return
+        for old, new in zip(op.results, equal.results, strict=True):
+            new.name_hint = old.name_hint if new.name_hint is None else new.name_hint
+            self._merged.add(old, new)
+        self._superfluous.append(op)
 
 
 def _may_merge(op: Operation) -> bool:
     if isinstance(op, LetOp | StopFusionOp):
         return False
     return isinstance(op, RelayOp | ConstantOp) and is_side_effect_free(op)
-
-
-def _merge(op: Operation, scopes: list[_Scope]) -> int:
-    """Replace `op` by an equal one that its place sees, or remember it; how many ops were erased."""
-    key = (op_key(op), op.operands)
-    for scope in scopes:
-        equal = scope.seen.get(key)
-        if equal is not None:
-            Rewriter.replace_op(op, [], equal.results)
-            return 1
-    scopes[-1].seen[key] = op
-    return 0
