@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr, TensorType, TupleType
@@ -25,7 +26,12 @@ class IncompleteType(ParametrizedAttribute, TypeAttribute):
 
 def tensor_type(shape: Iterable[Dim], element_type: Attribute) -> AnyTensorType:
     """The tensor type of `shape` and `element_type`; named dimensions go to the encoding slot."""
-    dims = tuple(shape)
+    return _tensor_type(tuple(shape), element_type)
+
+
+@lru_cache(maxsize=4096)
+def _tensor_type(dims: Shape, element_type: Attribute) -> AnyTensorType:
+    """The type; a program of 100,000 ops has some dozens of them, and making one costs more than making an op."""
     extents = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in dims]
     encoding = DimsAttr.of(dims)
     return TensorType(element_type, extents, encoding if encoding is not None else NoneAttr())
@@ -39,6 +45,8 @@ def shape_of(type: Attribute) -> Shape:
     if not isinstance(type, TensorType):
         raise ValueError(f"{type} is not a tensor type")
     extents = type.get_shape()
+    if DYNAMIC_INDEX not in extents and not isinstance(type.encoding, DimsAttr):
+        return extents
     dynamic = sum(extent == DYNAMIC_INDEX for extent in extents)
     named: Sequence[DimExpr] = (ANY,) * dynamic
     if isinstance(type.encoding, DimsAttr):
@@ -58,6 +66,8 @@ def element_type_of(type: Attribute) -> Attribute:
 
 def is_complete(type: Attribute) -> bool:
     """Whether no `!relay.incomplete` occurs in `type`, tuples and function types included."""
+    if isinstance(type, TensorType):
+        return True
     worklist: list[Attribute] = [type]
     while worklist:
         current = worklist.pop()
