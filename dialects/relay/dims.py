@@ -163,6 +163,15 @@ class Polynomial(DimExpr):
         return text
 
 
+_WORDS = frozenset({"max", "floordiv", "mod"})
+"""What the text of an expression keeps for itself."""
+
+
+def is_dim_name(name: str) -> bool:
+    """Whether the text can show `name` as that of a dimension: letters, digits, `_`, and no word of expressions."""
+    return name.isascii() and name.isidentifier() and name not in _WORDS
+
+
 def symbol(name: str) -> DimExpr:
     """The named dimension `name`."""
     return Polynomial((((Symbol(name),), 1),))

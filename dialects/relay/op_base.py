@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from operator import index as integer
 from typing import ClassVar, Self, TypeAlias, cast
 
 from numpy import dtype as numpy_dtype_class
@@ -186,13 +187,24 @@ class RelayOp(IRDLOperation):
                 raise ConstraintError(cls.name, "C0", f"no attribute is called {name!r}", help=f"it has: {known}")
             if value is not None:
                 default = None if isinstance(definitions[name], OptionalDef) else definitions[name].default_value
-                properties[name] = to_attribute(name, value, default)
+                properties[name] = cls._property(name, value, default)
         for name, definition in definitions.items():
             if name not in properties and not isinstance(definition, OptionalDef):
                 if definition.default_value is None:
                     raise ConstraintError(cls.name, "C0", f"attribute {name!r} is required")
                 properties[name] = definition.default_value
         return properties
+
+    @classmethod
+    def _property(cls, name: str, value: AttributeValue, default: Attribute | None) -> Attribute:
+        """The property `name` with a Python value; `ConstraintError` for one of another kind than the op declares."""
+        try:
+            attribute = to_attribute(name, value, default)
+            cls.get_irdl_definition().properties[name].constr.verify(attribute, VerificationContext())
+        except (TypeError, ValueError, VerifyException) as error:
+            text = " ".join(str(error).split())
+            raise ConstraintError(cls.name, "C0", f"attribute {name!r} cannot be {value!r}: {text}") from error
+        return attribute
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
@@ -274,19 +286,20 @@ def to_attribute(name: str, value: AttributeValue, default: Attribute | None) ->
         return element_type(cast(str, value))
     if isinstance(value, generic):
         return to_attribute(name, cast(AttributeValue, value.item()), default)
-    if isinstance(value, bool) or (isinstance(value, int) and default is not None and default in (TRUE, FALSE)):
+    is_flag = default is not None and default in (TRUE, FALSE)
+    if is_flag if isinstance(value, int) and default is not None else isinstance(value, bool):
         return TRUE if value else FALSE
     if isinstance(default, FloatAttr) and isinstance(value, (int, float)):
         return FloatAttr(float(value), f64)
     if isinstance(default, DenseArrayBase) and isinstance(value, int):
         return DenseArrayBase.from_list(i64, [value] * len(cast(DenseArrayBase[IntegerType], default)))
     if isinstance(value, int):
-        return IntegerAttr(value, i64)
+        return IntegerAttr(int(value), i64)
     if isinstance(value, float):
         return FloatAttr(value, f64)
     if isinstance(value, str):
         return StringAttr(value)
-    return DenseArrayBase.from_list(i64, [int(item) for item in cast(Sequence[int], value)])
+    return DenseArrayBase.from_list(i64, [integer(item) for item in cast(Sequence[int], value)])
 
 
 def compatible(lhs: Attribute, rhs: Attribute) -> bool:

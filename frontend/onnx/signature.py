@@ -8,7 +8,7 @@ from difflib import get_close_matches
 import onnx
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.dims import ANY, Dim, symbol
+from xrelay.dialects.relay.dims import ANY, Dim, is_dim_name, symbol
 from xrelay.dialects.relay.dtypes import element_type
 from xrelay.dialects.relay.types import tensor_type
 from xrelay.errors import ModelImportError, TypeInferenceError
@@ -64,7 +64,9 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
     if dim.HasField("dim_value") and dim.dim_value >= 0:
         return int(dim.dim_value)
     name = identifier(dim.dim_param) if dim.dim_param else None
-    return symbol(name) if name is not None else ANY
+    if name is None:
+        return ANY
+    return symbol(name if is_dim_name(name) else f"{name}_")
 
 
 def _overridden(declared: Sequence[Dim], override: Sequence[int] | None, place: str) -> Sequence[Dim]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ def build(
     the parameter's; and what `compile` raises.
     """
     module = _module(source)
-    bound = {name: _array(name, value) for name, value in (params or {}).items()}
+    bound = _arrays(params)
     _bind(main_function(module), bound)
     model = compile(module, target=_target(target), opt_level=opt_level, threads=threads, cache=True)
     artifact = model.artifact
@@ -86,6 +86,14 @@ def _target(target: str | Target | None) -> str | Target | None:
         options = target.partition(" ")[2]
         return f"cpu {options}" if options else None
     return target
+
+
+def _arrays(params: object) -> dict[str, NDArray[Any]]:
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
+        raise InputError(f"params is a {type(params).__name__}", help="give a dictionary of arrays by name")
+    return {str(name): _array(str(name), value) for name, value in cast("Mapping[object, object]", params).items()}
 
 
 def _array(name: str, value: object) -> NDArray[Any]:

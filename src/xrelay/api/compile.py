@@ -9,13 +9,13 @@ from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.api.context import chosen_level, decide, shapes_compilation
+from xrelay.api.context import checked_integer, chosen_level, decide, shapes_compilation
 from xrelay.api.interface import weight_arrays
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
 from xrelay.api.sources import Shapes, Source, load_source, write_text
 from xrelay.api.stages import Progress, StageRunner
-from xrelay.errors import ArtifactError
+from xrelay.errors import ArtifactError, InputError
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL, compile_stages
 from xrelay.passes.infra.collector import rare_collections
 from xrelay.runtime import llvm
@@ -53,9 +53,7 @@ def compile(
     Raises classes of `xrelay.errors`: `ParseError` and `VerificationError` for a text, `ModelImportError` for an ONNX
     model, `InputError` for options, `LoweringError` for what has no native form.
     """
-    chosen = Target.parse(target) if isinstance(target, str) else target if target is not None else Target.host()
-    if threads is not None:
-        chosen = replace(chosen, threads=threads)
+    chosen = _chosen_target(target, threads)
     level = chosen_level(opt_level)
     anew = dump_stages is not None or shapes_compilation()
     models = ModelCache.default() if cache and not anew else None
@@ -71,6 +69,19 @@ def compile(
     if models is not None and key is not None:
         models.put(key, artifact.save)
     return CompiledModel(artifact, num_threads=threads)
+
+
+def _chosen_target(target: object, threads: object) -> Target:
+    """The target that a caller names, with as many threads as a call may use; checked, since anything may come."""
+    if isinstance(target, str):
+        chosen = Target.parse(target)
+    elif target is None or isinstance(target, Target):
+        chosen = target if target is not None else Target.host()
+    else:
+        raise InputError(f"a {type(target).__name__} is no target", help="give a Target, or text such as 'cpu'")
+    if threads is None:
+        return chosen
+    return replace(chosen, threads=checked_integer("threads", threads))
 
 
 def build_artifact(

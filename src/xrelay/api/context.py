@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index as integer
+from typing import SupportsIndex, cast
 
 from xdsl.passes import ModulePass
 
+from xrelay.errors import InputError
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL
 from xrelay.passes.infra.hooks_adapter import ContextHooks
 from xrelay.passes.infra.instruments import Instrument
@@ -17,9 +20,17 @@ from xrelay.passes.infra.relay_names import canonical
 def chosen_level(opt_level: int | None) -> int:
     """The level asked for, else that of the entered context (Relay's 4 is our 3), else the greatest."""
     if opt_level is not None:
-        return opt_level
+        return checked_integer("opt_level", opt_level)
     context = PassContext.entered()
     return MAX_OPT_LEVEL if context is None else min(context.opt_level, MAX_OPT_LEVEL)
+
+
+def checked_integer(option: str, value: object) -> int:
+    """The value of an integer option; `InputError` for anything else."""
+    try:
+        return integer(cast(SupportsIndex, value))
+    except TypeError as error:
+        raise InputError(f"{option} is {value!r}, not an integer") from error
 
 
 def decide(pass_name: str) -> bool | None:

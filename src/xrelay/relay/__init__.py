@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from xrelay.dialects.relay.registry import UnknownOpError, get_relay_op
 from xrelay.relay import analysis
-from xrelay.relay.calls import OpFunction, annotation, nn, op_function
+from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, nn, op_function
 from xrelay.relay.expr import Any, Expr, ExprLike, Tuple, Var, const, var
 from xrelay.relay.expr import tensor as TensorType  # noqa: N812 (Relay's name)
 from xrelay.relay.function import Function, If, Module, invoke, let
@@ -48,4 +48,4 @@ def __getattr__(name: str) -> OpFunction:
     try:
         return op_function(name)
     except UnknownOpError as error:
-        raise AttributeError(str(error)) from error
+        raise NoOperatorError(error.message, help=error.help) from error

@@ -30,6 +30,10 @@ def op_function(name: str) -> OpFunction:
     return dropout if op is DropoutOp else _function_of(op)
 
 
+class NoOperatorError(UnknownOpError, AttributeError):
+    """No operator has the name: to Python an attribute that is absent, to a reader the nearest names."""
+
+
 class Namespace:
     """The operators whose names begin with `prefix`, as attributes."""
 
@@ -40,7 +44,7 @@ class Namespace:
         try:
             return op_function(f"{self._prefix}.{name}")
         except UnknownOpError as error:
-            raise AttributeError(str(error)) from error
+            raise NoOperatorError(error.message, help=error.help) from error
 
     def __dir__(self) -> list[str]:
         start = f"{self._prefix}."

@@ -8,6 +8,7 @@ put their ops into the builder's block at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import index as integer
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -16,19 +17,21 @@ from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.dims import ANY, Dim, Shape, symbol
+from xrelay.dialects.relay.dims import ANY, Dim, DimExpr, Shape, is_dim_name, symbol
 from xrelay.dialects.relay.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
 from xrelay.dialects.relay.tensor_compare import GreaterEqualOp, GreaterOp, LessEqualOp, LessOp
-from xrelay.dialects.relay.tensor_elementwise import AddOp, DivideOp, MultiplyOp, SubtractOp
-from xrelay.dialects.relay.tensor_unary import NegativeOp
+from xrelay.dialects.relay.tensor_elementwise import AddOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
+from xrelay.dialects.relay.tensor_unary import AbsOp, NegativeOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.weights import Array
 from xrelay.errors import InputError
 
-Extent: TypeAlias = "Dim | str"
-"""A dimension as users write it: a number, an expression, a name, or `relay.Any()`."""
+_UNTYPED = "give its variables types, or infer those of a module: transform.InferType()(module)"
+
+Extent: TypeAlias = "Dim | str | None"
+"""A dimension as users write it: a number, an expression, a name, `relay.Any()`, or `None`, which means the same."""
 
 ExprLike: TypeAlias = "Expr | SSAValue | Operation | ArrayLike | Sequence[ExprLike]"
 """What stands for an expression: also values of xDSL, numbers and arrays (constants), sequences (tuples)."""
@@ -38,6 +41,9 @@ class Expr:
     """An expression: `value` is the SSA value it stands for."""
 
     value: SSAValue
+
+    # Without it numpy would take an expression for a number and apply `array * expression` element by element.
+    __array_ufunc__ = None
 
     def __init__(self, value: SSAValue):
         self.value = value
@@ -51,14 +57,14 @@ class Expr:
     def shape(self) -> Shape:
         """The shape; `InputError` where the type is not a tensor that is known already."""
         if not isinstance(self.type, TensorType):
-            raise InputError(f"the expression has type {self.type}, not that of a tensor", help="run infer_types first")
+            raise InputError(f"the expression has type {self.type}, not that of a tensor", help=_UNTYPED)
         return shape_of(self.type)
 
     @property
     def dtype(self) -> np.dtype:
         """The element type; `InputError` where the type is not a tensor that is known already."""
         if not isinstance(self.type, TensorType):
-            raise InputError(f"the expression has type {self.type}, not that of a tensor", help="run infer_types first")
+            raise InputError(f"the expression has type {self.type}, not that of a tensor", help=_UNTYPED)
         return numpy_dtype(self.type.element_type)
 
     # --- operators -------------------------------------------------------------------------------------------------
@@ -87,6 +93,15 @@ class Expr:
     def __rtruediv__(self, other: ExprLike) -> Expr:
         return call(DivideOp, other, self)
 
+    def __pow__(self, other: ExprLike) -> Expr:
+        return call(PowerOp, self, other)
+
+    def __rpow__(self, other: ExprLike) -> Expr:
+        return call(PowerOp, other, self)
+
+    def __abs__(self) -> Expr:
+        return call(AbsOp, self)
+
     def __neg__(self) -> Expr:
         return call(NegativeOp, self)
 
@@ -105,8 +120,16 @@ class Expr:
     # --- tuples ----------------------------------------------------------------------------------------------------
 
     def __getitem__(self, index: int) -> Expr:
-        """Field `index` of a tuple."""
-        return call(TupleGetItemOp, self, index=index)
+        """Field `index` of a tuple; a negative one counts from the end where the number of fields is known."""
+        try:
+            number = integer(index)
+        except TypeError as error:
+            raise InputError(
+                f"{index!r} is no index of a tuple's field", help="relay.split takes a tensor apart"
+            ) from error
+        if number < 0 and isinstance(self.type, TupleType):
+            number += len(self.type.types)
+        return call(TupleGetItemOp, self, index=number)
 
     def __iter__(self) -> Iterator[Expr]:
         """The fields of a tuple whose type is known."""
@@ -120,6 +143,12 @@ class Expr:
 
     def __str__(self) -> str:
         return f"{self.value.name_hint or 'expression'} : {self.type}"
+
+    __repr__ = __str__
+
+
+def _is_text(name: object) -> bool:
+    return isinstance(name, str) and bool(name)
 
 
 class _VarBlock(Block):
@@ -160,8 +189,29 @@ def Any() -> Dim:  # noqa: N802 (Relay's name)
 
 def tensor(shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
     """The type of tensors of `shape`; a name in it is a named dimension."""
-    dims: list[Dim] = [symbol(extent) if isinstance(extent, str) else extent for extent in shape]
-    return tensor_type(dims, element_type(dtype))
+    try:
+        extents = [] if isinstance(shape, str) else list(shape)
+    except TypeError:
+        extents = None
+    if extents is None or isinstance(shape, str):
+        raise InputError(f"the shape is {shape!r}", help="it is a sequence of extents, such as (1, 3)")
+    return tensor_type([_dim(extent) for extent in extents], element_type(dtype))
+
+
+def _dim(extent: Extent) -> Dim:
+    if extent is None or isinstance(extent, DimExpr):
+        return ANY if extent is None else extent
+    if isinstance(extent, str):
+        if not is_dim_name(extent):
+            raise InputError(f"a dimension cannot be called {extent!r}", help="write a name such as n or batch_size")
+        return symbol(extent)
+    try:
+        number = integer(extent)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InputError(f"{extent!r} is no extent", help="it is a number from 0, a name, or relay.Any()")
+    return number
 
 
 def var(
@@ -173,8 +223,10 @@ def var(
 ) -> Var:
     """A variable called `name`, of a given type or of `shape` and `dtype`; without them its type is to be inferred.
 
-    Raises `InputError` where both a type and a shape are given.
+    Raises `InputError` where both a type and a shape are given, for an extent that is none, and without a name.
     """
+    if not _is_text(name):
+        raise InputError(f"a variable cannot be called {name!r}", help="its name is a text that is not empty")
     if type_annotation is not None and shape is not None:
         raise InputError(f"variable {name!r} is given a type and a shape", help="give one of them")
     if shape is not None:
@@ -183,12 +235,31 @@ def var(
 
 
 def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "constant") -> Expr:
-    """A constant. Without `dtype` arrays keep theirs, Python's floats are float32 and its integers int32."""
-    array: Array = np.asarray(value, None if dtype is None else numpy_dtype(element_type(dtype)))
+    """A constant. Without `dtype` arrays keep theirs; Python's floats are float32, its integers int32 where they fit.
+
+    Raises `InputError` for what is neither a number nor an array of numbers, or does not fit `dtype`.
+    """
+    wanted = None if dtype is None else numpy_dtype(element_type(dtype))
+    try:
+        array: Array = np.asarray(value, wanted)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{value!r} is no constant: {error}") from error
+    if array.dtype.hasobject or array.dtype.kind in "USMm":
+        raise InputError(f"a {type(value).__name__} is neither an expression nor a number or array of them: {value!r}")
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
-        narrow = {"f": np.float32, "i": np.int32}.get(array.dtype.kind)
-        array = array if narrow is None else array.astype(narrow)
+        array = _narrowed(array)
     return Expr(ConstantOp.of(array, name).result)
+
+
+def _narrowed(array: Array) -> Array:
+    """Python's numbers in 32 bits where they fit."""
+    if array.dtype.kind == "f":
+        return array.astype(np.float32)
+    if array.dtype.kind != "i":
+        return array
+    limits = np.iinfo(np.int32)
+    fits = array.size == 0 or (limits.min <= array.min() and array.max() <= limits.max)
+    return array.astype(np.int32) if fits else array
 
 
 def as_value(item: ExprLike, like: Attribute | None = None) -> SSAValue:
@@ -203,6 +274,8 @@ def as_value(item: ExprLike, like: Attribute | None = None) -> SSAValue:
             return Tuple(parts).value
     is_number = isinstance(item, (int, float))
     dtype = numpy_dtype(like.element_type) if is_number and isinstance(like, TensorType) else None
+    if dtype is not None and dtype.kind in "iub" and isinstance(item, float):
+        raise InputError(f"the number {item!r} is not of dtype {dtype}, as the tensor is", help="cast the tensor first")
     return const(cast(ArrayLike, item), dtype).value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -27,14 +27,14 @@ class Function:
     """A function of `params` with `body`; `str` shows it as text, types that are not known yet as `!relay.incomplete`.
 
     A body that is a `relay.Tuple` gives a function of several results. As a closure it may use variables of the
-    function around it.
+    function around it. Raises `InputError` for parameters that are no variables, or one that is given twice.
     """
 
     params: list[Var]
     body: Expr
 
     def __init__(self, params: Sequence[Var], body: ExprLike):
-        self.params, self.body = list(params), Expr(as_value(body))
+        self.params, self.body = _checked(params), Expr(as_value(body))
 
     def to_func(self, name: str = "main") -> FuncOp:
         """The function as `func.func @name`; each call makes a copy of its own.
@@ -57,7 +57,7 @@ class Function:
             name,
             type,
             Region(block),
-            arg_attrs=_names([param.name for param in self.params]),
+            arg_attrs=_names(_distinct([param.name for param in self.params])),
             res_attrs=_names(outputs),
         )
 
@@ -122,6 +122,34 @@ def let(name: str, value: ExprLike) -> Expr:
 def _yield_region(value: SSAValue) -> Region:
     """A region that yields a value from around it: in dataflow form position means nothing."""
     return Region(Block([detached(YieldOp(value))]))
+
+
+def _checked(params: object) -> list[Var]:
+    """`params` as distinct variables."""
+    if not isinstance(params, (list, tuple)):
+        raise InputError(f"the parameters are {params!r}", help="give a list of variables, as relay.analysis.free_vars")
+    result: dict[Var, None] = {}
+    for number, param in enumerate(cast("Sequence[object]", params)):
+        if not isinstance(param, Var):
+            raise InputError(f"parameter #{number} is no variable: {param!r}", help="relay.var makes one")
+        if param in result:
+            raise InputError(f"variable {param.name!r} is given twice as a parameter")
+        result[param] = None
+    return list(result)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """`names` with a number after those that came before: inputs are given by name."""
+    taken, result = set(names), list[str]()
+    seen: set[str] = set()
+    for name in names:
+        new, number = name, 0
+        while new in seen or (number and new in taken):
+            number += 1
+            new = f"{name}_{number}"
+        seen.add(new)
+        result.append(new)
+    return result
 
 
 def _as_function(expr: Function | ExprLike) -> Function:
