@@ -27,13 +27,13 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.replacements import retype
 from xrelay.passes.relay.type_rules import apply_rule
 from xrelay.passes.relay.type_solver import FunctionResult, TypeSolver, Variable, describe
 
@@ -110,6 +110,7 @@ def _hint(variable: Variable) -> str:
 def _write_back(solver: TypeSolver) -> None:
     """Put the solved types into the IR."""
     touched: dict[FuncOp, None] = {}
+    changed: dict[SSAValue, Attribute] = {}
     for variable, type in solver.types.items():
         if isinstance(variable, FunctionResult):
             touched[variable.func] = None
@@ -117,7 +118,8 @@ def _write_back(solver: TypeSolver) -> None:
             func = _function_of_parameter(variable)
             if func is not None:
                 touched[func] = None
-            Rewriter.replace_value_with_new_type(variable, type)
+            changed[variable] = type
+    retype(changed)
     for func in touched:
         _write_signature(func, solver)
 

@@ -6,9 +6,10 @@ are replaced one by one costs a hundred million steps. Here every user is writte
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues
+from xdsl.rewriter import Rewriter
 
 
 class Replacements:
@@ -43,3 +44,18 @@ class Replacements:
                 operand if keeps is not None and keeps(user, operand) else self.of(operand) for operand in user.operands
             ]
         self._new.clear()
+
+
+def retype(types: Mapping[SSAValue, Attribute]) -> None:
+    """Give values other types. Each becomes a new value of the same name and place, as xDSL's values are immutable."""
+    replaced = Replacements()
+    for value, type in types.items():
+        if not isinstance(value, OpResult):
+            Rewriter.replace_value_with_new_type(value, type)
+            continue
+        new = OpResult(type, value.op, value.index)
+        new.name_hint = value.name_hint
+        results = value.op.results
+        value.op.results = SSAValues((*results[: value.index], new, *results[value.index + 1 :]))
+        replaced.add(value, new)
+    replaced.apply()
