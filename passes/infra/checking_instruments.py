@@ -10,6 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.errors import VerificationError
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_stack import PassStack
+from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 from xrelay.passes.infra.verify import verify_module, walk_ops
 
 
@@ -27,41 +29,60 @@ class Verify(PassInstrument):
 
 @dataclass(frozen=True)
 class PassRecord:
-    """What one run of a pass did to the number of ops of each kind."""
+    """What one run of a pass did to the number of ops of each kind, and how its patterns fared."""
 
     name: str
     before: int
     after: int
     added: Counter[str]
     removed: Counter[str]
+    patterns: PatternCounts
 
 
 class PassStatistics(PassInstrument):
-    """Counts the ops before and after every pass; `records` holds the numbers, `report` is a table of them."""
+    """Counts the ops before and after every pass, and how often its patterns were tried and hit.
+
+    `records` holds the numbers, `report` is a table of them.
+    """
 
     def __init__(self) -> None:
         self.records: list[PassRecord] = []
-        self._open: list[Counter[str]] = []
+        self._open = PassStack[tuple[Counter[str], PatternCounts]]()
 
     def enter_pass_ctx(self) -> None:
         """Begin anew."""
-        self.records, self._open = [], []
+        self.records = []
+        self._open.clear()
+
+    def exit_pass_ctx(self) -> None:
+        """Count no patterns any more."""
+        RECORDER.set(None)
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Count what goes in."""
-        self._open.append(_count(mod))
+        patterns = PatternCounts()
+        self._open.push(info, (_count(mod), patterns))
+        RECORDER.set(patterns)
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Count what came out."""
-        before, after = self._open.pop(), _count(mod)
-        self.records.append(PassRecord(info.name, before.total(), after.total(), after - before, before - after))
+        (before, patterns), after = self._open.pop(info), _count(mod)
+        outer = self._open.innermost
+        RECORDER.set(None if outer is None else outer[1])
+        counts = before.total(), after.total(), after - before, before - after
+        self.records.append(PassRecord(info.name, *counts, patterns))
 
     def report(self) -> str:
-        """A line for each pass, in the order in which they ended: ops before and after, and what came and went."""
+        """A line for each pass, in the order in which they ended: ops before and after, and what came and went.
+
+        Below it stands a line for each pattern that was tried.
+        """
         width = max((len(record.name) for record in self.records), default=0)
-        return "".join(
-            f"{record.name:{width}}  {record.before} -> {record.after}{_changes(record)}\n" for record in self.records
-        )
+        lines: list[str] = []
+        for record in self.records:
+            lines.append(f"{record.name:{width}}  {record.before} -> {record.after}{_changes(record)}")
+            lines += (f"    {line}" for line in record.patterns.lines())
+        return "".join(f"{line}\n" for line in lines)
 
 
 def _verify(mod: ModuleOp, what: str) -> None:

@@ -45,6 +45,7 @@ from xdsl.rewriter import InsertPoint
 
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.locations import location_of
+from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 
 OpT = TypeVar("OpT", bound=Operation)
 AnyOpT = TypeVar("AnyOpT", bound=Operation)
@@ -321,13 +322,14 @@ def apply_conversion(
     """
     table = _PatternTable(tuple(patterns))
     rewriter = ConversionRewriter(types)
+    counts = RECORDER.get()
     pending = [op for op in _stacked(root, inner_first) if op is not root]
     while pending:
         op = pending.pop()
         if op.parent_block() is None or is_legal(op):
             continue
         rewriter.begin(op)
-        _convert_one(op, table, rewriter)
+        _convert_one(op, table, rewriter, counts)
         if op.parent_block() is not None and not is_legal(op):
             raise LoweringError(f"{op.name} is still there after its conversion", location=describe_place(op))
         inserted = rewriter.take_inserted()
@@ -351,10 +353,14 @@ class _PatternTable:
         return found
 
 
-def _convert_one(op: Operation, table: _PatternTable, rewriter: ConversionRewriter) -> None:
+def _convert_one(
+    op: Operation, table: _PatternTable, rewriter: ConversionRewriter, counts: PatternCounts | None
+) -> None:
     reasons: list[str] = []
     for pattern in table.get(type(op)):
         reason = pattern.rewrite(op, rewriter)
+        if counts is not None:
+            counts.note(pattern, hit=reason is None)
         if reason is None:
             return
         reasons.append(reason)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import unified_diff
 from io import StringIO
 from pathlib import Path
-from time import perf_counter
 from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
-from xrelay.errors import VerificationError
+from xrelay.errors import PassError, VerificationError
+from xrelay.passes.infra.time_tree import TimeTree
 from xrelay.passes.infra.verify import verify_module
 
 
@@ -50,30 +50,62 @@ class Verify(Instrument):
             ) from error
 
 
-@dataclass
 class Timing(Instrument):
-    """Seconds per pass, in order; `report` renders them as a table."""
+    """Times passes, and whatever else `tree` is told of.
 
-    seconds: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
-    _start: float = 0.0
+    The passes of a run stand in a step called `title`. `groups` may say for each of them in which named pipeline it is,
+    "" for none; those next to each other stand in a step of that name. A pass is timed without what looks on.
+    """
+
+    def __init__(self, groups: Sequence[str] = (), title: str = "passes") -> None:
+        self.tree = TimeTree()
+        self.title = title
+        self._groups = groups
+        self._group = ""
+        self._depth = 0
+
+    def begin(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+        """Begin the step of all passes."""
+        self._group, self._depth = "", self.tree.depth
+        self.tree.open(self.title, merge=True)
 
     def before(self, current: ModulePass, number: int, module: ModuleOp) -> None:
-        """Start the clock."""
-        self._start = perf_counter()
+        """Start the clock of the pass, in its group."""
+        group = self._groups[number] if number < len(self._groups) else ""
+        if group != self._group:
+            self.tree.close_to(self._depth + 1)
+            self._group = group
+            if group:
+                self.tree.open(group)
+        self.tree.open(current.name)
 
     def after(self, current: ModulePass, number: int, module: ModuleOp) -> None:
-        """Stop the clock."""
-        self.record(current.name, perf_counter() - self._start)
+        """Stop it."""
+        self.tree.close()
 
-    def record(self, name: str, seconds: float) -> None:
-        """Add a row, e.g. for parsing."""
-        self.seconds.append((name, seconds))
+    def failed(self, current: ModulePass, number: int, module: ModuleOp, error: Exception) -> None:
+        """Stop all clocks."""
+        self.tree.close_to(self._depth)
+
+    def end(self, module: ModuleOp) -> None:
+        """Stop all clocks."""
+        self.tree.close_to(self._depth)
 
     def report(self) -> str:
-        """A table of seconds and shares, with the total in the last row."""
-        total = sum(seconds for _, seconds in self.seconds)
-        rows = [f"{seconds:10.4f} s {seconds / total if total else 0:7.1%}  {name}" for name, seconds in self.seconds]
-        return "\n".join(["   seconds     share  step", *rows, f"{total:10.4f} s {1:7.1%}  total"]) + "\n"
+        """A table of the steps as `TimeTree.report` gives it."""
+        return self.tree.report()
+
+
+class TimedVerify(Verify):
+    """Verifies after each pass, timed in a step `verify` beside the passes."""
+
+    def __init__(self, timing: Timing):
+        self._timing = timing
+
+    def after(self, current: ModulePass, number: int, module: ModuleOp) -> None:
+        """Verify; raises what `Verify` does."""
+        with self._timing.tree.step("verify"):
+            super().after(current, number, module)
 
 
 @dataclass
@@ -133,14 +165,16 @@ class PrintIR(Instrument):
 
 @dataclass
 class SaveIR(Instrument):
-    """Writes the module after every pass into `directory`: `00_input.mlir`, `01_cse.mlir` and so on."""
+    """Writes the module after every pass into `directory`: `00_input.mlir`, `01_cse.mlir` and so on.
+
+    Raises `PassError` where the files cannot be written.
+    """
 
     directory: Path
     generic: bool = False
 
     def begin(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
-        """Make the directory and write what goes in."""
-        self.directory.mkdir(parents=True, exist_ok=True)
+        """Write what goes in."""
         self._write(0, "input", module)
 
     def after(self, current: ModulePass, number: int, module: ModuleOp) -> None:
@@ -148,8 +182,16 @@ class SaveIR(Instrument):
         self._write(number + 1, current.name, module)
 
     def _write(self, number: int, name: str, module: ModuleOp) -> None:
-        path = self.directory / f"{number:02d}_{name}.mlir"
-        path.write_text(print_module(module, generic=self.generic) + "\n", encoding="utf-8")
+        save_module(self.directory / f"{number:02d}_{name}.mlir", module, generic=self.generic)
+
+
+def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
+    """Write the module into a file, whose folder is made; `PassError` where that cannot be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(print_module(module, generic=generic) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise PassError(f"cannot write {path}: {error.strerror}") from error
 
 
 def print_module(module: ModuleOp, *, generic: bool = False, debuginfo: bool = False) -> str:

@@ -21,6 +21,7 @@ from xdsl.utils.hints import isa
 from xrelay.errors import PassError
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError
+from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
 from xrelay.passes.infra.passes import ModulePass, Pass
 from xrelay.passes.infra.pipeline import run_pipeline, unknown_name
 from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass, relay_pass, remember_names
@@ -71,7 +72,7 @@ def create_pass(text: str) -> Pass:
         return _USERS[spec.name]()
     for table in _TABLES:
         if spec.name in table:
-            return XdslPass(_instance(spec, table[spec.name]()))
+            return XdslPass(make_pass(spec, table[spec.name]()))
     names = [row.name for row in RELAY_PASSES]
     known = [*names, *(row.pass_name for row in RELAY_PASSES), *_USERS, *(name for table in _TABLES for name in table)]
     raise unknown_name("pass", spec.name, known, f"Relay's are {', '.join(names)}")
@@ -209,6 +210,7 @@ def _check_options(pass_type: type[XdslModulePass], row: RelayPass, options: Map
 
 
 def _parse(text: str) -> ArgSpec:
+    refuse_repeated_options(text)
     try:
         specs = list(parse_pipeline(text.strip()))
     except ArgSpecParseError as error:
@@ -221,13 +223,6 @@ def _parse(text: str) -> ArgSpec:
 def _options_of(spec: ArgSpec, pass_type: type[XdslModulePass], name: str) -> dict[str, object]:
     """The options written in `spec`, as values of the fields of the pass."""
     written = {key.replace("-", "_") for key in spec.parameters}
-    instance = _instance(ArgSpec(pass_type.name, spec.parameters), pass_type, name)
+    instance = make_pass(ArgSpec(pass_type.name, spec.parameters), pass_type, name)
     names = [field.name for field in dataclasses.fields(instance)]
     return {name: getattr(instance, name) for name in names if name in written}
-
-
-def _instance(spec: ArgSpec, pass_type: type[XdslModulePass], name: str | None = None) -> XdslModulePass:
-    try:
-        return pass_type.from_spec(spec)
-    except (ValueError, TypeError) as error:
-        raise PassArgumentError(f"[{name if name is not None else spec.name}] {one_line(str(error))}") from error

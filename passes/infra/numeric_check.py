@@ -22,6 +22,7 @@ from xrelay.errors import InterpreterError, PassError, XRelayError
 from xrelay.passes.infra.levels import input_arguments, level_of, run_at_level
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_stack import PassStack
 from xrelay.passes.infra.random_inputs import random_array
 from xrelay.passes.infra.rounding import REASSOCIATING_RTOL, is_exact
 
@@ -54,7 +55,7 @@ class NumericCheck(PassInstrument):
         self._rtol, self._seed, self._function, self._given = rtol, seed, function, inputs
         self._inputs: Sequence[Array] | None = None
         self._name = ""
-        self._open: list[_Results | None] = []
+        self._open = PassStack[_Results | None]()
         self._last: _Results | None = None
         self._left: ModuleOp | None = None
         self._since: list[str] = []
@@ -65,7 +66,8 @@ class NumericCheck(PassInstrument):
 
     def enter_pass_ctx(self) -> None:
         """Begin anew."""
-        self._open, self._left = [], None
+        self._open.clear()
+        self._left = None
         self._forget()
         self.checked, self.unchecked = [], []
 
@@ -76,11 +78,11 @@ class NumericCheck(PassInstrument):
                 self._forget()
             found = self._run(mod)
             self._last, self._since = (found, []) if isinstance(found, _Results) else (None, [])
-        self._open.append(self._last)
+        self._open.push(info, self._last)
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Run the module again and compare; `PassError` naming the pass where an output differs."""
-        before, after = self._open.pop(), self._run(mod)
+        before, after = self._open.pop(info), self._run(mod)
         self._left = mod
         if isinstance(after, str):
             self.unchecked.append((info.name, after))

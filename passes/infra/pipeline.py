@@ -17,6 +17,8 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 from xrelay.errors import PassError, XRelayError
 from xrelay.passes.infra.collector import rare_collections
 from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.pass_info import PassArgumentError
+from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
 from xrelay.passes.infra.source import one_line
 
 PassTable = Mapping[str, Callable[[], type[ModulePass]]]
@@ -69,25 +71,33 @@ def parse_passes(spec: str, available: PassTable, pipelines: Pipelines = dict) -
     A name of `pipelines` stands for the passes of its text. Raises `PassError` for malformed text, an unknown name
     (with the closest known one) and unusable options.
     """
-    return [_instantiate(item, available) for item in _expand(spec, available, pipelines)]
+    return [current for _, current in parse_grouped(spec, available, pipelines)]
 
 
-def _expand(spec: str, available: PassTable, pipelines: Pipelines, depth: int = 0) -> list[ArgSpec]:
+def parse_grouped(spec: str, available: PassTable, pipelines: Pipelines = dict) -> list[tuple[str, ModulePass]]:
+    """As `parse_passes`, each with the named pipeline that it comes from, empty for one that the text names."""
+    return [(group, _instantiate(item, available)) for group, item in _expand(spec, available, pipelines)]
+
+
+def _expand(spec: str, available: PassTable, pipelines: Pipelines, group: str = "") -> list[tuple[str, ArgSpec]]:
     """The entries of `spec` with named pipelines replaced by their entries, which name passes only."""
+    refuse_repeated_options(spec)
     try:
         entries = list(parse_pipeline(spec.strip()))
     except ArgSpecParseError as error:
         message = one_line(str(error).splitlines()[-1])
         raise PassError(f"malformed pass pipeline {spec!r}: {message}", help="write pass-a,pass-b{option=1}") from None
-    result: list[ArgSpec] = []
+    result: list[tuple[str, ArgSpec]] = []
     for entry in entries:
         if entry.name in available:
-            result.append(entry)
+            result.append((group, entry))
             continue
-        named: Mapping[str, str] = pipelines() if depth == 0 else {}
-        if entry.name not in named or entry.parameters:
+        named: Mapping[str, str] = {} if group else pipelines()
+        if entry.name in named and entry.parameters:
+            raise PassArgumentError(f"the pipeline {entry.name!r} takes no options", help="give them to its passes")
+        if entry.name not in named:
             raise unknown_name("pass", entry.name, [*available, *named], "xrelay-opt --list-passes shows them all")
-        result += _expand(named[entry.name], available, pipelines, depth + 1)
+        result += _expand(named[entry.name], available, pipelines, entry.name)
     return result
 
 
@@ -100,13 +110,10 @@ def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> 
 def _instantiate(item: ArgSpec, available: PassTable) -> ModulePass:
     """The pass with the options of `item`."""
     try:
-        return available[item.name]().from_spec(item)
+        pass_type = available[item.name]()
     except ImportError as error:
-        raise PassError(f"[{item.name}] cannot be loaded: {error}") from error
-    except (ValueError, TypeError) as error:
-        raise PassError(
-            f"[{item.name}] {one_line(str(error))}", help=f"xrelay-opt --help-pass {item.name} lists the options"
-        ) from error
+        raise PassError(f"[{item.name}] cannot be loaded: {one_line(str(error))}") from error
+    return make_pass(item, pass_type)
 
 
 def _pass_error(current: ModulePass, error: Exception) -> PassError:

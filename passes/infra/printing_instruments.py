@@ -10,11 +10,11 @@ from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.errors import PassError
-from xrelay.passes.infra.instruments import print_module
+from xrelay.passes.infra.instruments import print_module, save_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_stack import PassStack
 from xrelay.passes.infra.passes import ModulePass
 from xrelay.passes.infra.relay_names import check_known
 
@@ -65,7 +65,7 @@ class PrintDiff(PassInstrument):
 
     def __init__(self, stream: TextIO | None = None):
         self._stream = stream
-        self._texts: list[str] = []
+        self._texts = PassStack[str]()
 
     def enter_pass_ctx(self) -> None:
         """Forget what an error left open."""
@@ -73,11 +73,11 @@ class PrintDiff(PassInstrument):
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Remember the text that the pass meets."""
-        self._texts.append(print_module(mod))
+        self._texts.push(info, print_module(mod))
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Write the difference."""
-        before, after = self._texts.pop(), print_module(mod)
+        before, after = self._texts.pop(info), print_module(mod)
         if before == after:
             _write(self._stream, f"unchanged by {info.name}", "")
         else:
@@ -111,11 +111,7 @@ class DumpIR(PassInstrument):
     def _save(self, name: str, mod: ModuleOp) -> None:
         path = self._directory / f"{self._number:02d}_{name.replace('/', '_')}.mlir"
         self._number += 1
-        try:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            path.write_text(print_module(mod) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise PassError(f"cannot write {path}: {error.strerror}") from error
+        save_module(path, mod)
 
 
 class PrintIRPass(ModulePass):

@@ -35,6 +35,7 @@ from xrelay.dialects.relay.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.dialects.relay.weights import Array, WeightAttr
 from xrelay.errors import PassError
+from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.relay.remarks import Remark, Remarks
 from xrelay.passes.relay.rewriting import Emitter, constant_of, owner_of, per_channel
 
@@ -78,7 +79,7 @@ def fold_scale_axis(module: ModuleOp, *, direction: str = "both") -> list[Remark
             f"relay-fold-scale-axis: direction is {direction!r}", help=f"it is one of {', '.join(sorted(patterns))}"
         )
     for pattern in patterns[direction]:
-        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(module)
+        PatternRewriteWalker(counted(pattern), apply_recursively=False).rewrite_module(module)
     return remarks.all
 
 

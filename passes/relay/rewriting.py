@@ -15,6 +15,7 @@ from xrelay.dialects.relay.dtypes import numpy_dtype
 from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.dialects.relay.weights import Array, WeightAttr
+from xrelay.passes.infra.pattern_counts import counted
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -49,7 +50,7 @@ class Emitter:
 
 def rewrite(module: ModuleOp, *patterns: RewritePattern) -> None:
     """Apply `patterns` until none applies; ops that become unused go."""
-    PatternRewriteWalker(GreedyRewritePatternApplier(list(patterns))).rewrite_module(module)
+    PatternRewriteWalker(GreedyRewritePatternApplier([counted(pattern) for pattern in patterns])).rewrite_module(module)
 
 
 def constant_of(value: SSAValue) -> Array | None:

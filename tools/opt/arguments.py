@@ -8,10 +8,12 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from xrelay.tools.opt.pass_flags import add_pass_flags
+from xrelay.tools.opt.usage import answer_in_one_line
 
 
 def add_arguments(parser: ArgumentParser, version: str) -> None:
     """Declare every flag, grouped by what it is for."""
+    answer_in_one_line(parser)
     parser.add_argument("input_file", nargs="?", help="file to read; standard input without it or for '-'")
     parser.add_argument("-v", "--version", action="version", version=version)
     _add_input(parser)
@@ -47,7 +49,14 @@ def _add_passes(parser: ArgumentParser) -> None:
     )
     group.add_argument("--disable-verify", action="store_true", help="verify nothing at all")
     group.add_argument("--no-verify-each", action="store_true", help="verify the input alone, not after each pass")
-    group.add_argument("--timing", action="store_true", help="print to stderr what each step took")
+    group.add_argument("--timing", action="store_true", help="print to stderr what each step took, as a tree")
+    group.add_argument("--timing-format", choices=("text", "json"), default="text", help="the form of --timing")
+    group.add_argument("--timing-file", metavar="FILE", help="write what --timing prints into FILE instead")
+    group.add_argument(
+        "--pass-statistics",
+        action="store_true",
+        help="print to stderr the ops before and after each pass, and how often its patterns were tried and hit",
+    )
     group.add_argument("--debug", action="store_true", help="show Python tracebacks of errors (or set XRELAY_DEBUG)")
 
 
@@ -72,6 +81,7 @@ def _add_dumps(parser: ArgumentParser) -> None:
             metavar="PASS",
             help=f"print the program {when} this pass; {when} every pass without a name",
         )
+    group.add_argument("--print-ir-before-all", action="store_true", help="print the program before every pass")
     group.add_argument("--print-ir-after-all", action="store_true", help="print the program after every pass")
     group.add_argument("--print-ir-after-change", action="store_true", help="print it after passes that changed it")
     group.add_argument("--print-ir-after-failure", action="store_true", help="print what a failing pass left")

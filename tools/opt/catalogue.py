@@ -12,10 +12,12 @@ from xdsl.context import Context
 from xdsl.passes import ModulePass, get_pass_option_infos
 
 from xrelay.dialects import ALL_DIALECTS
+from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.infra.pipeline import PassTable, unknown_name
 from xrelay.passes.infra.relay_names import relay_pass
 from xrelay.passes.infra.rounding import rounding_mark
+from xrelay.passes.infra.source import one_line
 
 _QUOTE = "'"
 """Stands around types that are annotated as text."""
@@ -58,7 +60,10 @@ def pass_help(name: str, passes: PassTable) -> str:
     name = name if row is None else row.pass_name
     if name not in passes:
         raise unknown_name("pass", name, list(passes), "xrelay-opt --list-passes shows them all")
-    found = passes[name]()
+    try:
+        found = passes[name]()
+    except ImportError as error:
+        raise PassError(f"[{name}] cannot be loaded: {one_line(str(error))}") from error
     options = _options(found)
     mark = rounding_mark(name)
     lines = [name, "", inspect.getdoc(found) or "(no documentation)", ""]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import traceback
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -20,7 +20,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from xrelay import __version__
 from xrelay.dialects import with_replaced
 from xrelay.errors import ParseError, PassError, XRelayError
-from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, Timing, Verify
+from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, TimedVerify, Timing
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.source import one_line, parse_module, read_text
 from xrelay.passes.infra.verify import verification_errors
@@ -32,8 +32,10 @@ from xrelay.tools.opt.pass_flags import own_name, pass_instruments, plan_pipelin
 from xrelay.tools.opt.side_files import bring_weights, keep_weights
 from xrelay.tools.opt.targets import llvm_ir_target
 
-_T = TypeVar("_T")
+_Error = TypeVar("_Error", bound=XRelayError)
 
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C ended, as shells have it."""
 MAX_ERRORS = 20
 """Errors of one piece of input that are reported."""
 
@@ -74,11 +76,15 @@ class XRelayOptMain(xDSLOptMain):
                 return 0
             passes = plan.running
             self._check_dump_names(passes)
+            self.timing = Timing(plan.groups)
         except (PassError, ParseError) as error:
             self._report(error)
             return 2
         try:
             return self._run_chunks(passes)
+        except KeyboardInterrupt:
+            sys.stderr.write("xrelay-opt: interrupted\n")
+            return INTERRUPTED
         except XRelayError as error:
             self._report(error)
         except BrokenPipeError:
@@ -106,8 +112,8 @@ class XRelayOptMain(xDSLOptMain):
                     self._report(error)
                 status = max(status, int(bool(errors)))
         self._write("// -----\n".join(outputs))
-        if self.args.timing:
-            sys.stderr.write(self.timing.report())
+        if self.args.timing or self.args.timing_file is not None:
+            self._write_timing()
         return status
 
     def _read_chunks(self) -> list[Chunk]:
@@ -126,19 +132,20 @@ class XRelayOptMain(xDSLOptMain):
     def _process(self, chunk: Chunk, passes: Sequence[ModulePass]) -> tuple[str, list[XRelayError]]:
         """What one piece becomes, and the errors met on the way."""
         try:
-            module = self._timed("parse", lambda: self._parse(chunk))
+            with self.timing.tree.step("parse"):
+                module = self._parse(chunk)
             if not self.args.disable_verify:
-                errors = self._timed("verify", lambda: list(islice(verification_errors(module), MAX_ERRORS)))
+                with self.timing.tree.step("verify"):
+                    errors = list(islice(verification_errors(module), MAX_ERRORS))
                 if errors:
-                    return "", list(errors)
+                    return "", [_placed(error, chunk) for error in errors]
             run_pipeline(module, passes, context=self.ctx, instruments=self._instruments(chunk))
             if self.args.output_file is not None:
                 keep_weights(module, Path(self.args.output_file))
-            return self._timed("print", lambda: self._emit(module)), []
+            with self.timing.tree.step("print"):
+                return self._emit(module), []
         except XRelayError as error:
-            if error.location is None:
-                error.location = chunk.name
-            return "", [error]
+            return "", [_placed(error, chunk)]
 
     def _parse(self, chunk: Chunk) -> ModuleOp:
         module = parse_module(
@@ -167,11 +174,12 @@ class XRelayOptMain(xDSLOptMain):
         """What the flags ask for; the clock encloses nothing but the pass itself."""
         args = self.args
         found: list[Instrument] = []
-        if args.print_ir_before or args.print_ir_after or args.print_ir_after_all or args.print_ir_after_failure:
+        before, after = args.print_ir_before or args.print_ir_before_all, args.print_ir_after or args.print_ir_after_all
+        if before or after or args.print_ir_after_failure:
             found.append(
                 PrintIR(
                     sys.stderr,
-                    before_passes=_names(args.print_ir_before),
+                    before_passes=None if args.print_ir_before_all else _names(args.print_ir_before),
                     after_passes=None if args.print_ir_after_all else _names(args.print_ir_after),
                     on_failure=args.print_ir_after_failure,
                 )
@@ -183,7 +191,7 @@ class XRelayOptMain(xDSLOptMain):
             found.append(SaveIR(Path(args.dump_stages) / part))
         found += pass_instruments(args)
         if not (args.disable_verify or args.no_verify_each):
-            found.append(Verify())
+            found.append(TimedVerify(self.timing))
         return [*found, self.timing]
 
     def _check_dump_names(self, passes: Sequence[ModulePass]) -> None:
@@ -193,23 +201,22 @@ class XRelayOptMain(xDSLOptMain):
             if name and own_name(name) not in running:
                 raise PassError(f"{name!r} is not in the pipeline", help=f"it runs {', '.join(running) or 'no passes'}")
 
-    def _timed(self, name: str, action: Callable[[], _T]) -> _T:
-        """Run `action` with its time recorded."""
-        start = perf_counter()
-        result = action()
-        self.timing.record(name, perf_counter() - start)
-        return result
-
     def _write(self, text: str) -> None:
         """Write the product."""
         if self.args.output_file is None:
             sys.stdout.write(text)
             sys.stdout.flush()
-            return
-        try:
-            Path(self.args.output_file).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise XRelayError(f"cannot write the file: {error.strerror}", location=self.args.output_file) from error
+        else:
+            _write_file(self.args.output_file, text)
+
+    def _write_timing(self) -> None:
+        """Write what each step took."""
+        as_json = self.args.timing_format == "json"
+        text = json.dumps(self.timing.tree.root.as_data()) + "\n" if as_json else self.timing.report()
+        if self.args.timing_file is None:
+            sys.stderr.write(text)
+        else:
+            _write_file(self.args.timing_file, text)
 
     def _report(self, error: XRelayError) -> None:
         """Tell the user."""
@@ -217,6 +224,20 @@ class XRelayOptMain(xDSLOptMain):
             traceback.print_exception(error)
         sys.stderr.write(error.render() + "\n")
         sys.stderr.writelines(f"note: {note}\n" for note in getattr(error, "__notes__", ()))
+
+
+def _placed(error: _Error, chunk: Chunk) -> _Error:
+    """The error, in the piece of the file where it knows no better place."""
+    if error.location is None:
+        error.location = chunk.name
+    return error
+
+
+def _write_file(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise XRelayError(f"cannot write the file: {error.strerror}", location=path) from error
 
 
 def _names(values: list[str] | None) -> frozenset[str] | None:

@@ -17,7 +17,7 @@ from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.named_passes import configured
 from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.pipeline import PassTable, parse_passes
+from xrelay.passes.infra.pipeline import PassTable, parse_grouped, parse_passes
 from xrelay.passes.infra.relay_names import RELAY_PASSES, relay_pass, remember_names
 from xrelay.passes.infra.source import read_text
 from xrelay.tools.opt.catalogue import named_pipelines
@@ -32,6 +32,8 @@ class PlannedPass:
     current: ModulePass
     level: int
     decision: PassDecision
+    group: str = ""
+    """The named pipeline that it comes from."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Plan:
     def running(self) -> list[ModulePass]:
         """The passes that run."""
         return [planned.current for planned in self.passes if planned.decision.runs]
+
+    @property
+    def groups(self) -> list[str]:
+        """The named pipeline of each pass that runs."""
+        return [planned.group for planned in self.passes if planned.decision.runs]
 
     def render(self) -> str:
         """A line for every pass: whether it runs, its level, its options, and why."""
@@ -105,10 +112,9 @@ def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
     if not text and (filtering or args.print_pipeline):
         passes, level = _default_passes(available), context.opt_level
     else:
-        passes = [
-            (current, _level_of(current)) for current in parse_passes(own_names(text), available, named_pipelines)
-        ]
-    return Plan(tuple(_planned(current, needs, context, level) for current, needs in passes), level)
+        found = parse_grouped(own_names(text), available, named_pipelines)
+        passes = [(current, _level_of(current), group) for group, current in found]
+    return Plan(tuple(_planned(current, needs, group, context, level) for current, needs, group in passes), level)
 
 
 def pass_instruments(args: Namespace) -> list[Instrument]:
@@ -122,6 +128,10 @@ def pass_instruments(args: Namespace) -> list[Instrument]:
         from xrelay.tools.opt.reporting import ReportingReproducer
 
         found.append(Hooks(ReportingReproducer(args.crash_reproducer)))
+    if args.pass_statistics:
+        from xrelay.tools.opt.reporting import ReportingStatistics
+
+        found.append(Hooks(ReportingStatistics()))
     return found
 
 
@@ -158,12 +168,12 @@ def _split(names: Sequence[str]) -> list[str]:
     return [name.strip() for value in names for name in value.split(",")]
 
 
-def _planned(current: ModulePass, needs: int, context: PassContext, level: int | None) -> PlannedPass:
+def _planned(current: ModulePass, needs: int, group: str, context: PassContext, level: int | None) -> PlannedPass:
     """Decide about one pass; without a level only the names decide."""
     decision = context.decide(PassInfo(needs if level is not None else 0, current.name))
     if decision.runs and level is None and "opt_level" in decision.reason:
         decision = PassDecision(True, "the pipeline names it")
-    return PlannedPass(configured(current, context, use_level=level is not None), needs, decision)
+    return PlannedPass(configured(current, context, use_level=level is not None), needs, decision, group)
 
 
 def _level_of(current: ModulePass) -> int:
@@ -171,13 +181,13 @@ def _level_of(current: ModulePass) -> int:
     return 0 if row is None else row.opt_level
 
 
-def _default_passes(available: PassTable) -> list[tuple[ModulePass, int]]:
+def _default_passes(available: PassTable) -> list[tuple[ModulePass, int, str]]:
     """The graph pipeline of the compiler: every pass with the level from which it runs."""
     from xrelay.passes.relay.pipelines import DEFAULT_PIPELINE
 
     rows = [(0, "relay-infer-type"), *((row.opt_level, row.spec) for row in DEFAULT_PIPELINE), (0, "relay-fuse-ops")]
     specs = [(level, spec.replace("{vector-lanes={lanes}}", "")) for level, spec in rows]
-    return [(current, level) for level, spec in specs for current in parse_passes(spec, available)]
+    return [(current, level, "") for level, spec in specs for current in parse_passes(spec, available)]
 
 
 def _replayed(args: Namespace, available: PassTable) -> Plan:
@@ -198,5 +208,9 @@ def _replayed(args: Namespace, available: PassTable) -> Plan:
 
 def _unwrap(pipeline: str) -> str:
     """The passes of `builtin.module(a,b)`, as mlir-opt writes pipelines."""
-    text = pipeline.strip()
-    return text.removeprefix("builtin.module(").removesuffix(")") if text.startswith("builtin.module(") else text
+    text, opening = pipeline.strip(), "builtin.module("
+    if not text.startswith(opening):
+        return text
+    if not text.endswith(")"):
+        raise PassError(f"malformed pass pipeline {pipeline!r}: it lacks a ')'", help="write builtin.module(a,b)")
+    return text.removeprefix(opening).removesuffix(")")

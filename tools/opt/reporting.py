@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from xrelay.passes.infra.checking_instruments import PassStatistics
 from xrelay.passes.infra.numeric_check import NumericCheck
 from xrelay.passes.infra.reproducer import CrashReproducer
 
@@ -16,6 +17,15 @@ class ReportingCheck(NumericCheck):
         kept = ", ".join(self.checked) if self.checked else "no pass"
         sys.stderr.write(f"numerics: results kept by {kept}\n")
         sys.stderr.writelines(f"numerics: {name} not checked: {reason}\n" for name, reason in self.unchecked)
+
+
+class ReportingStatistics(PassStatistics):
+    """Statistics that are told at the end, also where a pass failed."""
+
+    def exit_pass_ctx(self) -> None:
+        """Report."""
+        super().exit_pass_ctx()
+        sys.stderr.write(self.report())
 
 
 class ReportingReproducer(CrashReproducer):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -101,9 +100,8 @@ def build_artifact(
     runner = StageRunner(stages, dump=dump, progress=progress)
     runner.run(module)
     runner.tell(len(stages), "native code")
-    start = perf_counter()
-    objects = _native(module, target, opt_level, dump, len(stages) + 1, cache=cache)
-    runner.timing.record("native code", perf_counter() - start)
+    with runner.timing.tree.step("native code"):
+        objects = _native(module, target, opt_level, dump, len(stages) + 1, cache=cache)
     if dump is not None:
         write_text(dump / "timing.txt", runner.timing.report())
     runner.tell(len(stages) + 1, "done")

@@ -65,6 +65,7 @@ class StageRunner:
         instruments += context_instruments()
         for number, stage in enumerate(self._stages, start=1):
             self.tell(number - 1, stage.name)
+            self.timing.title = stage.name
             passes = with_context(parse_passes(",".join(stage.passes), self._passes))
             run_pipeline(module, passes, context=self._context, instruments=instruments)
             self._note(stage.phase, module)

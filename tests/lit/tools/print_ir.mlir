@@ -1,5 +1,5 @@
 // RUN: xrelay-opt %s -p canonicalize,cse --print-ir-before=cse -o %t 2>&1 | filecheck %s --check-prefix BEFORE
-// RUN: xrelay-opt %s -p canonicalize,cse --print-ir-before -o %t 2>&1 | filecheck %s --check-prefix BEFORE-ANY
+// RUN: xrelay-opt %s -p canonicalize,cse --print-ir-before-all -o %t 2>&1 | filecheck %s --check-prefix BEFORE-ANY
 // RUN: xrelay-opt %s -p canonicalize,cse --print-ir-after=cse -o %t 2>&1 | filecheck %s --check-prefix AFTER
 // RUN: xrelay-opt %s -p canonicalize,cse --print-ir-after-all -o %t 2>&1 | filecheck %s --check-prefix ALL
 // RUN: xrelay-opt %s -p canonicalize,cse --print-ir-after-change -o %t 2>&1 | filecheck %s --check-prefix CHANGE

@@ -3,6 +3,7 @@
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s -p qqqqqq 2>&1 | filecheck %s --check-prefix UNKNOWN
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s -p 'cse{' 2>&1 | filecheck %s --check-prefix MALFORMED
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s -p 'cse{depth=3}' 2>&1 | filecheck %s --check-prefix OPTION
+// RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s --timng 2>&1 | filecheck %s --check-prefix FLAG
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s -t nothing 2>&1 | filecheck %s --check-prefix TARGET
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s -t '{' 2>&1 | filecheck %s --check-prefix TARGET-FORM
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt --help-pass cs 2>&1 | filecheck %s --check-prefix MISSPELT
@@ -10,6 +11,7 @@
 // MISSPELT: error: no pass is called 'cs'; help: did you mean 'cse'?
 // UNKNOWN: error: no pass is called 'qqqqqq'; help: xrelay-opt --list-passes shows them all
 // MALFORMED: error: malformed pass pipeline 'cse{'
-// OPTION: error: [cse] Provided arguments ["depth"] not found
+// OPTION: error: [cse] has no option 'depth'; help: cse takes no options
+// FLAG: xrelay-opt: error: unrecognized arguments: --timng; help: did you mean --timing?
 // TARGET: invalid choice: 'nothing'
 // TARGET-FORM: '{' is not of the form name{option=value}

@@ -1,0 +1,85 @@
+"""Options of passes as text: `relay-fuse-ops{max-depth=4}` made an instance, with errors that name the option."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from difflib import get_close_matches
+from typing import get_args, get_type_hints
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, ParameterListType
+from xdsl.utils.hints import isa
+
+from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError
+from xrelay.passes.infra.source import one_line
+
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BRACES = re.compile(r"([\w-]+)\{([^{}]*)\}")
+_OPTION = re.compile(r"(?:^|\s)([\w-]+)")
+
+
+def refuse_repeated_options(text: str) -> None:
+    """`PassArgumentError` where a pipeline's text gives a pass an option twice: reading it would keep the last."""
+    for name, options in _BRACES.findall(_QUOTED.sub('""', text)):
+        seen: set[str] = set()
+        for option in _OPTION.findall(options):
+            known = option.replace("_", "-")
+            if known in seen:
+                raise PassArgumentError(f"[{name}] option {known!r} is given twice", help="give it once")
+            seen.add(known)
+
+
+def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = None) -> ModulePass:
+    """The pass with the options of `spec`; `name` is what errors call it, its own unless given.
+
+    Raises `PassArgumentError` for an option that it does not have (with the closest), that is missing or has a value
+    the pass refuses, and `PassTypeError` for one of the wrong type.
+    """
+    shown = name if name is not None else spec.name
+    fields = {field.name: field for field in dataclasses.fields(pass_type)}
+    hints = get_type_hints(pass_type)
+    for option, value in spec.parameters.items():
+        key = option.replace("-", "_")
+        if key not in fields:
+            raise PassArgumentError(f"[{shown}] has no option {option!r}", help=_neighbours(key, list(fields), shown))
+        if not _fits(value, hints[key]):
+            wanted = _type_text(hints[key])
+            raise PassTypeError(f"[{shown}] option {option!r} must be {wanted}, found {_value_text(value)}")
+    for key in sorted(pass_type.required_fields()):
+        if key not in {option.replace("-", "_") for option in spec.parameters}:
+            raise PassArgumentError(f"[{shown}] needs the option {_spelt(key)!r}", help=_help(shown))
+    try:
+        return pass_type.from_spec(spec)
+    except (ValueError, TypeError) as error:
+        raise PassArgumentError(f"[{shown}] {one_line(str(error))}", help=_help(shown)) from error
+
+
+def _fits(value: ParameterListType, hint: type[object]) -> bool:
+    """Whether xDSL makes a field of type `hint` of `value`; true and false are no numbers here."""
+    if len(value) == 1 and isa(value[0], hint):
+        return not isinstance(value[0], bool) or isa(True, hint) != isa(2, hint)
+    return isa(value, hint) or (not value and isa(None, hint))
+
+
+def _neighbours(key: str, known: list[str], name: str) -> str:
+    close = get_close_matches(key, known, 1)
+    if close:
+        return f"did you mean {_spelt(close[0])!r}?"
+    return f"options: {', '.join(map(_spelt, known))}" if known else f"{name} takes no options"
+
+
+def _help(name: str) -> str:
+    return f"xrelay-opt --help-pass {name} lists the options"
+
+
+def _spelt(key: str) -> str:
+    return key.replace("_", "-")
+
+
+def _type_text(hint: type[object]) -> str:
+    return getattr(hint, "__name__", str(hint)) if not get_args(hint) else str(hint)
+
+
+def _value_text(value: ParameterListType) -> str:
+    return ",".join(map(repr, value)) if value else "no value"

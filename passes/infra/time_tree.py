@@ -1,0 +1,98 @@
+"""Where time goes, as a tree of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+
+@dataclass
+class Step:
+    """Something that took time, and the steps in it."""
+
+    name: str
+    seconds: float = 0.0
+    steps: list[Step] = field(default_factory=list["Step"])
+
+    @property
+    def own_seconds(self) -> float:
+        """The time outside of `steps`."""
+        return self.seconds - sum(step.seconds for step in self.steps)
+
+    def child(self, name: str, *, merge: bool) -> Step:
+        """A new step in this one; with `merge` the one of that name, where there is one."""
+        found = next((step for step in self.steps if step.name == name), None) if merge else None
+        if found is None:
+            found = Step(name)
+            self.steps.append(found)
+        return found
+
+    def walk(self) -> Iterator[tuple[Step, Step, int]]:
+        """Every step below this one with its parent and its depth, parents first."""
+        stack: list[tuple[Step, Step, int]] = [(step, self, 0) for step in reversed(self.steps)]
+        while stack:
+            step, parent, depth = stack.pop()
+            yield step, parent, depth
+            stack += ((inner, step, depth + 1) for inner in reversed(step.steps))
+
+    def as_data(self, steps: str = "steps") -> dict[str, object]:
+        """The step for JSON, with the inner ones under the key `steps`; no deeper than pipelines nest."""
+        return {
+            "name": self.name,
+            "seconds": self.seconds,
+            "own_seconds": self.own_seconds,
+            steps: [step.as_data(steps) for step in self.steps],
+        }
+
+
+class TimeTree:
+    """A clock for steps that enclose each other."""
+
+    def __init__(self) -> None:
+        self.root = Step("total")
+        self._open: list[tuple[Step, float]] = []
+
+    @property
+    def depth(self) -> int:
+        """How many steps are open."""
+        return len(self._open)
+
+    def open(self, name: str, *, merge: bool = False) -> None:
+        """Begin a step in the innermost one; with `merge` go on with an earlier one of that name."""
+        parent = self._open[-1][0] if self._open else self.root
+        self._open.append((parent.child(name, merge=merge), perf_counter()))
+
+    def close(self) -> None:
+        """End the innermost step."""
+        step, start = self._open.pop()
+        step.seconds += perf_counter() - start
+        if not self._open:
+            self.root.seconds = sum(inner.seconds for inner in self.root.steps)
+
+    def close_to(self, depth: int) -> None:
+        """End the steps that an error left open, until `depth` are open."""
+        while self.depth > depth:
+            self.close()
+
+    @contextmanager
+    def step(self, name: str) -> Generator[None]:
+        """Time what happens inside, added to what steps of that name took before."""
+        depth = self.depth
+        self.open(name, merge=True)
+        try:
+            yield
+        finally:
+            self.close_to(depth)
+
+    def report(self) -> str:
+        """A table of seconds, of which outside of inner steps, shares of the total, and names indented by depth."""
+        total = self.root.seconds
+        rows = [
+            f"{step.seconds:10.4f} {step.own_seconds:10.4f} {step.seconds / total if total else 0:8.1%}  "
+            f"{'  ' * depth}{step.name}"
+            for step, _, depth in self.root.walk()
+        ]
+        last = f"{total:10.4f} {'':10} {1:8.1%}  {self.root.name}"
+        return "\n".join(["   seconds        own    share  step", *rows, last]) + "\n"
