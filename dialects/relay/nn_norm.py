@@ -70,12 +70,13 @@ class BatchNormOp(RelayOp):
         """The tuple of data, mean and variance types; C1 to C3."""
         vector = self._vector_type(operand_types)
         _, element = self.shape_operand(operand_types, 0)
-        self.require(isinstance(element, AnyFloat), "C3", f"the element type must be a float, found {element}")
+        self.require(isinstance(element, AnyFloat), "C3", lambda: f"the element type must be a float, found {element}")
         for index, what in enumerate(VECTORS, start=1):
             shape, found = self.shape_operand(operand_types, index)
             self.require(len(shape) == 1, "C2", f"{what} must have rank 1, found {len(shape)}")
             self.require_equal(shape[0], vector.get_shape()[0], "C2", f"{what} and the data's axis differ in extent:")
-            self.require(found == element, "C3", f"element type {found} of {what} is not the data's, {element}")
+            if found != element:
+                self.require(False, "C3", f"element type {found} of {what} is not the data's, {element}")
         return TupleType((self.tensor_operand(operand_types, 0), vector, vector))
 
     def _vector_type(self, operand_types: Sequence[Attribute]) -> AnyTensorType:

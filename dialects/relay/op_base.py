@@ -8,7 +8,7 @@ index-space definition in `xrelay.lowering.relay_to_topi`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from operator import index as integer
 from typing import ClassVar, Self, TypeAlias, cast
@@ -88,10 +88,15 @@ class RelayOp(IRDLOperation):
         """
         return operand_types
 
-    def require(self, condition: bool, constraint: str, message: str, *, help: str | None = None) -> None:
-        """Raise `ConstraintError` naming this op and `constraint` unless `condition` holds."""
+    def require(
+        self, condition: bool, constraint: str, message: str | Callable[[], str], *, help: str | None = None
+    ) -> None:
+        """Raise `ConstraintError` naming this op and `constraint` unless `condition` holds.
+
+        A message that is long in the making, as one with a type in it is, is given by a function.
+        """
         if not condition:
-            raise ConstraintError(self.name, constraint, message, help=help)
+            raise ConstraintError(self.name, constraint, message if isinstance(message, str) else message(), help=help)
 
     def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:
         """Require two dimensions not to differ for certain; `what` names both sides, e.g. "in-channels"."""
@@ -118,7 +123,9 @@ class RelayOp(IRDLOperation):
         if attribute is None:
             return default
         self.require(
-            isinstance(attribute, TypeAttribute), constraint, f"the dtype must be an element type, found {attribute}"
+            isinstance(attribute, TypeAttribute),
+            constraint,
+            lambda: f"the dtype must be an element type, found {attribute}",
         )
         return attribute
 
