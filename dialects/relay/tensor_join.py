@@ -61,7 +61,8 @@ class ConcatenateOp(RelayOp):
         axis = require_axis(self, self.axis.value.data, len(result), "C2")
         for index, (shape, found) in enumerate(fields[1:], start=1):
             result = self._joined(result, shape, axis, index)
-            self.require(found == element, "C4", f"element types {element} of field 0 and {found} of field {index}")
+            if found != element:
+                self.require(False, "C4", f"element types {element} of field 0 and {found} of field {index}")
         return tensor_type(result, element)
 
     def _joined(self, result: Shape, shape: Shape, axis: int, index: int) -> Shape:
