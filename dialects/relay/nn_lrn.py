@@ -64,7 +64,7 @@ class LRNOp(RelayOp):
         require_axis(self, self.axis.value.data, len(shape), "C1")
         size = self.size.value.data
         self.require(size >= 1, "C2", f"size is {size}, it must be at least 1")
-        self.require(isinstance(element, AnyFloat), "C3", f"the element type must be a float, found {element}")
+        self.require(isinstance(element, AnyFloat), "C3", lambda: f"the element type must be a float, found {element}")
         return self.tensor_operand(operand_types, 0)
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
