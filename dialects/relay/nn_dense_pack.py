@@ -77,7 +77,7 @@ class ContribDensePackOp(RelayOp):
         units = optional_int(self.units)
         if units is not None:
             self.require_equal(extents["N"], units, "C4", "the weight's N and units differ:")
-        self.require(element == weight_element, "C5", f"element types {element} != {weight_element}")
+        self.require(element == weight_element, "C5", lambda: f"element types {element} != {weight_element}")
         return tensor_type((*data[:-1], extents["N"]), element if self.out_dtype is None else self.out_dtype)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
