@@ -69,7 +69,7 @@ class SoftmaxOp(RelayOp):
         """The data's type; C1 and C2."""
         shape, element = self.shape_operand(operand_types, 0)
         require_axis(self, self.axis.value.data, len(shape), "C1")
-        self.require(isinstance(element, AnyFloat), "C2", f"the element type must be a float, found {element}")
+        self.require(isinstance(element, AnyFloat), "C2", lambda: f"the element type must be a float, found {element}")
         return operand_types[0]
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
