@@ -123,7 +123,7 @@ class DropoutOp(RelayOp):
         self.require(
             isinstance(type.element_type, AnyFloat),
             "C2",
-            f"the element type must be a float, found {type.element_type}",
+            lambda: f"the element type must be a float, found {type.element_type}",
         )
         return TupleType((type, type))
 
