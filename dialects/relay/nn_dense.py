@@ -69,7 +69,7 @@ class DenseOp(RelayOp):
         units = optional_int(self.units)
         if units is not None:
             self.require_equal(weight[0], units, "C3", "weight's first extent and units differ:")
-        self.require(element == weight_element, "C4", f"element types {element} != {weight_element}")
+        self.require(element == weight_element, "C4", lambda: f"element types {element} != {weight_element}")
         return tensor_type((*outer, weight[0]), self.element_type_property(self.out_dtype, element, "C5"))
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
