@@ -126,7 +126,7 @@ class BiasAddOp(RelayOp):
         axis = require_axis(self, self.axis.value.data, len(data), "C1")
         self.require(len(bias) == 1, "C2", f"the bias must have rank 1, found {len(bias)}")
         self.require_equal(bias[0], data[axis], "C2", f"the bias and axis {axis} of the data differ in extent:")
-        self.require(element == bias_element, "C3", f"element types {element} != {bias_element}")
+        self.require(element == bias_element, "C3", lambda: f"element types {element} != {bias_element}")
         return operand_types[0]
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
