@@ -131,7 +131,7 @@ class Conv2DOp(RelayOp):
         """Count the windows along height and width; C1 to C10."""
         data_shape, element = self.shape_operand(operand_types, 0)
         weight_shape, weight_element = self.shape_operand(operand_types, 1)
-        self.require(element == weight_element, "C10", f"element types {element} != {weight_element}")
+        self.require(element == weight_element, "C10", lambda: f"element types {element} != {weight_element}")
         self._check_attributes()
         data_layout, weight_layout, out_layout = self.layouts
         data = extents_in(self, data_layout, data_shape, "C2")
