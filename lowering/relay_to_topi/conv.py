@@ -16,6 +16,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi.half_precision import into_single
 from xrelay.lowering.relay_to_topi.strategies import Build, implements
 
 
@@ -54,11 +55,12 @@ def _named(topi_op: type[Conv2dNchwOp | Conv2dNchwcOp]) -> Build:
     return build
 
 
-implements("relay.nn.conv2d", "conv2d_nchwc", priority=15, condition=_is_blocked)(_named(Conv2dNchwcOp))
-implements("relay.nn.conv2d", "conv2d_nchw", condition=_is_plain)(_named(Conv2dNchwOp))
+implements("relay.nn.conv2d", "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
+implements("relay.nn.conv2d", "conv2d_nchw", condition=_is_plain)(into_single(_named(Conv2dNchwOp)))
 
 
 @implements("relay.nn.conv2d", "conv2d_any_layout", priority=5)
+@into_single
 def build_conv2d_any_layout(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A guarded compute in whatever layouts the op names: correct everywhere, fast nowhere."""
     op = cast(Conv2DOp, emitter.op)

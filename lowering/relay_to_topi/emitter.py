@@ -32,7 +32,7 @@ class TopiEmitter:
     op: Operation
 
     def __init__(self, op: Operation, rewriter: ConversionRewriter):
-        self.op, self._rewriter = op, rewriter
+        self.op, self.rewriter = op, rewriter
 
     # --- operands and result -----------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ class TopiEmitter:
 
     def insert(self, op: OpT) -> OpT:
         """Add a topi op before the relay op, with its location."""
-        return self._rewriter.insert(op)
+        return self.rewriter.insert(op)
 
     def compute(
         self,

@@ -10,10 +10,12 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
 @implements("relay.nn.lrn", "lrn.generic")
+@in_single
 def build_lrn(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`x / base^beta` as `x * exp(-beta * log(base))`: both functions stay in vector registers, a power would not."""
     data = emitter.operand(0)

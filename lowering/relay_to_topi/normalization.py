@@ -10,10 +10,12 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
 @implements("relay.nn.batch_norm", "batch_norm.generic")
+@in_single
 def build_batch_norm(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`(x - mean) / sqrt(var + epsilon) * gamma + beta`; the other two fields are the statistics, unchanged."""
     data, gamma, beta, mean, variance = (emitter.operand(index) for index in range(5))

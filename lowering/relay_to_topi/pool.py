@@ -18,6 +18,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import Build, implements
 
 
@@ -89,14 +90,20 @@ def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layou
     return emitter.compute("layout_transform", names, element, fill)
 
 
+def _summed(kind: Kind, build: Build) -> Build:
+    """`build`, adding up in f32 where it adds up."""
+    return in_single(build) if kind == "avg" else build
+
+
 _KINDS: dict[str, Kind] = {"nn.max_pool2d": "max", "nn.avg_pool2d": "avg"}
 
 for _name, _kind in _KINDS.items():
-    implements(f"relay.{_name}", f"{_name}.pool2d", condition=_channels_first)(_named(_kind))
-    implements(f"relay.{_name}", f"{_name}.any_layout", priority=5)(_any_layout(_kind))
+    implements(f"relay.{_name}", f"{_name}.pool2d", condition=_channels_first)(_summed(_kind, _named(_kind)))
+    implements(f"relay.{_name}", f"{_name}.any_layout", priority=5)(_summed(_kind, _any_layout(_kind)))
 
 
 @implements("relay.nn.global_avg_pool2d", "global_avg_pool2d.generic")
+@in_single
 def build_global_avg_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over height and width, then a division by their product."""
     data, layout = emitter.operand(0), _layout(emitter.op)
@@ -132,7 +139,7 @@ def build_global_max_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
     def largest(b: Body) -> SSAValue:
         at = [*b.spatial]
         at[rows], at[columns] = b.reduction
-        return b.maximum(b.accumulators[0], b.read(data, *at))
+        return b.largest(b.accumulators[0], b.read(data, *at))
 
     names = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
     reduce = {"y": shape[rows], "x": shape[columns]}

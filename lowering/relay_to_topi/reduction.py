@@ -14,6 +14,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.elementwise import value_range
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 Combine = Callable[[Body, SSAValue, SSAValue], SSAValue]
@@ -54,6 +55,7 @@ def _fold(emitter: TopiEmitter, label: str, first: Number, combine: Combine) -> 
 
 
 @implements("relay.sum", "sum.generic")
+@in_single
 def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over some axes."""
     return [_fold(emitter, "sum", 0, lambda b, total, x: b.accumulate(total, x))]
@@ -63,23 +65,25 @@ def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def build_max(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The maximum over some axes."""
     first = lowest(emitter.result_type.element_type)
-    return [_fold(emitter, "max", first, lambda b, largest, x: b.maximum(largest, x))]
+    return [_fold(emitter, "max", first, lambda b, largest, x: b.largest(largest, x))]
 
 
 @implements("relay.min", "min.generic")
 def build_min(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The minimum over some axes."""
     _, first = value_range(emitter.result_type.element_type)
-    return [_fold(emitter, "min", first, lambda b, smallest, x: b.minimum(smallest, x))]
+    return [_fold(emitter, "min", first, lambda b, smallest, x: b.smallest(smallest, x))]
 
 
 @implements("relay.prod", "prod.generic")
+@in_single
 def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The product over some axes."""
     return [_fold(emitter, "prod", 1, lambda b, product, x: b.times(product, x))]
 
 
 @implements("relay.mean", "mean.generic")
+@in_single
 def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over some axes, then a division by how many elements went into it."""
     shape = shape_of(emitter.operand(0))

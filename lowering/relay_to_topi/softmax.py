@@ -8,10 +8,12 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.topi.named import SoftmaxOp
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
 @implements("relay.nn.softmax", "softmax.named")
+@in_single
 def build_softmax(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`topi.softmax`."""
     axis = emitter.integer("axis") % len(emitter.result_shape)
