@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from operator import index as integer
 from typing import ClassVar, Self, TypeAlias, cast
 
@@ -169,7 +170,7 @@ class RelayOp(IRDLOperation):
         """
         properties = cls.properties_from(attributes)
         values = [SSAValue.get(operand) for operand in operands]
-        op = cls.create(operands=values, result_types=[IncompleteType()], properties=properties)
+        op = cls.create(operands=values, result_types=[INCOMPLETE], properties=properties)
         types = [value.type for value in values]
         if cls.INFERS_FROM_INCOMPLETE or all(is_complete(type) for type in types):
             try:
@@ -280,6 +281,7 @@ class RelayOp(IRDLOperation):
         }
 
 
+INCOMPLETE = IncompleteType()
 TRUE, FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 
@@ -301,12 +303,22 @@ def to_attribute(name: str, value: AttributeValue, default: Attribute | None) ->
     if isinstance(default, DenseArrayBase) and isinstance(value, int):
         return DenseArrayBase.from_list(i64, [value] * len(cast(DenseArrayBase[IntegerType], default)))
     if isinstance(value, int):
-        return IntegerAttr(int(value), i64)
+        return _i64_attribute(int(value))
     if isinstance(value, float):
         return FloatAttr(value, f64)
     if isinstance(value, str):
         return StringAttr(value)
-    return DenseArrayBase.from_list(i64, [integer(item) for item in cast(Sequence[int], value)])
+    return _i64_array(tuple(integer(item) for item in cast(Sequence[int], value)))
+
+
+@lru_cache(maxsize=4096)
+def _i64_attribute(value: int) -> Attribute:
+    return IntegerAttr(value, i64)
+
+
+@lru_cache(maxsize=4096)
+def _i64_array(values: tuple[int, ...]) -> Attribute:
+    return DenseArrayBase.from_list(i64, values)
 
 
 def compatible(lhs: Attribute, rhs: Attribute) -> bool:
