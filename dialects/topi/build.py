@@ -37,6 +37,8 @@ REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 REGROUPED_CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
 """What is allowed of sums that reductions make: other orders, and fused multiply-adds."""
+UNSIGNED_ZEROS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
+"""What is allowed of maxima that reductions make; ordering zeros costs a processor two more operations."""
 
 IndexLike: TypeAlias = AffineExpr | int
 Number: TypeAlias = float | int
@@ -129,6 +131,18 @@ class Body:
         if not isinstance(a.type, AnyFloat):
             return self.plus(accumulator, self.times(a, b))
         return self.add(arith.AddfOp(accumulator, self.add(arith.MulfOp(a, b, CONTRACTED)), REGROUPED_CONTRACTED))
+
+    def largest(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
+        """One more value of a maximum in any order; which of 0.0 and -0.0 remains is left open, as numpy does."""
+        if isinstance(value.type, AnyFloat):
+            return self.add(arith.MaximumfOp(accumulator, value, UNSIGNED_ZEROS))
+        return self.maximum(accumulator, value)
+
+    def smallest(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
+        """One more value of a minimum in any order; see `largest`."""
+        if isinstance(value.type, AnyFloat):
+            return self.add(arith.MinimumfOp(accumulator, value, UNSIGNED_ZEROS))
+        return self.minimum(accumulator, value)
 
     def minus(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Difference, of floats or integers; `LoweringError` for booleans, which have none."""

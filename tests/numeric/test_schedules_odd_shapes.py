@@ -38,6 +38,34 @@ def test_convolutions_on_plain_images(
     check_native(module_of(body), [weight(1, channels, rows, columns, seed=1)])
 
 
+BLOCKED = [
+    # channels, filters, rows, columns, kernel, stride
+    (16, 48, 7, 7, 3, 1),
+    (32, 16 * 13, 5, 14, 1, 1),
+    (16, 80, 9, 5, 3, 2),
+    (32, 24, 3, 3, 3, 1),
+    (16, 16 * 7, 2, 4, 1, 1),
+]
+
+
+@pytest.mark.parametrize(("channels", "filters", "rows", "columns", "kernel", "stride"), BLOCKED)
+def test_convolutions_in_blocks(channels: int, filters: int, rows: int, columns: int, kernel: int, stride: int) -> None:
+    data = relay.var("data", shape=(2, channels, rows, columns))
+    filter_ = relay.const(weight(filters, channels, kernel, kernel))
+    pad = kernel // 2
+    conv = relay.nn.conv2d(data, filter_, strides=(stride, stride), padding=(pad, pad, pad, pad))
+    check_native(module_of(relay.nn.relu(conv)), [weight(2, channels, rows, columns, seed=1)])
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 7, 7), (2, 5, 13, 13), (1, 40, 5, 9), (3, 1, 2, 33)])
+def test_means_of_images(shape: tuple[int, ...]) -> None:
+    data = relay.var("data", shape=shape)
+    pooled = relay.nn.global_avg_pool2d(data)
+    check_native(
+        module_of(relay.mean(relay.nn.relu(data), axis=[2, 3]) + relay.squeeze(pooled, axis=[2, 3])), [weight(*shape)]
+    )
+
+
 @pytest.mark.parametrize("shape", [(16, 16), (17, 16), (33, 50), (64, 8), (128, 128), (3, 40, 24)])
 def test_transpositions(shape: tuple[int, ...]) -> None:
     data = relay.var("data", shape=shape)

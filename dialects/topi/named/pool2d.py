@@ -179,7 +179,7 @@ class Pool2dOp(NamedOp):
             else:
                 value = b.guard(b.in_bounds(taps, sizes), element, read, lambda: b.constant(first, element))
             accumulator = b.accumulators[0]
-            return [b.maximum(accumulator, value) if self.kind.data == "max" else b.accumulate(accumulator, value)]
+            return [b.largest(accumulator, value) if self.kind.data == "max" else b.accumulate(accumulator, value)]
 
         reduce = {"y": window.kernel[0], "x": window.kernel[1]}
         return compute(label, image_variables(shape_of(self.tensor)), [element], body, reduce=reduce, init=[first])

@@ -58,13 +58,17 @@ class SoftmaxOp(NamedOp):
             )
 
     def expand(self) -> Expansion:
-        """Maximum, exponentials, their sum, and the quotient: four computes."""
+        """Maximum, exponentials, their sum, its reciprocal, and the products: five computes.
+
+        One quotient a row: dividing a vector takes a core as long as eight multiplications.
+        """
         expansion = Expansion()
         element = tensor_type(self.data).element_type
         largest = expansion.add(self._fold("softmax_max", self.data, lowest(element)))
         exponentials = expansion.add(self._exponentials(largest))
         total = expansion.add(self._fold("softmax_sum", exponentials, 0))
-        return expansion.finish(self._quotient(exponentials, total))
+        scale = expansion.add(self._reciprocal(total))
+        return expansion.finish(self._products(exponentials, scale))
 
     def _fold(self, label: str, source: SSAValue, first: float) -> ComputeOp:
         """The maximum (first value below all) or the sum (first value 0) along the axis."""
@@ -73,7 +77,7 @@ class SoftmaxOp(NamedOp):
 
         def body(b: Body) -> list[SSAValue]:
             value = b.read(source, *b.spatial[:axis], b.reduction[0], *b.spatial[axis:])
-            return [(b.accumulate if first == 0 else b.maximum)(b.accumulators[0], value)]
+            return [(b.accumulate if first == 0 else b.largest)(b.accumulators[0], value)]
 
         sizes = variables("i", shape)
         spatial = {name: size for i, (name, size) in enumerate(sizes.items()) if i != axis}
@@ -90,9 +94,17 @@ class SoftmaxOp(NamedOp):
 
         return self._elementwise("softmax_exp", body)
 
-    def _quotient(self, exponentials: SSAValue, total: SSAValue) -> ComputeOp:
+    def _reciprocal(self, total: SSAValue) -> ComputeOp:
+        element = tensor_type(self.data).element_type
+
         def body(b: Body) -> list[SSAValue]:
-            return [b.divide(b.read(exponentials, *b.spatial), b.read(total, *self._without_axis(b.spatial)))]
+            return [b.divide(b.constant(1, element), b.read(total, *b.spatial))]
+
+        return compute("softmax_scale", variables("i", shape_of(total)), [element], body)
+
+    def _products(self, exponentials: SSAValue, scale: SSAValue) -> ComputeOp:
+        def body(b: Body) -> list[SSAValue]:
+            return [b.times(b.read(exponentials, *b.spatial), b.read(scale, *self._without_axis(b.spatial)))]
 
         return self._elementwise("softmax", body)
 

@@ -29,7 +29,8 @@ def schedule_conv2d_nchwc(plan: Plan) -> bool:
                                                        epilogue on the tile, stored
     ```
 
-    Columns and blocks of a tile follow from the registers (`tiles.choose_tile`); the padded image is a nest before.
+    Rows, columns and blocks of a tile follow from the registers (`tiles.choose_tile`): where a row of the image is
+    short, several of them share the weights. The padded image is a nest before.
     """
     found = [block for block in plan.blocks() if block.is_reduction and source_of(block) == SOURCE]
     if len(found) != 1 or len(found[0].kinds) < LANES + 1:
@@ -51,11 +52,13 @@ def _tile(plan: Plan, block: BlockOp, consumer: BlockOp) -> None:
         extents[COLUMNS],
         extents[CHANNELS],
         plan.target.vector_registers,
+        height=extents[ROWS] if not depthwise else 1,
         vectors_per_block=vectors_per_block,
         shares_broadcasts=not depthwise,
         max_blocks=max(1, extents[CHANNELS] // 2) if rows == 1 else None,
     )
     axes = [
+        TiledAxis(ROWS, tile.rows),
         TiledAxis(COLUMNS, tile.columns),
         TiledAxis(CHANNELS, tile.blocks),
         TiledAxis(LANES, extents[LANES], lanes=True),
@@ -66,9 +69,10 @@ def _tile(plan: Plan, block: BlockOp, consumer: BlockOp) -> None:
         plan.because(f"no register tile for {name}: {refused}")
         return
     kind = "depthwise, " if depthwise else ""
+    rows_text = f"{tile.rows} rows x " if tile.rows > 1 else ""
     plan.because(
-        f"{kind}{tile.columns} columns x {tile.blocks} blocks of {extents[LANES]} channels = "
-        f"{tile.columns * tile.blocks * vectors_per_block} accumulators of {plan.target.vector_registers} registers, "
+        f"{kind}{rows_text}{tile.columns} columns x {tile.blocks} blocks of {extents[LANES]} channels = "
+        f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {plan.target.vector_registers} registers, "
         f"expected at {tile.efficiency:.0%} of the peak"
     )
 

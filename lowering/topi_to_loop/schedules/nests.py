@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ValueMap
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.lowering.topi_to_loop.schedules.plan import (
     ITERATIONS_PER_THREAD,
@@ -163,6 +163,8 @@ def vectorize_fold(plan: Plan, name: str, spatial: Sequence[str], reduction: Seq
     refused = trial.why_not_vectorized(row)
     if refused is not None:
         plan.because(f"the reduction stays innermost: {refused}")
+        if reduction:
+            _fuse_terms(plan, name, reduction)
         return False
     if reduction:
         plan.do(Reorder((*reduction, row)))
@@ -170,6 +172,38 @@ def vectorize_fold(plan: Plan, name: str, spatial: Sequence[str], reduction: Seq
     if len(loops) > 1 and plan.extent(loops[0]) <= MAX_UNROLLED_VECTORS:
         plan.do(Unroll(loops[0]))
     return True
+
+
+def _fuse_terms(plan: Plan, name: str, reduction: Sequence[str]) -> None:
+    """Makes one loop of those over terms that lie side by side in memory.
+
+    LLVM makes lanes of the terms; its partial vector then comes once, not once a row.
+    """
+    row = reduction[-1]
+    for loop in reversed(reduction[:-1]):
+        if not _side_by_side(plan.block(name), loop, row):
+            break
+        fused = f"{loop}_{row}"
+        if plan.attempt(Fuse(loop, row, fused)) is not None:
+            break
+        plan.because(f"{fused}: terms side by side")
+        row = fused
+
+
+def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
+    """Whether all that is read along both loops lies in memory as one row."""
+    positions = {loop_of_variable(block, position): position for position in range(len(block.kinds))}
+    if outer not in positions or inner not in positions:
+        return False
+    pair = [block.variables[positions[loop]] for loop in (outer, inner)]
+    width = block.extents[positions[inner]]
+    reads = [op for op in block.body.walk() if isinstance(op, LoadOp) and not set(pair).isdisjoint(op.index_operands)]
+    return all(
+        len(load.index) > 1
+        and [load.index[-2], load.index[-1]] == [ValueMap.identity([variable]) for variable in pair]
+        and memref_type(load.memref).get_shape()[-1] == width
+        for load in reads
+    )
 
 
 def schedule_remaining(plan: Plan) -> None:

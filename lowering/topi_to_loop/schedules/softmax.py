@@ -20,8 +20,8 @@ def schedule_softmax(plan: Plan) -> bool:
     for i: max                       parallel for i:
     for i, j: exp           →          max of the row
     for i: sum                         exp of the row, in lanes
-    for i, j: quotient                 sum of the row
-                                       quotient of the row, in lanes
+    for i: 1 / sum                     sum of the row, and its reciprocal
+    for i, j: product                  product of the row, in lanes
     ```
     """
     blocks = plan.blocks()
@@ -36,8 +36,12 @@ def schedule_softmax(plan: Plan) -> bool:
 
 
 def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:
-    """The leading loops of the last stage on which every reduction that it reads depends: they number the rows."""
-    results = {buffer for block in blocks if block.is_reduction for buffer in block.writes}
+    """The leading loops of the last stage on which all that it reads of a row depends: they number the rows.
+
+    A sum, or what is made of one, has fewer axes than the row itself.
+    """
+    rank = len(last.spatial)
+    results = {buffer for block in blocks if len(block.spatial) < rank for buffer in block.writes}
     loads = [op for op in last.walk() if isinstance(op, LoadOp) and op.memref in results]
     rows: list[str] = []
     for position, variable in enumerate(last.variables):

@@ -1,34 +1,52 @@
 """How large a register tile should be: an analytical model of accumulators, loads and partial tiles.
 
-A step of the inner loop multiplies `columns` broadcast scalars with `vectors` vectors of weights into
-`columns * vectors` accumulators. A multiply-add takes four cycles and two start in each, so eight accumulators keep a
-core busy; a weight is loaded for `columns` multiply-adds, mostly from the second cache, a scalar for `vectors`, from
-the first. The constants follow kernels of this shape, measured (14×2: 94 % of the peak, 4×4: 90 to 97 %, 14×1: 36 %,
+A step of the inner loop multiplies `positions` broadcast scalars (columns of one or more rows) with `vectors` vectors
+of weights into `positions * vectors` accumulators. A multiply-add takes four cycles and two start in each, so eight
+accumulators keep a core busy. A vector of weights is used once a position and comes from the second cache, which
+delivers one in about four and a half cycles, the time of nine multiply-adds: tiles of fewer positions wait for it. A
+scalar serves `vectors` multiply-adds, from the first cache. The constants follow kernels of this shape, measured on
+Zen 4, Zen 5 and Sapphire Rapids (14×2: 94 to 97 % of the peak, 13×2: 97 %, 7×2: 70 to 83 %, 28×1: 80 %, 14×1: 36 %,
 7×4: spills).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 MIN_ACCUMULATORS = 10
 """With fewer chains of multiply-adds the latency shows."""
 
+MIN_POSITIONS = 9
+"""With fewer multiply-adds for each vector of weights the second cache does not keep up."""
+
 WEIGHT_LOAD, SCALAR_LOAD = 0.3, 0.1
 """What a load that serves one multiply-add alone adds to its time."""
 
-SINGLE_VECTOR_PENALTY = 0.4
+SINGLE_VECTOR_PENALTY = 0.6
 """A broadcast that serves one vector alone: as many loads as multiply-adds."""
+
+PARTIAL_TILE_CODE = 1
+"""What a partial tile costs besides its own time, in positions: it is another copy of the code."""
 
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """`columns` × `blocks` sums, and how busy the multiply-add units are expected to be (1: always)."""
+    """`rows` × `columns` × `blocks` sums, and how busy the multiply-add units are expected to be (1: always).
+
+    There is more than one row only where a row has no more columns than the tile.
+    """
 
     columns: int
     blocks: int
     efficiency: float
+    rows: int = 1
+
+    @property
+    def positions(self) -> int:
+        """How many places of the image a tile has."""
+        return self.rows * self.columns
 
 
 def divisors(number: int) -> list[int]:
@@ -36,16 +54,23 @@ def divisors(number: int) -> list[int]:
     return [d for d in range(1, number + 1) if number % d == 0]
 
 
-def fits(columns: int, vectors: int, registers: int) -> bool:
+def fits(positions: int, vectors: int, registers: int) -> bool:
     """Whether accumulators, one step's weights and a broadcast find room in the registers."""
-    return columns * vectors + vectors + 1 <= registers
+    return positions * vectors + vectors + 1 <= registers
 
 
-def efficiency(columns: int, vectors: int) -> float:
+def efficiency(positions: int, vectors: int) -> float:
     """The share of the peak that full tiles of this size are expected to reach."""
-    latency = min(1.0, columns * vectors / MIN_ACCUMULATORS)
-    time = 1.0 + WEIGHT_LOAD / columns + SCALAR_LOAD / vectors
-    return latency / time * (SINGLE_VECTOR_PENALTY if vectors == 1 and columns > 1 else 1.0)
+    latency = min(1.0, positions * vectors / MIN_ACCUMULATORS)
+    streaming = min(1.0, positions / MIN_POSITIONS)
+    time = 1.0 + WEIGHT_LOAD / positions + SCALAR_LOAD / vectors
+    alone = SINGLE_VECTOR_PENALTY if vectors == 1 and positions > 1 else 1.0
+    return min(latency, streaming) / time * alone
+
+
+def _depthwise_efficiency(positions: int, vectors: int) -> float:
+    """As `efficiency`, where every vector has data of its own; its few weights stay in the first cache."""
+    return min(1.0, positions * vectors / MIN_ACCUMULATORS) / (1.0 + WEIGHT_LOAD / positions)
 
 
 @cache
@@ -54,27 +79,70 @@ def choose_tile(
     blocks: int,
     registers: int,
     *,
+    height: int = 1,
     vectors_per_block: int = 1,
     shares_broadcasts: bool = True,
     max_blocks: int | None = None,
 ) -> RegisterTile:
-    """The best tile for rows of `width` columns and results of `blocks` blocks, each of so many vectors.
+    """The best tile for `height` rows of `width` columns and results of `blocks` blocks, each of so many vectors.
 
-    The number of blocks in a tile divides `blocks`; a tile of columns that does not divide `width` leaves a partial
-    one, which runs at its own efficiency. Without `shares_broadcasts` (depthwise) a tile has one block, since vectors
-    do not help each other. `max_blocks` keeps some blocks for other tiles.
+    A number of columns, rows or blocks that does not divide all of them leaves a partial tile, which runs at its own
+    efficiency. Without `shares_broadcasts` (depthwise) a tile has one block, since vectors do not help each other.
+    `max_blocks` keeps some blocks for other tiles.
     """
     best = RegisterTile(1, 1, 0.0)
     limit = blocks if max_blocks is None else max_blocks
-    for count in [d for d in divisors(blocks) if d <= limit] if shares_broadcasts else [1]:
-        vectors = count * vectors_per_block
-        for columns in range(1, width + 1):
-            if not fits(columns, vectors, registers):
+    for count in range(1, limit + 1) if shares_broadcasts else [1]:
+        if not fits(1, count * vectors_per_block, registers):
+            break
+        for rows, columns in _places(width, height):
+            if not fits(rows * columns, count * vectors_per_block, registers):
                 break
-            tile = RegisterTile(columns, count, _row_efficiency(width, columns, vectors, shares_broadcasts))
-            if tile.efficiency > best.efficiency:
+            speed = _blocked_speed(blocks, count, vectors_per_block, shares_broadcasts)
+            tile = RegisterTile(columns, count, _image_efficiency(width, height, rows, columns, speed), rows)
+            if tile.efficiency > best.efficiency * (1 + TIE):
                 best = tile
     return best
+
+
+TIE = 1e-3
+"""By what share of its efficiency a tile has to be better than a smaller one."""
+
+Speed = Callable[[int], float]
+"""The share of the peak at which a tile of so many positions runs."""
+
+
+def _places(width: int, height: int) -> list[tuple[int, int]]:
+    """Rows and columns of the tiles in question, the smallest first: a part of a row, or several whole rows."""
+    return [*((1, columns) for columns in range(1, width + 1)), *((rows, width) for rows in range(2, height + 1))]
+
+
+def _blocked_speed(blocks: int, count: int, vectors_per_block: int, shares_broadcasts: bool) -> Speed:
+    """The speed over all blocks, `count` at a time: the last ones may be fewer."""
+    full, rest = divmod(blocks, count)
+    model = efficiency if shares_broadcasts else _depthwise_efficiency
+
+    def speed(positions: int) -> float:
+        time = full * count / model(positions, count * vectors_per_block)
+        if rest and shares_broadcasts:
+            time += rest / model(positions, rest * vectors_per_block) + PARTIAL_TILE_CODE / positions
+            return blocks / time
+        return full * count / time
+
+    return speed
+
+
+def _image_efficiency(width: int, height: int, rows: int, columns: int, speed: Speed) -> float:
+    """Useful work per unit of time over an image: full tiles, then the partial one, which costs code besides."""
+    if rows > 1:
+        return _efficiency_along(height, rows, lambda count: speed(count * width))
+    return _efficiency_along(width, columns, speed)
+
+
+def _efficiency_along(extent: int, tile: int, speed: Speed) -> float:
+    full, rest = divmod(extent, tile)
+    time = full * tile / speed(tile) + (rest / speed(rest) + PARTIAL_TILE_CODE if rest else 0)
+    return extent / time
 
 
 PARTIAL_TILE = 0.7
@@ -95,18 +163,6 @@ def choose_filters(filters: int, registers: int) -> int:
 
     counts = [count for count in range(1, filters + 1) if count == 1 or fits(count, 1, registers)]
     return max(counts, key=speed)
-
-
-def _row_efficiency(width: int, columns: int, vectors: int, shares_broadcasts: bool) -> float:
-    """Useful work per unit of time over one row: full tiles, then the partial one, which costs code besides."""
-    full, rest = divmod(width, columns)
-
-    def speed(n: int) -> float:
-        alone = min(1.0, n * vectors / MIN_ACCUMULATORS) / (1.0 + WEIGHT_LOAD / n)
-        return efficiency(n, vectors) if shares_broadcasts else alone
-
-    time = full * columns / speed(columns) + (rest / speed(rest) + 1 if rest else 0)
-    return width / time
 
 
 def largest_divisor(number: int, limit: int) -> int:

@@ -15,12 +15,26 @@ def test_the_tile_of_the_measured_convolution() -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4, 7, 16, 125])
 @pytest.mark.parametrize(("registers", "vectors"), [(32, 1), (16, 1), (16, 2), (32, 4)])
-def test_every_tile_fits_and_divides_the_blocks(width: int, blocks: int, registers: int, vectors: int) -> None:
-    tile = choose_tile(width, blocks, registers, vectors_per_block=vectors)
-    assert fits(tile.columns, tile.blocks * vectors, registers)
-    assert blocks % tile.blocks == 0
+@pytest.mark.parametrize("height", [1, 7, 40])
+def test_every_tile_fits(width: int, height: int, blocks: int, registers: int, vectors: int) -> None:
+    tile = choose_tile(width, blocks, registers, height=height, vectors_per_block=vectors)
+    assert fits(tile.positions, tile.blocks * vectors, registers)
+    assert 1 <= tile.blocks <= blocks
     assert 1 <= tile.columns <= width
+    assert 1 <= tile.rows <= height
+    assert tile.rows == 1 or tile.columns == width
     assert 0 < tile.efficiency <= 1
+
+
+def test_short_rows_share_the_weights_with_others() -> None:
+    tile = choose_tile(7, 32, 32, height=7)
+    assert (tile.rows, tile.columns, tile.blocks) == (2, 7, 2)
+    assert choose_tile(14, 32, 32, height=14).rows == 1
+
+
+def test_blocks_that_nothing_divides_leave_a_partial_tile() -> None:
+    assert choose_tile(14, 13, 32, height=14).blocks == 2
+    assert choose_tile(14, 12, 32, height=14).blocks == 2
 
 
 @pytest.mark.parametrize("width", WIDTHS)
