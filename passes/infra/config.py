@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import TypeAlias, cast
 
 from xrelay.errors import PassError
-from xrelay.passes.infra.pass_info import PassTypeError
+from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError
+from xrelay.passes.infra.relay_names import RELAY_PASSES
 
 ConfigValue: TypeAlias = bool | int | float | str
 
@@ -49,7 +50,13 @@ def check_config(config: object) -> dict[str, ConfigValue]:
         return {}
     if not isinstance(config, Mapping):
         raise PassTypeError(f"config must be a mapping from keys to values, found {type(config).__name__}")
-    return dict(_checked(key, value) for key, value in cast("Mapping[object, object]", config).items())
+    found: dict[str, ConfigValue] = {}
+    for given, value in cast("Mapping[object, object]", config).items():
+        key, checked = _checked(given, value)
+        if key in found:
+            raise PassArgumentError(f"config option {key} is given twice, the second time as {given!r}")
+        found[key] = checked
+    return found
 
 
 def parse_config(text: str) -> tuple[str, ConfigValue]:
@@ -57,29 +64,41 @@ def parse_config(text: str) -> tuple[str, ConfigValue]:
     key, separator, value = text.partition("=")
     if not separator:
         raise PassError(f"pass config {text!r} is not of the form key=value")
-    known = _known(key)
+    known = known_key(key)
     words: dict[str, ConfigValue] = {"true": True, "1": True, "false": False, "0": False}
     try:
         if known.type is bool:
-            return key, words[value.lower()]
-        return key, known.type(value)
+            return known.key, words[value.lower()]
+        return known.key, known.type(value)
     except (KeyError, ValueError) as error:
         raise PassTypeError(f"pass config {key}: {value!r} is no {known.type.__name__}") from error
 
 
-def _known(key: str) -> ConfigKey:
-    known = _KEYS.get(key)
+def known_key(key: str) -> ConfigKey:
+    """The registered key; `UnknownConfigError` with its neighbours for one that nobody registered.
+
+    The key of an option of a pass may be written with the pass's own name: `relay-fuse-ops.max-depth` is
+    `relay.FuseOps.max_depth`.
+    """
+    aliases = _own_names()
+    known = _KEYS.get(aliases.get(key.replace("_", "-"), key))
     if known is None:
-        close = get_close_matches(key, _KEYS, 3, 0.5)
+        close = get_close_matches(key, [*_KEYS, *aliases], 3, 0.5)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"candidates are {', '.join(_KEYS)}"
         raise UnknownConfigError(f"invalid config option {key!r}", help=hint)
     return known
 
 
+def _own_names() -> dict[str, str]:
+    """`relay-fuse-ops.max-depth` and the like, each with the key that it stands for."""
+    options = [(row, key, option) for row in RELAY_PASSES for key, option in row.config.items()]
+    return {f"{row.pass_name}.{option.replace('_', '-')}": key for row, key, option in options}
+
+
 def _checked(key: object, value: object) -> tuple[str, ConfigValue]:
     if not isinstance(key, str):
         raise PassTypeError(f"config keys are strings, found {key!r}")
-    known = _known(key)
+    known = known_key(key)
     if value is None:
         raise PassTypeError(f"invalid config value for {known.key}: expected {known.type.__name__}, found None")
     number_for_float = known.type is float and isinstance(value, int)
@@ -89,7 +108,7 @@ def _checked(key: object, value: object) -> tuple[str, ConfigValue]:
             f"invalid config value for {known.key}: expected {known.type.__name__}, found {type(value).__name__} "
             f"({value!r})"
         )
-    return key, cast(ConfigValue, value)
+    return known.key, cast(ConfigValue, value)
 
 
 register_config("relay.FuseOps.max_depth", int, "how many nodes a fused group may have")

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -29,112 +30,135 @@ from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError, check_level, check_names
 from xrelay.passes.infra.passes import FunctionPass, KernelPass, ModulePass, Pass
 
-ModuleFunction: TypeAlias = Callable[[ModuleOp, PassContext], ModuleOp]
-FuncFunction: TypeAlias = Callable[[FuncOp, ModuleOp, PassContext], FuncOp]
-PassClass: TypeAlias = Callable[..., Pass]
 
+class UsersPass(Pass):
+    """A pass that a function is, or the method of an object, whose attributes are the pass's then."""
 
-class _ModuleFunctionPass(ModulePass):
-    """A module pass that a function is."""
-
-    def __init__(self, info: PassInfo, function: ModuleFunction, instance: object = None):
+    def __init__(self, info: PassInfo, function: Callable[..., object], instance: object = None):
         super().__init__(info)
         self._function, self._instance = function, instance
 
+    def __getattr__(self, name: str) -> Any:
+        instance = self.__dict__.get("_instance")
+        if instance is None or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(instance, name)
+
+
+class _UsersModulePass(UsersPass, ModulePass):
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Call the function."""
-        return self._function(mod, ctx)
-
-    def __getattr__(self, name: str) -> Any:
-        return _attribute_of(self, name)
+        """Call the function; what it gives is checked by the caller."""
+        return cast(ModuleOp, self._function(mod, ctx))
 
 
-class _FuncFunctionPass(FunctionPass):
-    """A function pass that a function is."""
-
-    def __init__(self, info: PassInfo, function: FuncFunction, instance: object = None):
-        super().__init__(info)
-        self._function, self._instance = function, instance
-
+class _UsersFunctionPass(UsersPass, FunctionPass):
     def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
-        """Call the function."""
-        return self._function(func, mod, ctx)
-
-    def __getattr__(self, name: str) -> Any:
-        return _attribute_of(self, name)
+        """Call the function; what it gives is checked by the caller."""
+        return cast(FuncOp, self._function(func, mod, ctx))
 
 
-class _KernelFunctionPass(KernelPass):
-    """A kernel pass that a function is."""
-
-    def __init__(self, info: PassInfo, function: FuncFunction, instance: object = None):
-        super().__init__(info)
-        self._function, self._instance = function, instance
-
-    def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
-        """Call the function."""
-        return self._function(func, mod, ctx)
-
-    def __getattr__(self, name: str) -> Any:
-        return _attribute_of(self, name)
+class _UsersKernelPass(_UsersFunctionPass, KernelPass):
+    pass
 
 
-def _attribute_of(current: Pass, name: str) -> Any:
-    """An attribute of the instance of the decorated class, which the pass stands for."""
-    instance = current.__dict__.get("_instance")
-    if instance is None or name.startswith("__"):
-        raise AttributeError(f"{type(current).__name__} has no attribute {name!r}")
-    return getattr(instance, name)
+@dataclass(frozen=True)
+class _Kind:
+    """A decorator: what it makes, of which method of a class, and what functions are called with."""
+
+    name: str
+    made: type[UsersPass]
+    method: str
+    arguments: tuple[str, ...]
+
+
+_MODULE = _Kind("module", _UsersModulePass, "transform_module", ("mod", "ctx"))
+_FUNCTION = _Kind("function", _UsersFunctionPass, "transform_function", ("func", "mod", "ctx"))
+_KERNEL = _Kind("kernel", _UsersKernelPass, "transform_function", ("func", "mod", "ctx"))
 
 
 class PassDecorator:
     """Turns a function into a pass, or a class into a class of passes."""
 
-    def __init__(self, kind: str, made: Callable[..., Pass], info: tuple[int, str | None, tuple[str, ...]]):
-        self._kind, self._made = kind, made
-        self._level, self._name, self._required = info
+    def __init__(self, kind: _Kind, opt_level: int, name: str | None, required: tuple[str, ...], *, traceable: bool):
+        self._kind, self._level, self._name = kind, opt_level, name
+        self._required, self._traceable = required, traceable
 
-    def __call__(self, item: Callable[..., object]) -> Any:
+    def __call__(self, item: object) -> Any:
         """The pass that the function `item` is, or the class of passes of a class: no type tells which.
 
-        Raises `PassTypeError` for what cannot be called, and for a class without the method.
+        Raises `PassTypeError` for what cannot be called, for a class without the method, and for a function or method
+        that does not take what it will be called with.
         """
         if not callable(item):
-            raise PassTypeError(f"pass_func must be a callable for {self._kind} pass, found {item!r}")
+            raise PassTypeError(f"pass_func must be a callable for {self._kind.name} pass, found {item!r}")
         name = self._name if self._name is not None else getattr(item, "__name__", type(item).__name__)
-        info = PassInfo(self._level, name, self._required)
+        info = PassInfo(self._level, name, self._required, self._traceable)
         if inspect.isclass(item):
-            return self._of_class(item, info)
-        made = self._made(info, item)
+            return _class_of_passes(item, info, self._kind)
+        _check_signature(item, self._kind, f"[{name}] the function")
+        made = self._kind.made(info, item)
         register_pass(name, lambda: made)
         return made
 
-    def _of_class(self, item: type[object], info: PassInfo) -> PassClass:
-        method = "transform_module" if self._kind == "module" else "transform_function"
-        if not callable(getattr(item, method, None)):
-            raise PassTypeError(f"class {item.__name__} has no method {method}", help=f"a {self._kind} pass needs one")
 
-        def make(*arguments: object, **named: object) -> Pass:
-            instance = item(*arguments, **named)
-            return self._made(info, getattr(instance, method), instance)
+def _class_of_passes(item: type[object], info: PassInfo, kind: _Kind) -> type[UsersPass]:
+    """The class of passes whose instances each hold one of `item`."""
+    if not callable(getattr(item, kind.method, None)):
+        message = f"class {item.__name__} has no method {kind.method}"
+        raise PassTypeError(message, help=f"a {kind.name} pass needs one")
+    is_bound = isinstance(inspect.getattr_static(item, kind.method), staticmethod | classmethod)
+    method: Callable[..., object] = getattr(item, kind.method)
+    _check_signature(method, kind, f"[{info.name}] {kind.method}", bound=is_bound)
 
-        make.__name__, make.__qualname__, make.__doc__ = item.__name__, item.__qualname__, item.__doc__
-        register_pass(info.name, make)
-        return make
+    def construct(self: UsersPass, *arguments: object, **named: object) -> None:
+        _check_call(item, arguments, named, f"[{info.name}]")
+        instance = item(*arguments, **named)
+        kind.made.__init__(self, info, getattr(instance, kind.method), instance)
+
+    namespace = {name: getattr(item, name) for name in ("__module__", "__qualname__", "__doc__")}
+    made = cast("type[UsersPass]", type(item.__name__, (kind.made,), {**namespace, "__init__": construct}))
+    register_pass(info.name, cast("Callable[[], Pass]", made))
+    return made
 
 
-def _decorator(
-    kind: str, made: Callable[..., Pass], pass_func: object, opt_level: object, name: object, required: object
+def _check_signature(function: Callable[..., object], kind: _Kind, what: str, *, bound: bool = True) -> None:
+    """`PassTypeError` where `function` cannot be called with the arguments of its kind."""
+    arguments = kind.arguments if bound else ("self", *kind.arguments)
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):
+        return  # Builtin functions have none; calling will tell.
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        takes, called = ", ".join(signature.parameters), ", ".join(kind.arguments)
+        raise PassTypeError(f"{what} takes ({takes}), but a {kind.name} pass is called with ({called})") from None
+
+
+def _check_call(item: type[object], arguments: tuple[object, ...], named: dict[str, object], what: str) -> None:
+    """`PassTypeError` where the constructor of `item` does not take these."""
+    try:
+        signature = inspect.signature(item)
+    except (ValueError, TypeError):
+        return
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError as error:
+        raise PassTypeError(f"{what} {error}", help=f"{item.__name__} takes {signature}") from None
+
+
+def _decorated(
+    kind: _Kind, pass_func: object, opt_level: object, name: object, required: object, *, traceable: bool
 ) -> Any:
     if opt_level is None:
-        raise PassArgumentError(f"Please provide opt_level for the {kind} pass.")
+        raise PassArgumentError(f"Please provide opt_level for the {kind.name} pass.")
     if isinstance(required, set | frozenset):
         raise PassTypeError("Required is expected to be the type of list/tuple, found set")
     if name is not None and not isinstance(name, str):
-        raise PassTypeError(f"the name of a {kind} pass must be a string, found {name!r}")
-    info = (check_level(opt_level, f"{kind} pass"), name, check_names(required, "Required"))
-    decorator = PassDecorator(kind, made, info)
-    return decorator if pass_func is None else decorator(cast("Callable[..., object]", pass_func))
+        raise PassTypeError(f"the name of a {kind.name} pass must be a string, found {name!r}")
+    level = check_level(opt_level, f"{kind.name} pass")
+    decorator = PassDecorator(kind, level, name, check_names(required, "Required"), traceable=traceable)
+    return decorator if pass_func is None else decorator(pass_func)
 
 
 def module_pass(
@@ -142,13 +166,14 @@ def module_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: object = None,
+    traceable: bool = False,
 ) -> Any:
     """Make a module pass of `f(mod, ctx) -> mod`, or of a class with `transform_module(mod, ctx)`.
 
     `opt_level` must be given (`PassArgumentError`); `required` is a list or tuple of names (`PassTypeError`); `name` is
     the function's or class's unless given. Works as a decorator and called with the function.
     """
-    return _decorator("module", _ModuleFunctionPass, pass_func, opt_level, name, required)
+    return _decorated(_MODULE, pass_func, opt_level, name, required, traceable=traceable)
 
 
 def function_pass(
@@ -156,12 +181,13 @@ def function_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: object = None,
+    traceable: bool = False,
 ) -> Any:
     """Make a function pass of `f(func, mod, ctx) -> func`, or of a class with `transform_function(func, mod, ctx)`.
 
     It runs on every function of the graph. Arguments and errors as for `module_pass`.
     """
-    return _decorator("function", _FuncFunctionPass, pass_func, opt_level, name, required)
+    return _decorated(_FUNCTION, pass_func, opt_level, name, required, traceable=traceable)
 
 
 def kernel_pass(
@@ -169,9 +195,10 @@ def kernel_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: object = None,
+    traceable: bool = False,
 ) -> Any:
     """Make a pass on kernels (topi and loop level) of `f(func, mod, ctx) -> func`, or of a class as `function_pass`.
 
     Relay's users know it as `prim_func_pass`. Arguments and errors as for `module_pass`.
     """
-    return _decorator("kernel", _KernelFunctionPass, pass_func, opt_level, name, required)
+    return _decorated(_KERNEL, pass_func, opt_level, name, required, traceable=traceable)

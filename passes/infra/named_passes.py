@@ -42,7 +42,10 @@ def add_pass_table(table: PassThunks) -> None:
 
 
 def register_pass(name: str, factory: PassFactory) -> None:
-    """Let `create_pass` make the pass `name` by calling `factory`, so that other passes can require it."""
+    """Let `create_pass` make the pass `name` by calling `factory`, so that other passes can require it.
+
+    A name that a pass of the project or of xDSL has stays that pass's.
+    """
     _USERS[name] = factory
     remember_names([name])
 
@@ -68,14 +71,23 @@ def create_pass(text: str) -> Pass:
     row = relay_pass(spec.name)
     if row is not None:
         return NamedPass(row, _options_of(spec, pass_class(row.pass_name), row.name))
-    if spec.name in _USERS:
-        return _USERS[spec.name]()
     for table in _TABLES:
         if spec.name in table:
             return XdslPass(make_pass(spec, table[spec.name]()))
+    if spec.name in _USERS:
+        return _users_pass(spec)
     names = [row.name for row in RELAY_PASSES]
     known = [*names, *(row.pass_name for row in RELAY_PASSES), *_USERS, *(name for table in _TABLES for name in table)]
     raise unknown_name("pass", spec.name, known, f"Relay's are {', '.join(names)}")
+
+
+def _users_pass(spec: ArgSpec) -> Pass:
+    """A pass of a user's, whose options are values that no text writes."""
+    if spec.parameters:
+        raise PassArgumentError(
+            f"[{spec.name}] takes no options as text, found {', '.join(spec.parameters)}", help="make it in Python"
+        )
+    return _USERS[spec.name]()
 
 
 def pass_class(pass_name: str) -> type[XdslModulePass]:
@@ -119,8 +131,9 @@ class NamedPass(ModulePass):
         _check_options(pass_type, row, self._options)
         # Inference asks every op for its type: it leaves no module that the verifier would refuse.
         self.checks_itself = row.name == "InferType"
-        spec = "" if self._values else str(pass_type(**self._options))
-        super().__init__(PassInfo(row.opt_level, row.name, row.required, spec))
+        unwritten = tuple(name for name in options if name in row.values)
+        spec = str(pass_type(**self._options))
+        super().__init__(PassInfo(row.opt_level, row.name, row.required, spec=spec, unwritten=unwritten))
 
     def configured(self, ctx: PassContext) -> XdslModulePass:
         """The xDSL pass that runs in `ctx`."""

@@ -3,8 +3,9 @@
     with PassContext(opt_level=3, disabled_pass=["FoldConstant"]):
         module = sequential(module)
 
-Contexts are per thread: a new thread starts with the default one. Only a `Sequential` asks a context which of its
-members to run; a pass that is called directly runs.
+Contexts are per thread, and within one per asyncio task: a new thread starts with the default one, a new task with the
+contexts of the one that made it, and what either enters is seen nowhere else. Only a `Sequential` asks a context which
+of its members to run; a pass that is called directly runs.
 
 **Instruments.** `with` calls every `enter_pass_ctx` in order, leaving it every `exit_pass_ctx` in the same order.
 Around a pass come all `should_run` (every one is called; they must all agree; none for a pass in `required_pass`), all
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, cast
@@ -27,7 +29,7 @@ from typing import Self, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError, XRelayError
-from xrelay.passes.infra.config import ConfigValue, check_config, config_keys
+from xrelay.passes.infra.config import ConfigValue, check_config, config_keys, known_key
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names, naming
 from xrelay.passes.infra.pass_instrument import HOOKS, PassInstrument, TraceFunction, TraceInstrument
 from xrelay.passes.infra.relay_names import canonical, check_known
@@ -36,15 +38,17 @@ from xrelay.passes.infra.source import one_line
 DEFAULT_OPT_LEVEL = 2
 
 
-class _Stack(threading.local):
-    """The contexts entered by this thread, above its default one."""
+class _Thread(threading.local):
+    """What one thread has for itself: its default context, made when it is first asked for."""
 
     def __init__(self) -> None:
         self.default: PassContext | None = None
-        self.entered: list[PassContext] = []
+        self.mark = object()
 
 
-_STACK = _Stack()
+_THREAD = _Thread()
+_ENTERED: ContextVar[tuple[object, tuple[PassContext, ...]]] = ContextVar("entered pass contexts")
+"""The mark of a thread and the contexts entered there. Another thread may start with a copy: it does not heed it."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +92,17 @@ class PassContext:
     @staticmethod
     def current() -> PassContext:
         """The innermost context that this thread has entered, else the thread's default one."""
-        if _STACK.entered:
-            return _STACK.entered[-1]
-        if _STACK.default is None:
-            _STACK.default = PassContext()
-        return _STACK.default
+        entered = _entered()
+        if entered:
+            return entered[-1]
+        if _THREAD.default is None:
+            _THREAD.default = PassContext()
+        return _THREAD.default
 
     @staticmethod
     def entered() -> PassContext | None:
         """The innermost context that this thread has entered; `None` outside of all."""
-        return _STACK.entered[-1] if _STACK.entered else None
+        return next(reversed(_entered()), None)
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
@@ -106,8 +111,7 @@ class PassContext:
 
     def get_config(self, key: str, default: ConfigValue | None = None) -> ConfigValue | None:
         """The value of a config key here; `UnknownConfigError` for one that nobody registered."""
-        check_config({key: self.config[key]} if key in self.config else {key: _any_value(key)})
-        return self.config.get(key, default)
+        return self.config.get(known_key(key).key, default)
 
     def decide(self, info: PassInfo) -> PassDecision:
         """Whether a `Sequential` runs the pass here: `disabled_pass` wins over `required_pass`, that over the level."""
@@ -152,15 +156,16 @@ class PassContext:
 
     def __enter__(self) -> Self:
         self._enter_instruments()
-        _STACK.entered.append(self)
+        _ENTERED.set((_THREAD.mark, (*_entered(), self)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if not _STACK.entered or _STACK.entered[-1] is not self:
+        entered = _entered()
+        if not entered or entered[-1] is not self:
             raise PassError("a PassContext is left that is not the innermost one of its thread", help="use with")
-        _STACK.entered.pop()
+        _ENTERED.set((_THREAD.mark, entered[:-1]))
         self._exit_instruments()
 
     def _enter_instruments(self) -> None:
@@ -168,7 +173,7 @@ class PassContext:
         for instrument in self.instruments:
             try:
                 _call(instrument, "enter_pass_ctx", instrument.enter_pass_ctx)
-            except XRelayError:
+            except BaseException:
                 self.instruments = []
                 for previous in reversed(entered):
                     _call(previous, "exit_pass_ctx", previous.exit_pass_ctx)
@@ -179,7 +184,7 @@ class PassContext:
         for instrument in self.instruments:
             try:
                 _call(instrument, "exit_pass_ctx", instrument.exit_pass_ctx)
-            except XRelayError:
+            except BaseException:
                 self.instruments = []
                 raise
 
@@ -191,10 +196,10 @@ class PassContext:
         )
 
 
-def _any_value(key: str) -> ConfigValue:
-    """A value of the key's type, so that checking it asks about the key alone."""
-    known = config_keys().get(key)
-    return 0 if known is None else known.type()
+def _entered() -> tuple[PassContext, ...]:
+    """The contexts that this thread, or the task in it, has entered, innermost last."""
+    thread, contexts = _ENTERED.get((None, ()))
+    return contexts if thread is _THREAD.mark else ()
 
 
 def _checked_instruments(instruments: object) -> list[PassInstrument]:

@@ -23,14 +23,28 @@ class PassInfo:
     """The record by which contexts and instruments know a pass.
 
     `opt_level` is the lowest level of a context at which a `Sequential` runs the pass, `required` the names of the
-    passes that the `Sequential` runs just before it. `spec` is the pass as `xrelay-opt -p` reads it, empty for passes
-    that exist in Python only; it takes no part in comparisons.
+    passes that the `Sequential` runs just before it, `traceable` is Relay's mark, kept for those who read it. `spec` is
+    the pass as `xrelay-opt -p` reads it, empty for passes that exist in Python only, and `unwritten` are its options
+    that no text can hold, such as functions; the two take no part in comparisons.
+
+    Raises `PassTypeError` and `PassArgumentError` for a level, name or list of names that is none.
     """
 
     opt_level: int
     name: str
     required: tuple[str, ...] = ()
-    spec: str = field(default="", compare=False)
+    traceable: bool = False
+    spec: str = field(default="", compare=False, kw_only=True)
+    unwritten: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check what users pass; a list of required names becomes a tuple."""
+        check_level(self.opt_level, "PassInfo")
+        required = check_names(self.required, "Required")
+        object.__setattr__(self, "required", required)
+        (name,) = check_names([self.name], "PassInfo")
+        if not name:
+            raise PassArgumentError("PassInfo: a pass needs a name")
 
     def __repr__(self) -> str:
         return f"PassInfo(name={self.name!r}, opt_level={self.opt_level}, required={list(self.required)})"

@@ -21,6 +21,7 @@ from xrelay.passes.infra.instruments import print_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_stack import PassStack
 
 MARK = "// xrelay-reproducer:"
 
@@ -28,14 +29,14 @@ MARK = "// xrelay-reproducer:"
 class CrashReproducer(PassInstrument):
     """Writes `path` when a pass fails; `written` says whether it did.
 
-    Every pass's module is printed beforehand, which takes a little time, since a failing pass may have broken it. A
-    pass that exists in Python only is named in the header, but cannot be run again from there. Raises `PassError` where
-    the file cannot be written.
+    Every pass's module is printed beforehand, which takes a little time, since a failing pass may have broken it. The
+    header says of a pass that it exists in Python only, or has options that no text can hold: replaying refuses the
+    one, and notes the other. Raises `PassError` where the file cannot be written.
     """
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
-        self._open: list[tuple[PassInfo, str, ModuleOp]] = []
+        self._open = PassStack[tuple[str, ModuleOp]]()
         self.written = False
 
     def enter_pass_ctx(self) -> None:
@@ -45,17 +46,18 @@ class CrashReproducer(PassInstrument):
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Remember what the pass is given."""
-        self._open.append((info, self._header(info) + print_module(mod) + "\n", mod))
+        self._open.push(info, (self._header(info) + print_module(mod) + "\n", mod))
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """The pass is over."""
-        self._open.pop()
+        self._open.pop(info)
 
     def exit_pass_ctx(self) -> None:
         """Write the innermost pass that began and did not end."""
-        if not self._open:
+        innermost = self._open.innermost
+        if innermost is None:
             return
-        _, text, mod = self._open[-1]
+        text, mod = innermost
         self._open.clear()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,10 +69,11 @@ class CrashReproducer(PassInstrument):
     def _header(self, info: PassInfo) -> str:
         context = PassContext.current()
         config = "".join(f"// pass-config: {key}={_text(value)}\n" for key, value in context.config.items())
-        pipeline = info.spec if info.spec else info.name
+        lost = "" if info.spec else "// python-only: the pass is no pass of a package's xDSL universe\n"
+        lost += "".join(f"// python-value: {name}\n" for name in info.unwritten)
         return (
-            f"{MARK} xrelay-opt --run-reproducer {self.path.name}\n// pipeline: {pipeline}\n"
-            f"// opt-level: {context.opt_level}\n{config}"
+            f"{MARK} xrelay-opt --run-reproducer {self.path.name}\n// pipeline: {info.spec or info.name}\n"
+            f"// opt-level: {context.opt_level}\n{config}{lost}"
         )
 
     def _with_weights(self, text: str, mod: ModuleOp) -> str:
@@ -97,6 +100,10 @@ class Reproducer:
     pipeline: str
     opt_level: int
     config: dict[str, ConfigValue]
+    python_only: bool = False
+    """Whether the pass cannot be made from its name."""
+    python_values: tuple[str, ...] = ()
+    """Its options that the file does not hold."""
 
 
 def read_reproducer(text: str, name: str) -> Reproducer:
@@ -113,7 +120,8 @@ def read_reproducer(text: str, name: str) -> Reproducer:
     if not level.isdecimal():
         raise ParseError(f"the reproducer's opt-level is {level!r}, must be a number", location=name)
     config = dict(parse_config(entry) for entry in header.get("pass-config", []))
-    return Reproducer(header["pipeline"][0], int(level), config)
+    values = tuple(header.get("python-value", ()))
+    return Reproducer(header["pipeline"][0], int(level), config, "python-only" in header, values)
 
 
 def _text(value: ConfigValue) -> str:

@@ -34,12 +34,13 @@ class Sequential(Pass):
         opt_level: int = 0,
         name: str = "sequential",
         required: Sequence[str] | None = None,
+        traceable: bool = False,
     ):
         if passes is not None and not isinstance(passes, list | tuple):
             raise PassTypeError(f"[{name}] passes must be a list of Pass objects, found {type(passes).__name__}")
         self.passes = tuple(_member(item, name) for item in cast("Sequence[object]", passes if passes else ()))
         self.forgets = all(member.forgets for member in self.passes)
-        super().__init__(PassInfo(check_level(opt_level, name), name, check_names(required, "Required")))
+        super().__init__(PassInfo(check_level(opt_level, name), name, check_names(required, "Required"), traceable))
 
     def decisions(self, ctx: PassContext | None = None) -> list[tuple[PassInfo, PassDecision]]:
         """Every member with whether the context (the current one by default) runs it, and why; nothing runs."""

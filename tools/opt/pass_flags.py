@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -197,6 +198,11 @@ def _replayed(args: Namespace, available: PassTable) -> Plan:
     if args.input_file in (None, "-"):
         raise PassError("--run-reproducer needs the reproducer as a file")
     recorded = read_reproducer(read_text(Path(args.input_file)), args.input_file)
+    if recorded.python_only:
+        message = f"the pass {recorded.pipeline!r} exists in Python only"
+        raise PassError(message, location=args.input_file, help="run it on this module where it is defined")
+    for option in recorded.python_values:
+        sys.stderr.write(f"{args.input_file}: note: option {option!r} was a Python value; the pass runs without it\n")
     context = PassContext(recorded.opt_level, config=recorded.config)
     passes = parse_passes(own_names(recorded.pipeline), available, named_pipelines)
     decision = PassDecision(True, "the reproducer names it")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import transform
 from xrelay.errors import PassError
+from xrelay.instrument import pass_instrument
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.infra.relay_names import RELAY_PASSES
 from xrelay.transform import PassContext, PassInfo, Sequential
@@ -41,6 +44,65 @@ def test_every_thread_has_contexts_of_its_own() -> None:
     with PassContext(opt_level=3), ThreadPoolExecutor(1) as pool:
         assert pool.submit(lambda: PassContext.current().opt_level).result() == 2
         assert PassContext.current().opt_level == 3
+
+
+def test_a_copied_context_of_another_thread_is_not_heeded() -> None:
+    async def in_another_thread() -> int:
+        with PassContext(opt_level=3):
+            return await asyncio.to_thread(lambda: PassContext.current().opt_level)
+
+    assert asyncio.run(in_another_thread()) == 2
+
+
+def test_every_task_has_contexts_of_its_own() -> None:
+    seen: list[tuple[str, int]] = []
+
+    async def work(name: str, level: int, mine: asyncio.Event, other: asyncio.Event) -> None:
+        seen.append((name, PassContext.current().opt_level))
+        with PassContext(opt_level=level):
+            mine.set()
+            await other.wait()
+            seen.append((name, PassContext.current().opt_level))
+        seen.append((name, PassContext.current().opt_level))
+
+    async def both() -> None:
+        first, second = asyncio.Event(), asyncio.Event()
+        with PassContext(opt_level=4):
+            await asyncio.gather(work("a", 0, first, second), work("b", 1, second, first))
+
+    asyncio.run(both())
+    assert [level for name, level in seen if name == "a"] == [4, 0, 4]
+    assert [level for name, level in seen if name == "b"] == [4, 1, 4]
+    assert PassContext.current().opt_level == 2
+
+
+def test_threads_run_passes_side_by_side_with_instruments_of_their_own() -> None:
+    at_once = threading.Barrier(4)
+
+    def work(level: int) -> list[str]:
+        log: list[str] = []
+
+        @pass_instrument
+        class Note:
+            def enter_pass_ctx(self) -> None:
+                log.append("enter")
+                at_once.wait(30)
+
+            def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+                log.append(f"{info.name} at {PassContext.current().opt_level}")
+
+            def exit_pass_ctx(self) -> None:
+                log.append("exit")
+
+        with PassContext(opt_level=level, instruments=[Note()]):
+            Sequential(["FoldConstant", "FuseOps"])(module())
+        return log
+
+    with ThreadPoolExecutor(4) as pool:
+        logs = list(pool.map(work, range(4)))
+    for level, log in enumerate(logs):
+        names = ["sequential", *(["FoldConstant"] if level >= 2 else []), "InferType", "FuseOps"]
+        assert log == ["enter", *(f"{name} at {level}" for name in names), "exit"]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +170,17 @@ def test_fuse_ops_takes_the_level_of_the_context() -> None:
     assert str(transform.FuseOps()(module())).count("relay.fused") == 1
 
 
+@pytest.mark.parametrize("key", ["relay-fuse-ops.max-depth", "relay-fuse-ops.max_depth"])
+def test_config_by_the_names_of_our_passes(key: str) -> None:
+    context = PassContext(config={key: 1})
+    assert context.config == {"relay.FuseOps.max_depth": 1}
+    assert context.get_config(key) == context.get_config("relay.FuseOps.max_depth") == 1
+    with pytest.raises(PassError, match=r"relay\.FuseOps\.max_depth is given twice, the second time as 'relay-fuse"):
+        PassContext(config={"relay.FuseOps.max_depth": 1, key: 2})
+    with pytest.raises(AttributeError, match=r"did you mean 'relay-fuse-ops\.max-depth'"):
+        PassContext(config={"relay-fuse-ops.max-dept": 1})
+
+
 def test_list_configs_and_get_config() -> None:
     assert PassContext.list_configs()["relay.FuseOps.max_depth"]["type"] == "int"
     assert PassContext(config={"relay.FuseOps.max_depth": 3}).get_config("relay.FuseOps.max_depth") == 3
@@ -121,6 +194,29 @@ def test_keys_can_be_registered() -> None:
     assert PassContext(config={"test.rate": 1}).get_config("test.rate") == 1
     with pytest.raises(TypeError, match=r"test\.rate: expected float, found str \('x'\)"):
         PassContext(config={"test.rate": "x"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        (("1", "x"), TypeError, "PassInfo: opt_level must be an int, found '1'"),
+        ((-1, "x"), ValueError, "PassInfo: opt_level must not be negative"),
+        ((1, 3), TypeError, "PassInfo must hold names of passes, found 3"),
+        ((1, ""), ValueError, "a pass needs a name"),
+        ((1, "x", "InferType"), TypeError, "Required is expected to be the type of list/tuple"),
+    ],
+)
+def test_records_are_checked(arguments: tuple[Any, ...], kind: type[Exception], message: str) -> None:
+    with pytest.raises(PassError, match=message) as caught:
+        PassInfo(*arguments)
+    assert isinstance(caught.value, kind)
+
+
+def test_a_record_as_relay_makes_one() -> None:
+    required: Any = ["InferType"]
+    info = PassInfo(1, "x", required, False)
+    assert (info.required, info.traceable) == (("InferType",), False)
+    assert len({info, PassInfo(1, "x", ("InferType",))}) == 1
 
 
 @pytest.mark.parametrize(

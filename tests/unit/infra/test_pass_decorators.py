@@ -102,6 +102,74 @@ def test_misuse(decorator: Any, arguments: dict[str, Any], kind: type[Exception]
     assert isinstance(caught.value, PassError)
 
 
+def nothing_given() -> None: ...
+
+
+def one(mod: object) -> None: ...
+
+
+def four(a: object, b: object, c: object, d: object) -> None: ...
+
+
+class Methods:
+    def transform_module(self, mod: object) -> None: ...
+    def transform_function(self, func: object, mod: object) -> None: ...
+
+
+@pytest.mark.parametrize("decorator", DECORATORS)
+@pytest.mark.parametrize("item", [nothing_given, one, four, Methods])
+def test_functions_that_do_not_take_what_they_are_called_with(decorator: Any, item: Any) -> None:
+    name = item.__name__
+    message = rf"\[{name}\] .* takes \(.*\), but a \w+ pass is called with \((func, )?mod, ctx\)"
+    with pytest.raises(TypeError, match=message) as caught:
+        decorator(item, opt_level=0)
+    assert isinstance(caught.value, PassError)
+
+
+@pytest.mark.parametrize("decorator", DECORATORS)
+def test_static_methods_defaults_and_stars_are_fine(decorator: Any) -> None:
+    class Static:
+        @staticmethod
+        def transform_module(mod: ModuleOp, ctx: PassContext, more: int = 0) -> ModuleOp:
+            return mod
+
+        @classmethod
+        def transform_function(cls, func: FuncOp, *rest: object) -> FuncOp:
+            return func
+
+    made = decorator(opt_level=0)(Static)
+    assert str(made()(small())) == str(small())
+
+
+def test_constructors_are_checked_and_documented() -> None:
+    made: Any = Mark
+    for wrong, message in [
+        (lambda: made(), r"\[Marker\] missing a required argument: 'first'; help: Mark takes \(first: .*\)"),
+        (lambda: made("a", third=1), r"\[Marker\] got an unexpected keyword argument 'third'"),
+        (lambda: made("a", "b"), r"\[Marker\] too many positional arguments"),
+    ]:
+        with pytest.raises(TypeError, match=message) as caught:
+            wrong()
+        assert isinstance(caught.value, PassError)
+    assert isinstance(made, type)
+    assert issubclass(made, transform.ModulePass)
+    assert (made.__name__, made.__doc__) == ("Mark", "Marks the module.")
+    assert isinstance(made("a"), made)
+    with pytest.raises(AttributeError, match="has no attribute '_private_thing'"):
+        _ = made("a")._private_thing
+
+
+def test_a_name_that_a_pass_has_stays_that_passs() -> None:
+    transform.module_pass(lambda mod, ctx: 1 / 0, opt_level=0, name="canonicalize")
+    transform.module_pass(lambda mod, ctx: 1 / 0, opt_level=0, name="FoldConstant")
+    Sequential(["canonicalize", "FoldConstant"])(small())
+
+
+def test_a_pass_of_ones_own_has_no_options_as_text() -> None:
+    with pytest.raises(PassError, match=r"\[mark\] takes no options as text, found depth; help: make it in Python"):
+        transform.create_pass("mark{depth=3}")
+
+
 def test_kernel_passes_have_relays_name_too() -> None:
     assert transform.prim_func_pass is transform.kernel_pass
 
