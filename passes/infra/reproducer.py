@@ -29,13 +29,16 @@ MARK = "// xrelay-reproducer:"
 class CrashReproducer(PassInstrument):
     """Writes `path` when a pass fails; `written` says whether it did.
 
+    Of several instruments it stands last: one behind it that finds fault with a pass does so after the pass is over for
+    this one. `flags` are what replaying takes beside the file, such as ` --check-numerics`.
+
     Every pass's module is printed beforehand, which takes a little time, since a failing pass may have broken it. The
     header says of a pass that it exists in Python only, or has options that no text can hold: replaying refuses the
     one, and notes the other. Raises `PassError` where the file cannot be written.
     """
 
-    def __init__(self, path: str | Path):
-        self.path = Path(path)
+    def __init__(self, path: str | Path, flags: str = ""):
+        self.path, self._flags = Path(path), flags
         self._open = PassStack[tuple[str, ModuleOp]]()
         self.written = False
 
@@ -72,7 +75,7 @@ class CrashReproducer(PassInstrument):
         lost = "" if info.spec else "// python-only: the pass is no pass of a package's xDSL universe\n"
         lost += "".join(f"// python-value: {name}\n" for name in info.unwritten)
         return (
-            f"{MARK} xrelay-opt --run-reproducer {self.path.name}\n// pipeline: {info.spec or info.name}\n"
+            f"{MARK} xrelay-opt --run-reproducer {self.path.name}{self._flags}\n// pipeline: {info.spec or info.name}\n"
             f"// opt-level: {context.opt_level}\n{config}{lost}"
         )
 

@@ -111,7 +111,8 @@ class XRelayOptMain(xDSLOptMain):
                 for error in errors:
                     self._report(error)
                 status = max(status, int(bool(errors)))
-        self._write("// -----\n".join(outputs))
+        if status == 0 or self.args.output_file is None:
+            self._write("// -----\n".join(outputs))
         if self.args.timing or self.args.timing_file is not None:
             self._write_timing()
         return status

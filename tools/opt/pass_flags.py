@@ -121,14 +121,16 @@ def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
 def pass_instruments(args: Namespace) -> list[Instrument]:
     """The instruments that the flags ask for."""
     found: list[Instrument] = []
+    if args.crash_reproducer is not None:
+        from xrelay.tools.opt.reporting import ReportingReproducer
+
+        # First, so that its hook after a pass comes last: what the others find is a failure of the pass too.
+        flags = f" --check-numerics --numerics-seed {args.numerics_seed}" if args.check_numerics else ""
+        found.append(Hooks(ReportingReproducer(args.crash_reproducer, flags)))
     if args.check_numerics:
         from xrelay.tools.opt.reporting import ReportingCheck
 
         found.append(Hooks(ReportingCheck(seed=args.numerics_seed)))
-    if args.crash_reproducer is not None:
-        from xrelay.tools.opt.reporting import ReportingReproducer
-
-        found.append(Hooks(ReportingReproducer(args.crash_reproducer)))
     if args.pass_statistics:
         from xrelay.tools.opt.reporting import ReportingStatistics
 

@@ -168,3 +168,27 @@ def test_files_that_cannot_be_written(flag: str, net: str, capsys: pytest.Captur
 def test_a_timing_file_that_cannot_be_written(net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = answer(capsys, [net, "--timing-file", f"{net}/no.txt", "-o", str(tmp_path / "out.mlir")])
     assert (code, text) == (1, f"{net}/no.txt: error: cannot write the file: Not a directory\n")
+
+
+@pytest.mark.usefixtures("_broken_passes")
+def test_what_the_numeric_check_finds_can_be_replayed(
+    net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crash = tmp_path / "crash.mlir"
+    flags = ["--check-numerics", "--numerics-seed", "5", "--crash-reproducer", str(crash)]
+    code, text = answer(capsys, [net, "-p", "cse,broken-values,dce", *flags])
+    first, pipeline, *_ = crash.read_text().splitlines()
+    assert (code, pipeline) == (1, "// pipeline: broken-values")
+    assert first.endswith("xrelay-opt --run-reproducer crash.mlir --check-numerics --numerics-seed 5")
+    again = answer(capsys, ["--run-reproducer", str(crash), "--check-numerics", "--numerics-seed", "5"])[1]
+    message = next(line for line in text.splitlines() if "changes result" in line)
+    assert message.partition("error: ")[2] in again
+
+
+@pytest.mark.usefixtures("_broken_passes")
+def test_a_failure_leaves_the_output_file_alone(net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "out.mlir"
+    output.write_text("what was there")
+    assert answer(capsys, [net, "-p", "broken-raise", "-o", str(output)])[0] == 1
+    assert output.read_text() == "what was there"
+    assert Path(net).read_text() == NET

@@ -1,0 +1,101 @@
+"""Every pass is a plain xDSL pass: `xdsl-opt` runs it as its lit test does, and its options survive as text."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+
+import pytest
+from xdsl.passes import ModulePass
+from xdsl.transforms import get_all_passes
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from xrelay.lowering.pipelines import all_passes, compile_stages
+from xrelay.lowering.registry import ALL_PASSES, load_pass, pass_thunks
+from xrelay.passes.infra.pipeline import parse_passes
+from xrelay.passes.infra.relay_names import relay_pass
+from xrelay.tools.opt.pass_flags import own_names
+
+LIT = Path(__file__).parents[2] / "lit"
+RUN = re.compile(r"^// RUN: xrelay-opt %s (.*) \|", re.MULTILINE)
+TABLE = {**get_all_passes(), **pass_thunks()}
+SCALARS = """
+func.func @f(%x: f32, %i: index) {
+  %y = arith.mulf %x, %x : f32
+  %j = arith.addi %i, %i : index
+  func.return
+}
+"""
+GRAPH = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = relay.add(%a, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %b : tensor<4xf32>
+}
+"""
+INSTEAD = {"convert-arith-to-llvm": SCALARS, "convert-func-to-llvm": SCALARS, "relay-fuse-ops": GRAPH}
+"""Programs for passes whose lit tests hold what `func` and `arith` as xDSL has them cannot parse."""
+KNOWN_FLAGS = {"--split-input-file", "--allow-unregistered-dialect", "-p"}
+
+
+@cache
+def examples() -> dict[str, tuple[Path, str]]:
+    """For each pass a lit file and the pipeline with which it runs there."""
+    found: dict[str, tuple[Path, str]] = {}
+    for path in [*sorted((LIT / "passes").rglob("*.mlir")), *sorted((LIT / "lowering").rglob("*.mlir"))]:
+        for line in RUN.findall(path.read_text()):
+            words = shlex.split(line.partition("|")[0])
+            flags = {word for word in words if word.startswith("-")}
+            pipeline = own_names(words[words.index("-p") + 1]) if "-p" in words else ""
+            if not flags <= KNOWN_FLAGS or not pipeline or "stage-" in pipeline or pipeline == "compile":
+                continue
+            for current in parse_passes(pipeline, TABLE):
+                found.setdefault(current.name, (path, pipeline))
+    return found
+
+
+def texts() -> list[str]:
+    pipelines = [pipeline for _, pipeline in examples().values()]
+    return [*dict.fromkeys(pipelines), ",".join(all_passes(compile_stages(schedule_target="cpu -mcpu=generic")))]
+
+
+@pytest.mark.parametrize("name", list(ALL_PASSES))
+def test_xdsl_opt_runs_it(name: str, tmp_path: Path) -> None:
+    path, pipeline = examples()[name]
+    if name in INSTEAD:
+        path = tmp_path / "in.mlir"
+        path.write_text(INSTEAD[name])
+    output = tmp_path / "out.mlir"
+    flags = ["--split-input-file"] if "\n// -----\n" in path.read_text() else []
+    tool = xDSLOptMain(args=[str(path), "-p", pipeline, "-o", str(output), "--allow-unregistered-dialect", *flags])
+    tool.run()
+    assert output.read_text()
+
+
+def round_trip(passes: list[ModulePass]) -> list[ModulePass]:
+    return parse_passes(",".join(map(str, passes)), TABLE)
+
+
+@pytest.mark.parametrize("text", texts(), ids=lambda text: text[:50])
+def test_options_survive_as_text(text: str) -> None:
+    passes = parse_passes(text, TABLE)
+    assert round_trip(passes) == passes
+
+
+@pytest.mark.parametrize("name", [name for name in ALL_PASSES if not load_pass(name).required_fields()])
+def test_defaults_survive_as_text(name: str) -> None:
+    default = load_pass(name)()
+    assert round_trip([default]) == [default]
+
+
+def test_relays_names_keep_what_makes_them_relays() -> None:
+    row = relay_pass("BackwardFoldScaleAxis")
+    assert row is not None
+    passes = parse_passes(own_names("BackwardFoldScaleAxis,FuseOps{max-depth=4}"), TABLE)
+    texts = [str(current) for current in passes]
+    assert texts == [
+        'relay-fold-scale-axis{direction="backward"}',
+        "relay-fuse-ops{max_depth=4}",
+    ]
