@@ -21,12 +21,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.scope import YieldOp
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.replacements import Replacements
 
 
 @dataclass(frozen=True)
@@ -37,21 +39,29 @@ class RelayDefuseOpsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Defuse the module in place."""
-        for group in [inner for inner in walk_ops(op) if isinstance(inner, FusedOp)]:
-            defuse(group)
+        defuse(*[inner for inner in walk_ops(op) if isinstance(inner, FusedOp)])
 
 
-def defuse(group: FusedOp) -> None:
-    """Replace `group` by its ops."""
-    body = group.body.block
-    end = body.last_op
-    for parameter, argument in zip(body.args, group.arguments, strict=True):
-        parameter.replace_all_uses_with(argument)
-    for op in list(body.ops):
-        if op is not end:
-            op.detach()
-            Rewriter.insert_op(op, InsertPoint.before(group))
-    if isinstance(end, YieldOp):
-        result = end.value
-        Rewriter.erase_op(end)
-        Rewriter.replace_op(group, [], [result])
+def defuse(*groups: FusedOp) -> None:
+    """Replace `groups` by their ops."""
+    values = Replacements()
+    for group in groups:
+        body = group.body.block
+        for parameter, argument in zip(body.args, group.arguments, strict=True):
+            values.add(parameter, argument)
+        for op in list(body.ops):
+            if isinstance(op, YieldOp):
+                _name_like(op.value, group.result)
+                values.add(group.result, op.value)
+            else:
+                op.detach()
+                Rewriter.insert_op(op, InsertPoint.before(group))
+    values.apply()
+    for group in reversed(groups):
+        Rewriter.erase_op(group)
+
+
+def _name_like(value: SSAValue, named: SSAValue) -> None:
+    """Give `value` the name of what it stands for, unless it has one."""
+    if value.name_hint is None:
+        value.name_hint = named.name_hint
