@@ -4,9 +4,9 @@
 
 For each graph of `pass_graphs.py`: its text printed, parsed and verified, the whole default pipeline at opt_level 3
 pass by pass, each on what the one before left, and the other passes of relay. For resnet50, of the frontend's light
-models with random weights: the same pipeline. The exit code is 1 where a pass takes more than 10 s at the larger size, grows
-more than 12 times, or resnet50's pipeline takes more than 1.5 s. Growth is judged where it can be told from noise: of
-passes that take a second. Parsing, printing and verifying are shown only.
+models with random weights: the same pipeline. The exit code is 1 where a pass takes more than 10 s at the larger size,
+grows more than 12 times, or resnet50's pipeline takes more than 1.5 s. Growth is judged where it can be told from
+noise: of passes that take a second. Parsing, printing and verifying are shown only.
 """
 
 from __future__ import annotations
