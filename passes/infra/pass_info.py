@@ -83,7 +83,10 @@ def naming(error: Exception, name: str, *, doing: str = "", aliases: tuple[str, 
     """
     if isinstance(error, XRelayError):
         if not any(f"[{known}]" in error.message for known in (name, *aliases)):
-            error.message = f"[{name}] {doing + ': ' if doing else ''}{error.message}"
+            message = error.message
+            for known in (name, *aliases):
+                message = message.removeprefix(f"{known}: ")
+            error.message = f"[{name}] {doing + ': ' if doing else ''}{message}"
             error.args = (error.render(),)
         return error
     if isinstance(error, RecursionError):
