@@ -57,6 +57,28 @@ def test_convolutions_in_blocks(channels: int, filters: int, rows: int, columns:
     check_native(module_of(relay.nn.relu(conv)), [weight(2, channels, rows, columns, seed=1)])
 
 
+DEPTHWISE = [
+    # channels, rows, columns, kernel, stride, dilation, padding
+    (32, 5, 9, 3, 1, 1, (1, 1, 1, 1)),
+    (16, 30, 29, 3, 2, 1, (0, 1, 2, 0)),
+    (16, 4, 3, 5, 1, 1, (2, 2, 2, 2)),
+    (48, 11, 40, 3, 1, 2, (2, 0, 1, 3)),
+    (24, 6, 6, 3, 1, 1, (0, 0, 0, 0)),
+    (16, 3, 3, 3, 2, 1, (4, 4, 4, 4)),
+]
+
+
+@pytest.mark.parametrize(("channels", "rows", "columns", "kernel", "stride", "dilation", "padding"), DEPTHWISE)
+def test_depthwise_convolutions(
+    channels: int, rows: int, columns: int, kernel: int, stride: int, dilation: int, padding: tuple[int, int, int, int]
+) -> None:
+    data = relay.var("data", shape=(2, channels, rows, columns))
+    filter_ = relay.const(weight(channels, 1, kernel, kernel))
+    options = {"strides": (stride, stride), "dilation": (dilation, dilation), "padding": padding, "groups": channels}
+    body = relay.nn.relu(relay.nn.conv2d(data, filter_, **options))
+    check_native(module_of(body), [weight(2, channels, rows, columns, seed=1)])
+
+
 @pytest.mark.parametrize("shape", [(1, 3, 7, 7), (2, 5, 13, 13), (1, 40, 5, 9), (3, 1, 2, 33)])
 def test_means_of_images(shape: tuple[int, ...]) -> None:
     data = relay.var("data", shape=shape)

@@ -196,10 +196,28 @@ class Conv2dNchwcOp(_Conv2dOp):
                 f"{groups} groups of depth {depth}"
             )
 
+    def _tap(self, b: Body, data: SSAValue, at: list[AffineExpr]) -> SSAValue:
+        """The element at `at`, a place in the padded image; `data` is that image unless the op is depthwise."""
+        if not self.depthwise or not any(self.window.padding):
+            return b.read(data, *at)
+        n, block, row, column, lane = at
+        row, column = row - self.window.padding[0], column - self.window.padding[1]
+        element = tensor_type(data).element_type
+        return b.guard(
+            b.in_bounds([row, column], shape_of(data)[2:4]),
+            element,
+            lambda: b.read(data, n, block, row, column, lane),
+            lambda: b.constant(0, element),
+        )
+
     def expand(self) -> Expansion:
-        """A pad, where there is padding, and the convolution proper."""
+        """A pad, where there is padding, and the convolution proper.
+
+        Depthwise, the image is read under a condition instead: nine multiply-adds an element do not pay for another
+        pass over the data, and the condition holds for all but the first and last columns and rows of a tile.
+        """
         expansion = Expansion()
-        data = self._padded(expansion)
+        data = self.data if self.depthwise else self._padded(expansion)
         n, co, h, w, ci = shape_of(self.tensor)
         _, ko, kh, kw, ki, _ = shape_of(self.weight)
         blocks_per_group = 1 if self.depthwise else co // self.groups.value.data
@@ -209,7 +227,7 @@ class Conv2dNchwcOp(_Conv2dOp):
             n, co_, h, w, ci_ = b.spatial
             ko_, y, x, ki_ = b.reduction
             block, lane = (co_, ci_) if self.depthwise else (co_ // blocks_per_group * ko + ko_, ki_)
-            a = b.read(data, n, block, *self._row_column(b, h, w, y, x), lane)
+            a = self._tap(b, data, [n, block, *self._row_column(b, h, w, y, x), lane])
             f = b.read(self.weight, co_, ko_, y, x, ki_, ci_)
             return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
