@@ -6,6 +6,10 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
+from unittest.mock import patch
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 
 def executed_lines(action: Callable[[], object], package: str = "xrelay") -> int:
@@ -36,3 +40,22 @@ def growth(action: Callable[[int], Callable[[], object]], size: int, factor: int
     """
     small, large = action(size), action(size * factor)
     return executed_lines(large) / executed_lines(small)
+
+
+def copied_operands(action: Callable[[], object]) -> int:
+    """The number of operands that are copied while `action` replaces single operands: xDSL writes the whole list anew.
+
+    That happens inside of one line, so `executed_lines` does not see it.
+    """
+    count = 0
+    operands = type(ModuleOp([]).operands)
+    original = operands.__setitem__
+
+    def counted(self: Any, index: int, operand: SSAValue) -> None:
+        nonlocal count
+        count += len(self)
+        original(self, index, operand)
+
+    with patch.object(operands, "__setitem__", counted):
+        action()
+    return count

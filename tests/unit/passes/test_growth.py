@@ -1,0 +1,172 @@
+"""Ten times the graph costs each pass about ten times the work, in the shapes that once cost the square of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.work import copied_operands, growth
+from xdsl.dialects.builtin import ModuleOp, f32, i1
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.op_base import INCOMPLETE, RelayOp
+from xrelay.dialects.relay.scope import IfOp, YieldOp
+from xrelay.dialects.relay.tensor_elementwise import AddOp, ExpOp
+from xrelay.dialects.relay.tensor_join import ConcatenateOp
+from xrelay.dialects.relay.tuples import TupleOp
+from xrelay.dialects.relay.types import tensor_type
+from xrelay.lowering.registry import ALL_PASSES, load_pass
+from xrelay.passes.infra.pipeline import parse_passes
+from xrelay.passes.infra.source import full_context
+from xrelay.passes.infra.type_upkeep import TypeUpkeep
+from xrelay.passes.relay.inline import inline_calls
+
+VECTOR = tensor_type([20], f32)
+LIMIT = 12.0
+"""Work for ten times the graph: the bound of the whole project."""
+
+
+class Graph:
+    """Ops appended to a block, untyped."""
+
+    def __init__(self, *types: Attribute):
+        self.block = Block(arg_types=types)
+
+    def add(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
+        return op.results[0]
+
+    def call(self, op: type[RelayOp], *operands: SSAValue) -> SSAValue:
+        properties = op.properties_from({})
+        return self.add(op.create(operands=operands, result_types=[INCOMPLETE], properties=properties))
+
+    def function(self, name: str, result: SSAValue, visibility: str | None = None) -> FuncOp:
+        self.block.add_op(ReturnOp(result))
+        return FuncOp(name, (list(self.block.arg_types), [result.type]), Region(self.block), visibility)
+
+
+def wide(size: int) -> ModuleOp:
+    """Sums with constants of one name and shape, each twice, joined by one op."""
+    graph = Graph(VECTOR)
+    ends: list[SSAValue] = []
+    for number in range(size):
+        for _ in range(2):
+            constant = graph.add(ConstantOp.of(np.full(20, number, np.float32)))
+            ends.append(graph.call(AddOp, graph.block.args[0], constant))
+    return ModuleOp([graph.function("main", graph.call(ConcatenateOp, graph.call(TupleOp, *ends)))])
+
+
+def functions(size: int) -> ModuleOp:
+    """Private functions, each of which calls the next; `@main` is the first."""
+    found: list[Operation] = []
+    for number in range(size):
+        graph = Graph(VECTOR)
+        value = graph.add(ExpOp.call(graph.block.args[0]))
+        if number + 1 < size:
+            value = graph.add(CallOp(f"f{number + 1}", [value], [VECTOR]))
+        found.append(graph.function(f"f{number}" if number else "main", value, "private" if number else None))
+    return ModuleOp(found)
+
+
+def nested(size: int) -> ModuleOp:
+    """Branches in branches, forty levels of them, with `size` ops in each."""
+    levels = [Graph(tensor_type([], i1), VECTOR), *(Graph() for _ in range(40))]
+    flag, value = levels[0].block.args
+    values: list[SSAValue] = []
+    for level in levels:
+        for _ in range(size):
+            value = level.call(ExpOp, value)
+        values.append(value)
+    result = values[-1]
+    for level in reversed(range(len(levels) - 1)):
+        other = Graph()
+        levels[level + 1].block.add_op(YieldOp(result))
+        other.block.add_op(YieldOp(values[level]))
+        result = levels[level].add(IfOp(flag, VECTOR, Region(levels[level + 1].block), Region(other.block)))
+    return ModuleOp([levels[0].function("main", result)])
+
+
+def applied(names: str, make: Callable[[int], ModuleOp]) -> Callable[[int], Callable[[], object]]:
+    """What `growth` measures: the last of the passes `names`, on what those before it left."""
+
+    def prepare(size: int) -> Callable[[], object]:
+        module, context = make(size), full_context()
+        table = {name: lambda name=name: load_pass(name) for name in ALL_PASSES}
+        *first, last = parse_passes(names, table)
+        for one in first:
+            one.apply(context, module)
+        return lambda: last.apply(context, module)
+
+    return prepare
+
+
+TYPED = "relay-infer-type"
+ALONE = f"{TYPED},relay-fuse-ops{{fuse-opt-level=0}}"
+"""Every op a group of its own: by default the largest groups of a graph do not grow with it."""
+
+
+@pytest.mark.parametrize(
+    ("names", "make", "size"),
+    [
+        (TYPED, wide, 30),
+        (f"{TYPED},relay-eliminate-common-subexpr", wide, 30),
+        (f"{TYPED},relay-to-a-normal-form", wide, 30),
+        (f"{TYPED},relay-to-a-normal-form,relay-to-graph-normal-form", wide, 30),
+        (f"{ALONE},relay-defuse-ops", wide, 20),
+        (f"{ALONE},relay-outline-fused", wide, 20),
+        (TYPED, functions, 20),
+        ("relay-inline", functions, 20),
+        ("relay-dead-code-elimination", functions, 20),
+        ("relay-remove-unused-functions", functions, 20),
+        (f"{TYPED},relay-to-basic-block-normal-form", nested, 1),
+        (f"{TYPED},relay-eliminate-common-subexpr", nested, 1),
+        (f"{TYPED},relay-dead-code-elimination", nested, 1),
+    ],
+)
+def test_work_grows_with_the_graph(names: str, make: Callable[[int], ModuleOp], size: int) -> None:
+    assert growth(applied(names, make), size, 10) < LIMIT
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        TYPED,
+        f"{TYPED},relay-eliminate-common-subexpr",
+        f"{TYPED},relay-to-a-normal-form",
+        f"{TYPED},relay-to-a-normal-form,relay-to-graph-normal-form",
+        f"{ALONE},relay-defuse-ops",
+        f"{ALONE},relay-outline-fused",
+    ],
+)
+def test_a_wide_op_is_not_written_anew_for_each_operand(names: str) -> None:
+    # 200 operands, half of which change: one after the other would be 20,000 copies.
+    assert copied_operands(applied(names, wide)(100)) < 2_000
+
+
+def test_a_chain_of_functions_is_inlined_without_copies() -> None:
+    module = functions(100)
+    assert inline_calls(module, max_ops=0) == 99
+    (main,) = module.body.block.ops
+    assert sum(isinstance(op, ExpOp) for op in main.regions[0].block.ops) == 100
+
+
+def test_types_of_changed_signatures_reach_callers_in_one_walk() -> None:
+    def prepare(size: int) -> Callable[[], object]:
+        module = functions(size)
+        found = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+        upkeep = TypeUpkeep(found)
+        # Another name for the same type: every signature changes, the last function's first.
+        changed = tensor_type([20, 1], f32)
+        last = found[-1].body.block
+        value = last.last_op
+        assert value is not None
+        longer = ConstantOp.of(np.zeros((20, 1), np.float32))
+        last.insert_op_before(longer, value)
+        value.operands = [longer.result]
+        assert longer.result.type == changed
+        return lambda: upkeep.update(module, found[-1:])
+
+    assert growth(prepare, 20, 10) < LIMIT
