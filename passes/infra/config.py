@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias, cast
@@ -56,6 +56,17 @@ def check_config(config: object) -> dict[str, ConfigValue]:
         if key in found:
             raise PassArgumentError(f"config option {key} is given twice, the second time as {given!r}")
         found[key] = checked
+    return found
+
+
+def parse_configs(texts: Iterable[str]) -> dict[str, ConfigValue]:
+    """The config that several `key=value` write; raises as `parse_config` does, and for a key that is given twice."""
+    found: dict[str, ConfigValue] = {}
+    for text in texts:
+        key, value = parse_config(text)
+        if key in found:
+            raise PassArgumentError(f"config option {key} is given twice, the second time as {text!r}")
+        found[key] = value
     return found
 
 

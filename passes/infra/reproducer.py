@@ -16,7 +16,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import ParseError, PassError
-from xrelay.passes.infra.config import ConfigValue, parse_config
+from xrelay.passes.infra.config import ConfigValue, parse_configs
 from xrelay.passes.infra.instruments import print_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
@@ -122,7 +122,7 @@ def read_reproducer(text: str, name: str) -> Reproducer:
     level = header.get("opt-level", ["2"])[0]
     if not level.isdecimal():
         raise ParseError(f"the reproducer's opt-level is {level!r}, must be a number", location=name)
-    config = dict(parse_config(entry) for entry in header.get("pass-config", []))
+    config = parse_configs(header.get("pass-config", []))
     values = tuple(header.get("python-value", ()))
     return Reproducer(header["pipeline"][0], int(level), config, "python-only" in header, values)
 

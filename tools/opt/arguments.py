@@ -94,6 +94,7 @@ def _add_dumps(parser: ArgumentParser) -> None:
 def _add_catalogues(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("catalogues")
     group.add_argument("--list-passes", action="store_true", help="list passes and named pipelines")
+    group.add_argument("--list-configs", action="store_true", help="list the keys of --pass-config")
     group.add_argument("--help-pass", metavar="NAME", help="what a pass does and its options")
     group.add_argument("--show-dialects", action="store_true", help="list dialects")
 

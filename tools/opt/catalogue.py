@@ -1,4 +1,4 @@
-"""`--list-passes`, `--help-pass` and `--show-dialects`: what there is, from the docstrings of the code."""
+"""`--list-passes`, `--help-pass`, `--list-configs`, `--show-dialects`: what there is, from docstrings and tables."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 from xrelay.dialects import ALL_DIALECTS
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES
+from xrelay.passes.infra.config import config_keys
 from xrelay.passes.infra.pipeline import PassTable, unknown_name
 from xrelay.passes.infra.relay_names import relay_pass
 from xrelay.passes.infra.rounding import rounding_mark
@@ -38,6 +39,8 @@ def print_catalogue(args: Namespace, passes: PassTable, ctx: Context) -> bool:
         sys.stdout.write(pass_help(args.help_pass, passes))
     elif args.list_passes:
         sys.stdout.write(list_passes(passes))
+    elif args.list_configs:
+        sys.stdout.write(list_configs())
     elif args.show_dialects:
         sys.stdout.write(list_dialects(ctx))
     else:
@@ -70,6 +73,13 @@ def pass_help(name: str, passes: PassTable) -> str:
     lines += [f"Results: {mark}", ""] if mark is not None else []
     lines.append("Options:" if options else "No options.")
     return "\n".join([*lines, *options]) + "\n"
+
+
+def list_configs() -> str:
+    """The keys of `--pass-config`, each with its type and what it does."""
+    keys = config_keys()
+    width = max(map(len, keys), default=0)
+    return "".join(f"  {key:{width}}  {known.type.__name__:5}  {known.help}\n" for key, known in keys.items())
 
 
 def list_dialects(ctx: Context) -> str:

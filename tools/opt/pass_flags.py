@@ -12,7 +12,7 @@ from pathlib import Path
 from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
-from xrelay.passes.infra.config import parse_config
+from xrelay.passes.infra.config import parse_configs
 from xrelay.passes.infra.hooks_adapter import Hooks
 from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.named_passes import configured
@@ -162,7 +162,7 @@ def _context(args: Namespace) -> PassContext:
         DEFAULT_OPT_LEVEL if args.opt_level is None else args.opt_level,
         required_pass=_split(args.required_pass),
         disabled_pass=_split(args.disabled_pass),
-        config=dict(parse_config(entry) for entry in args.pass_config),
+        config=parse_configs(args.pass_config),
     )
 
 

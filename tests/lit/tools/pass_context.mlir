@@ -3,7 +3,7 @@
 // RUN: xrelay-opt %s -p FoldConstant,relay-fuse-ops --opt-level 1 --required-pass FoldConstant | filecheck %s --check-prefix FOLDED
 // RUN: xrelay-opt %s -p FoldConstant,relay-fuse-ops --disabled-pass FuseOps,InferType | filecheck %s --check-prefix UNFUSED
 // RUN: xrelay-opt %s --opt-level 2 | filecheck %s --check-prefix FOLDED
-// RUN: xrelay-opt %s -p FuseOps --pass-config relay.FuseOps.max_depth=1 | filecheck %s --check-prefix SHALLOW
+// RUN: xrelay-opt %s -p FuseOps --pass-config relay-fuse-ops.max-depth=1 | filecheck %s --check-prefix SHALLOW
 // RUN: xrelay-opt %s -p FoldConstant,BackwardFoldScaleAxis --print-ir-after=FoldConstant -o %t 2>&1 | filecheck %s --check-prefix DUMP
 // LEVEL1: relay.fused
 // LEVEL1: relay.add

@@ -152,6 +152,21 @@ def test_enter_that_raises_exits_those_before_in_reverse_and_disables_all() -> N
     assert PassContext.current() is outer
 
 
+def test_an_interrupted_enter_exits_those_before_too() -> None:
+    log: list[str] = []
+
+    class Interrupted(Log):
+        def enter_pass_ctx(self) -> None:
+            raise KeyboardInterrupt
+
+    context = PassContext(instruments=[Log("A", log), Log("B", log), Interrupted("C", log), Log("D", log)])
+    with pytest.raises(KeyboardInterrupt), context:
+        log.append("never")
+    assert log == ["A.enter", "B.enter", "B.exit", "A.exit"]
+    assert context.instruments == []
+    assert PassContext.entered() is None
+
+
 def test_exit_that_raises_leaves_those_behind_it_and_disables_all() -> None:
     log: list[str] = []
     context = PassContext(instruments=[Log("A", log), Log("B", log, fails="exit"), Log("C", log)])

@@ -83,6 +83,10 @@ def answer(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[in
         ),
         (["--pass-config", "relay.FuseOps.max_depth=x"], "pass config relay.FuseOps.max_depth: 'x' is no int"),
         (["--pass-config", "relay.FuseOps.link_params=7"], "pass config relay.FuseOps.link_params: '7' is no bool"),
+        (
+            ["--pass-config", "relay.FuseOps.max_depth=1", "--pass-config", "relay-fuse-ops.max-depth=2"],
+            "config option relay.FuseOps.max_depth is given twice, the second time as 'relay-fuse-ops.max-depth=2'",
+        ),
         (["--pass-config", "x"], "pass config 'x' is not of the form key=value"),
         (["-t", "lvm"], "error: argument -t/--target: invalid choice: 'lvm'"),
         (["second.mlir"], "error: unrecognized arguments: "),
