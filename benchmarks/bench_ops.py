@@ -1,0 +1,239 @@
+"""Single operators in shapes of real networks, against onnxruntime: one thread, both in one process, taking turns.
+
+Each row gives the fastest round of both, by the clock of the thread (what else runs on the machine does not count), the
+ratio (below 1: ours is faster) and the largest difference of the results as a share of the largest value. A model of
+one operator pays for layouts: a convolution includes the change to blocks of channels and back, for both engines.
+
+    python benchmarks/bench_ops.py [--only TEXT …] [--milliseconds N] [--sort]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import exp, log, prod
+from time import thread_time_ns
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+import xrelay
+
+Array = NDArray[Any]
+Run = Callable[[], list[Array]]
+Shape = tuple[int, ...]
+Attribute = int | float | Sequence[int]
+
+ROUNDS = 5
+"""How many rounds there are at least."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One node: its input, its weights in order, its attributes."""
+
+    op: str
+    name: str
+    data: Shape
+    weights: tuple[Shape, ...]
+    attributes: dict[str, Attribute]
+
+    def model(self) -> onnx.ModelProto:
+        """The node as a model."""
+        random = np.random.default_rng(0)
+        scale = prod(self.weights[0][1:]) ** -0.5 if self.weights else 1.0
+        tensors = {f"w{n}": random.standard_normal(s).astype(np.float32) * scale for n, s in enumerate(self.weights)}
+        node = helper.make_node(self.op, ["x", *tensors], ["y"], **self.attributes)
+        data = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.data)
+        result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+        initializers = [numpy_helper.from_array(value, name) for name, value in tensors.items()]
+        graph = helper.make_graph([node], "case", [data], [result], initializers)
+        opsets = [helper.make_opsetid("", 13)]
+        return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=opsets, ir_version=8))
+
+
+def conv(
+    channels: int, size: int, filters: int, kernel: int, *, stride: int = 1, groups: int = 1, batch: int = 1
+) -> Case:
+    """A convolution with bias, padded so that the size stays but for the stride."""
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": [kernel, kernel],
+        "strides": [stride, stride],
+        "pads": [kernel // 2] * 4,
+        "group": groups,
+    }
+    name = f"conv {kernel}x{kernel}/{stride} {channels}>{filters} {size}x{size}"
+    name += (f" groups {groups}" if groups > 1 else "") + (f" batch {batch}" if batch > 1 else "")
+    weights = ((filters, channels // groups, kernel, kernel), (filters,))
+    return Case("Conv", name, (batch, channels, size, size), weights, attributes)
+
+
+def pool(op: str, channels: int, size: int, kernel: int, stride: int, pad: int = 0) -> Case:
+    """A pool of plain images."""
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": [kernel, kernel],
+        "strides": [stride, stride],
+        "pads": [pad] * 4,
+    }
+    name = f"{op} {kernel}x{kernel}/{stride} {channels} {size}x{size}"
+    return Case(op, name, (1, channels, size, size), (), attributes)
+
+
+def dense(rows: int, depth: int, units: int) -> Case:
+    """A fully connected layer with bias."""
+    return Case("Gemm", f"dense {rows}x{depth} > {units}", (rows, depth), ((units, depth), (units,)), {"transB": 1})
+
+
+def plain(op: str, shape: Shape, **attributes: Attribute) -> Case:
+    """An operator without weights."""
+    details = " ".join(f"{key}={value}" for key, value in attributes.items())
+    return Case(op, f"{op} {'x'.join(map(str, shape))} {details}", shape, (), attributes)
+
+
+CASES = (
+    conv(3, 224, 64, 7, stride=2),
+    conv(3, 224, 32, 3, stride=2),
+    conv(3, 224, 64, 3),
+    conv(64, 56, 64, 3),
+    conv(128, 28, 128, 3),
+    conv(256, 14, 256, 3),
+    conv(512, 7, 512, 3),
+    conv(96, 14, 208, 3),
+    conv(17, 28, 17, 3),
+    conv(64, 56, 256, 1),
+    conv(1024, 14, 256, 1),
+    conv(2048, 7, 512, 1),
+    conv(512, 13, 1000, 1),
+    conv(232, 7, 232, 1),
+    conv(256, 14, 256, 1, batch=4),
+    conv(144, 56, 144, 3, groups=144),
+    conv(96, 112, 96, 3, stride=2, groups=96),
+    conv(58, 28, 58, 3, groups=58),
+    conv(128, 56, 128, 3, groups=32),
+    conv(272, 14, 272, 1, groups=4),
+    pool("MaxPool", 64, 112, 3, 2, 1),
+    pool("MaxPool", 192, 28, 3, 1, 1),
+    pool("AveragePool", 128, 56, 2, 2),
+    plain("GlobalAveragePool", (1, 1000, 13, 13)),
+    plain("ReduceMean", (1, 512, 28, 28), axes=[2, 3], keepdims=0),
+    plain("ReduceMean", (1024, 1024), axes=[0], keepdims=0),
+    dense(1, 2048, 1000),
+    dense(1, 25088, 4096),
+    dense(4, 2048, 1000),
+    dense(128, 768, 3072),
+    dense(128, 512, 10),
+    dense(100, 300, 500),
+    plain("Softmax", (1, 1000), axis=1),
+    plain("Softmax", (128, 512), axis=1),
+    plain("Softmax", (4, 50000), axis=1),
+    plain("Softmax", (1, 21, 64, 64), axis=1),
+    plain("Transpose", (1024, 1024), perm=[1, 0]),
+    plain("Transpose", (1, 64, 56, 56), perm=[0, 2, 3, 1]),
+    plain("Relu", (1, 64, 112, 112)),
+    plain("Sigmoid", (1, 64, 112, 112)),
+)
+"""In the order of the table."""
+
+
+def load_onnxruntime(model: onnx.ModelProto, data: Array) -> Run:
+    """The peer, on one thread."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(3)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, {"x": data})
+
+
+def fastest(runs: Sequence[Run], milliseconds: float) -> list[float]:
+    """The milliseconds of the fastest round of each; they take turns for so long in all."""
+    best = [float("inf")] * len(runs)
+    end = thread_time_ns() + int(milliseconds * 1e6)
+    rounds = 0
+    while rounds < ROUNDS or thread_time_ns() < end:
+        rounds += 1
+        for number, run in enumerate(runs):
+            start = thread_time_ns()
+            run()
+            best[number] = min(best[number], (thread_time_ns() - start) / 1e6)
+    return best
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a case took, ours first, and how much the results differ; the peer's fields are None without one."""
+
+    name: str
+    ours: float
+    theirs: float | None
+    difference: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Our time as a multiple of the peer's."""
+        return None if self.theirs is None else self.ours / self.theirs
+
+    def __str__(self) -> str:
+        if self.theirs is None or self.ratio is None:
+            return f"{self.name:44} {self.ours:9.4f} {'—':>9} {'—':>7} {'—':>8}"
+        return f"{self.name:44} {self.ours:9.4f} {self.theirs:9.4f} {self.ratio:7.2f} {self.difference:8.0e}"
+
+
+def measure(case: Case, milliseconds: float, *, peer: bool) -> Row:
+    """Compiles, runs and compares one case."""
+    model = case.model()
+    data = np.random.default_rng(1).standard_normal(case.data).astype(np.float32)
+    compiled = xrelay.compile(model, threads=1)
+    runs: list[Run] = [lambda: compiled.run([data])]
+    if peer:
+        runs.append(load_onnxruntime(model, data))
+    first, *others = [run()[0] for run in runs]
+    times = fastest(runs, milliseconds)
+    if not others:
+        return Row(case.name, times[0], None, None)
+    difference = float(np.abs(first - others[0]).max() / np.abs(others[0]).max())
+    return Row(case.name, times[0], times[1], difference)
+
+
+def rows(only: Sequence[str], milliseconds: float) -> Iterator[Row]:
+    """The rows of the cases whose name holds one of the texts, of all where there is none."""
+    peer = find_spec("onnxruntime") is not None
+    for case in CASES:
+        if not only or any(text in case.name for text in only):
+            yield measure(case, milliseconds, peer=peer)
+
+
+def main() -> int:
+    """Print the table and the geometric mean of the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", default=[], help="cases whose name holds one of these texts")
+    parser.add_argument("--milliseconds", type=float, default=200, help="how long each case is measured (200)")
+    parser.add_argument("--sort", action="store_true", help="the largest ratio first, once all are measured")
+    args = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    print(f"{'one thread, f32':44} {'ours ms':>9} {'ort ms':>9} {'ratio':>7} {'differ':>8}", flush=True)
+    measured: list[Row] = []
+    for row in rows(args.only, args.milliseconds):
+        measured.append(row)
+        if not args.sort:
+            print(row, flush=True)
+    if args.sort:
+        print("\n".join(map(str, sorted(measured, key=lambda row: -(row.ratio or row.ours)))))
+    ratios = [row.ratio for row in measured if row.ratio is not None]
+    if ratios:
+        mean = exp(sum(map(log, ratios)) / len(ratios))
+        print(f"{'geometric mean of ' + str(len(ratios)):44} {'':9} {'':9} {mean:7.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
