@@ -35,7 +35,7 @@ unit: $(VENV)/.installed-test ## The Python tests alone
 lit: $(VENV)/.installed-test ## The text tests alone
 	@$(BIN)/lit -j $(JOBS) tests/lit
 
-bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, passes at scale
+bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, what passes cost and are worth
 	@$(BIN)/python benchmarks/bench_kernels.py
 	@$(BIN)/python benchmarks/bench_ops.py
 	@$(BIN)/python benchmarks/bench_models.py
