@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -151,15 +152,32 @@ def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements("relay.nn.pad", "pad.generic")
 def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The operand's element inside, the value of the second operand outside."""
+    """The operand's element inside; outside the value of the second operand, or the element that the mode names."""
     data, value = emitter.operand(0), emitter.operand(1)
     shape, element = shape_of(data), element_of(data)
-    before = emitter.ints("pad_width")[::2]
+    widths, mode = emitter.ints("pad_width"), emitter.text("pad_mode")
 
     def fill(b: Body) -> SSAValue:
-        at = [index - start for index, start in zip(b.spatial, before, strict=True)]
+        at = [index - start for index, start in zip(b.spatial, widths[::2], strict=True)]
+        if mode != "constant":
+            bring = _nearest if mode == "edge" else _mirrored
+            padded = [any(pair) for pair in zip(widths[::2], widths[1::2], strict=True)]
+            return b.read(data, *(bring(b, i, n) if out else i for i, n, out in zip(at, shape, padded, strict=True)))
         inside = b.in_bounds(at, shape)
         zeros = [0] * len(shape_of(value))
         return b.guard(inside, element, lambda: b.read(data, *at), lambda: b.read(value, *zeros))
 
     return [emitter.compute("nn_pad", variables("i", emitter.result_shape), element, fill)]
+
+
+def _nearest(b: Body, at: AffineExpr, extent: int) -> AffineExpr:
+    """The index of the axis that is nearest to `at`."""
+    index = IndexType()
+    above = b.maximum(b.index(at), b.constant(0, index))
+    return b.as_index(b.minimum(above, b.constant(extent - 1, index)))
+
+
+def _mirrored(b: Body, at: AffineExpr, extent: int) -> AffineExpr:
+    """The index of the axis at which `at`, less than `extent` outside, is seen in mirrors on the ends."""
+    above = b.as_index(b.maximum(b.index(at), b.index(at * -1)))
+    return b.as_index(b.minimum(b.index(above), b.index(above * -1 + 2 * (extent - 1))))

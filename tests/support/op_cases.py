@@ -140,4 +140,6 @@ OP_CASES = [
     OpCase("power", [(3, 5), (5,)], positive=True),
     *(OpCase(op, [(3, 5), (5,)]) for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")),
     OpCase("nn.pad", [(2, 3), ()], {"pad_width": (1, 0, 2, 3)}),
+    OpCase("nn.pad", [(2, 3), ()], {"pad_width": (1, 0, 2, 3), "pad_mode": "edge"}),
+    OpCase("nn.pad", [(2, 3, 4), ()], {"pad_width": (0, 1, 2, 0, 3, 3), "pad_mode": "reflect"}),
 ]
