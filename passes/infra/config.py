@@ -31,7 +31,15 @@ _KEYS: dict[str, ConfigKey] = {}
 
 
 def register_config(key: str, type_: type[ConfigValue], help_: str) -> None:
-    """Make `key` known, with values of the Python type `type_` (bool, int, float or str)."""
+    """Make `key` known, with values of the Python type `type_` (bool, int, float or str).
+
+    Raises `PassTypeError` for another type, and `PassArgumentError` for a key that is known with another one.
+    """
+    if type_ not in (bool, int, float, str):
+        raise PassTypeError(f"config option {key}: values are bool, int, float or str, found {type_!r}")
+    known = _KEYS.get(key)
+    if known is not None and known.type is not type_:
+        raise PassArgumentError(f"config option {key} is registered with type {known.type.__name__} already")
     _KEYS[key] = ConfigKey(key, type_, help_)
 
 

@@ -81,9 +81,11 @@ def _as_instrument(pi_cls: type[ClassT]) -> type[ClassT]:
 
 
 class TraceInstrument(PassInstrument):
-    """Calls a tracing function before and after every pass."""
+    """Calls a tracing function before and after every pass. Raises `PassTypeError` for what cannot be called."""
 
     def __init__(self, trace: TraceFunction):
+        if not callable(trace):
+            raise PassTypeError(f"trace must be a function of (module, info, is_before), found {trace!r}")
         self._trace = trace
 
     @property

@@ -192,6 +192,12 @@ def test_list_configs_and_get_config() -> None:
 def test_keys_can_be_registered() -> None:
     transform.register_config("test.rate", float, "a rate")
     assert PassContext(config={"test.rate": 1}).get_config("test.rate") == 1
+    transform.register_config("test.rate", float, "the same again")
+    with pytest.raises(PassError, match=r"test\.rate is registered with type float already"):
+        transform.register_config("test.rate", int, "a rate")
+    wrong: Any = dict
+    with pytest.raises(PassError, match=r"test\.table: values are bool, int, float or str, found <class 'dict'>"):
+        transform.register_config("test.table", wrong, "a table")
     with pytest.raises(TypeError, match=r"test\.rate: expected float, found str \('x'\)"):
         PassContext(config={"test.rate": "x"})
 
@@ -240,6 +246,7 @@ def test_a_record_as_relay_makes_one() -> None:
         ({"config": [1]}, TypeError, "config must be a mapping"),
         ({"instruments": [object()]}, TypeError, "object is no instrument"),
         ({"instruments": 3}, TypeError, "must be a list of instruments"),
+        ({"trace": 3}, TypeError, r"trace must be a function of \(module, info, is_before\), found 3"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], kind: type[Exception], message: str) -> None:
