@@ -152,6 +152,14 @@ class RelayOp(IRDLOperation):
         """The op's fusion pattern; an op whose pattern depends on its operands overrides this."""
         return self.PATTERN
 
+    @property
+    def shape_depends_on_data(self) -> bool:
+        """Whether the result's shape depends on operands' values (Relay's TShapeDataDependent), as `unique`'s does.
+
+        Such an op is not fused where its result has unknown extents: nobody could allocate the kernel's output.
+        """
+        return False
+
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """What the op makes of operands that are available in `layouts` (`None`: as the op's text says now).
 

@@ -30,9 +30,12 @@ class ArgumentCounter:
         """Nodes found to need no argument, nor anything that feeds them; see `note_merge`."""
 
     def limit(self, node: int) -> int:
-        """How many inputs the kernel of `node` may have: each consumer takes one output, unknown extents one more."""
+        """How many inputs the kernel of `node` may have: each consumer takes one output, unknown extents one more.
+
+        Never less than 0, where a kernel without inputs still fits.
+        """
         outputs = sum(1 + self.graph.dynamic_extents[edge.consumer] for edge in self.graph.outputs[node])
-        return self.maximum - outputs
+        return max(self.maximum - outputs, 0)
 
     def fused(self, node: int) -> Count:
         """What the kernel would need if `node` were fused into its consumers: the greatest count among them."""
@@ -51,12 +54,11 @@ class ArgumentCounter:
     def _feeding(self, node: int) -> dict[int, int]:
         """The groups feeding `node`, by root, each with the first operand that comes from it."""
         feeding: dict[int, int] = {}
-        if self.graph.counts_operands[node]:
-            own = self.groups.root(node)
-            for operand in self.graph.operands[node]:
-                root = self.groups.root(operand)
-                if root != own and not self.graph.is_variable[operand]:
-                    feeding.setdefault(root, operand)
+        own = self.groups.root(node)
+        for operand in self.graph.counted_operands[node]:
+            root = self.groups.root(operand)
+            if root != own:
+                feeding.setdefault(root, operand)
         return feeding
 
     def settled(self, node: int) -> int:

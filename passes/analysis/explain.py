@@ -21,7 +21,7 @@ from xrelay.passes.analysis.fusion_decision import FusionDecision
 from xrelay.passes.analysis.fusion_hints import FUSE_WITH, names_of
 from xrelay.passes.analysis.op_patterns import is_fusable_scalar
 from xrelay.passes.analysis.partition import FusionOptions, Partition
-from xrelay.passes.relay.fuse_ops import BlockFusion, fuse_module
+from xrelay.passes.relay.fuse_ops import FunctionFusion, fuse_module
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def explain_fusion(module: ModuleOp, options: FusionOptions) -> list[ExplainedBl
     return [block for fusion in fuse_module(module, options) if (block := _explain_block(fusion)).ops]
 
 
-def _explain_block(fusion: BlockFusion) -> ExplainedBlock:
+def _explain_block(fusion: FunctionFusion) -> ExplainedBlock:
     nodes = fusion.nodes
     found = [(node, op) for node in range(len(nodes.refs)) if (op := nodes.op(node)) is not None]
     ops = {node: _explain_op(node, op, nodes.graph.names[node]) for node, op in found if _is_shown(op)}

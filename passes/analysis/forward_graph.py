@@ -37,7 +37,7 @@ class ForwardGraph:
     """What explanations call the node."""
     patterns: list[OpPatternKind] = field(default_factory=list[OpPatternKind])
     extern: list[bool] = field(default_factory=list[bool])
-    """Whether something outside the graph sees the value: it is returned, let-bound, or used inside a region."""
+    """Whether something outside the graph sees the value: it is returned, yielded, bound by a let, or a condition."""
     outputs: list[list[Edge]] = field(default_factory=list[list[Edge]])
     """The edges to the node's consumers, one for each operand."""
     operands: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
@@ -46,8 +46,8 @@ class ForwardGraph:
     """Whether the node is a parameter or another value from outside."""
     own_arguments: list[int] = field(default_factory=list[int])
     """Kernel arguments that the node alone would need (Relay's args_num)."""
-    counts_operands: list[bool] = field(default_factory=list[bool])
-    """Whether what feeds the node counts among the arguments of its kernel: for calls and tuples."""
+    counted_operands: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
+    """The operands, variables apart, whose groups count among the arguments of the node's kernel (`arguments.py`)."""
     dynamic_extents: list[int] = field(default_factory=list[int])
     """How many dimensions of the node's result are unknown; each is one more output of its kernel."""
     hints: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
@@ -64,19 +64,21 @@ class ForwardGraph:
         *,
         is_variable: bool = False,
         own_arguments: int = 0,
-        counts_operands: bool = True,
+        counted: Sequence[int] | None = None,
         dynamic_extents: int = 0,
     ) -> int:
-        """Append a node that uses earlier ones and return its number; `ValueError` for a use of a later node."""
-        node = len(self.names)
+        """Append a node that uses earlier ones and return its number; `ValueError` for a use of a later node.
+
+        `counted` are the operands that count as arguments; without it all do.
+        """
+        node, operands = len(self.names), tuple(use.producer for use in uses)
         self.names.append(name)
         self.patterns.append(pattern)
         self.extern.append(False)
         self.outputs.append([])
-        self.operands.append(tuple(use.producer for use in uses))
+        self.operands.append(operands)
         self.is_variable.append(is_variable)
         self.own_arguments.append(own_arguments)
-        self.counts_operands.append(counts_operands)
         self.dynamic_extents.append(dynamic_extents)
         for producer, edge_pattern in uses:
             if not 0 <= producer < node:
@@ -85,6 +87,8 @@ class ForwardGraph:
                 self.extern[producer] = True
             else:
                 self.outputs[producer].append(Edge(producer, node, edge_pattern))
+        counted = operands if counted is None else counted
+        self.counted_operands.append(tuple(operand for operand in counted if not self.is_variable[operand]))
         return node
 
     def mark_extern(self, node: int) -> None:

@@ -24,12 +24,12 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.locations import format_location
 
 if TYPE_CHECKING:
-    from xrelay.passes.analysis.op_patterns import BlockGraph
+    from xrelay.passes.analysis.op_patterns import FunctionGraph
 
 FUSE_WITH = "relay.fuse_with"
 
 
-def resolve_hints(nodes: BlockGraph) -> None:
+def resolve_hints(nodes: FunctionGraph) -> None:
     """Enter the hints of the block's ops into its graph."""
     for op, node in nodes.numbers.items():
         hint = op.attributes.get(FUSE_WITH) if isinstance(op, Operation) else None
@@ -37,7 +37,7 @@ def resolve_hints(nodes: BlockGraph) -> None:
             nodes.graph.hints[node] = _nearest_behind(nodes, node, hint.data)
 
 
-def _nearest_behind(nodes: BlockGraph, node: int, name: str) -> int | None:
+def _nearest_behind(nodes: FunctionGraph, node: int, name: str) -> int | None:
     """The nearest consumer, direct or not, that is called `name`."""
     seen, level = {node}, [node]
     while level:

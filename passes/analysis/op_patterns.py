@@ -1,47 +1,50 @@
-"""From a block of relay ops to the forward graph that fusion looks at.
+"""From the body of a function to the forward graph that fusion looks at.
 
-Every op and every value from outside that the block uses is a node. Nodes are in post-DFS order from the terminator,
-operands first to last, which is the order in which Relay asks each node whether it fuses; ops that nothing reaches
-follow in text order. Ops nested in regions (the branches of `relay.if`, the body of `relay.fn`) are graphs of their
-own: what they use from here is seen outside.
+The body is read as Relay reads an expression. What its results need is in the graph, in post-DFS order from the
+terminator, operands first to last, which is the order in which Relay asks each node whether it fuses. Where an op
+stands in the text does not matter, neither before what nor in which region: an op whose value one branch alone uses is
+that branch's. Bindings (`relay.let`) are visited first in their block, and results of branches and of closures are seen
+outside, as those of the function are. Pure ops that nothing needs are not part of the expression.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import TensorType, TupleType
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
-from xdsl.traits import IsolatedFromAbove, IsTerminator
+from xdsl.dialects.func import CallOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dims import Shape
-from xrelay.dialects.relay.function import InvokeOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.scope import LetOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import shape_of
 from xrelay.passes.analysis.forward_graph import ForwardGraph, Use
 from xrelay.passes.analysis.fusion_hints import resolve_hints
+from xrelay.passes.analysis.op_kinds import OpKind, kind_of
 
 NodeRef: TypeAlias = Operation | SSAValue
-"""What a node stands for: an op of the block, or a value that comes from outside it."""
+"""What a node stands for: an op, or a parameter of the function or of a closure in it."""
 
 FUSABLE_SCALARS = frozenset({"i1", "i32", "i64", "f32", "f64"})
 """Element types of the constants of rank 0 that are written into a kernel."""
 
 
 @dataclass(frozen=True)
-class BlockGraph:
+class FunctionGraph:
     """A forward graph and what its nodes stand for."""
 
+    body: Block
     graph: ForwardGraph
     refs: list[NodeRef]
     """Indexed by node."""
     numbers: dict[NodeRef, int]
+    unneeded: list[Operation]
+    """Ops that no result needs, in text order."""
 
     def op(self, node: int) -> Operation | None:
         """The op that `node` stands for; `None` for a value from outside."""
@@ -49,22 +52,18 @@ class BlockGraph:
         return ref if isinstance(ref, Operation) else None
 
 
-def forward_graph(block: Block) -> BlockGraph:
-    """The forward graph of `block`; iterative, in time linear in ops and operands."""
-    builder = _GraphBuilder(block)
-    for argument in block.args:
-        builder.add_outside(argument)
-    terminator = block.last_op
-    if terminator is not None and terminator.has_trait(IsTerminator):
-        builder.visit_all(_needed_by(terminator))
-        for value in _needed_by(terminator):
-            builder.mark_extern(value)
-    for op in block.ops:
-        if not op.has_trait(IsTerminator) and not any(result.first_use for result in op.results):
-            builder.add_root(op)
-    found = BlockGraph(builder.graph, builder.refs, builder.numbers)
+def forward_graph(body: Block) -> FunctionGraph:
+    """The forward graph of a function's `body`; iterative, in time linear in ops and operands."""
+    builder = _GraphBuilder()
+    builder.visit_body(body)
+    unneeded = [op for block in builder.blocks for op in block.ops if _could_be_left_out(op, builder.numbers)]
+    found = FunctionGraph(body, builder.graph, builder.refs, builder.numbers, unneeded)
     resolve_hints(found)
     return found
+
+
+def _could_be_left_out(op: Operation, needed: dict[NodeRef, int]) -> bool:
+    return op not in needed and not op.has_trait(IsTerminator)
 
 
 def is_fusable_scalar(op: Operation) -> bool:
@@ -77,145 +76,210 @@ def is_fusable_scalar(op: Operation) -> bool:
 
 def pattern_of(op: Operation) -> OpPatternKind:
     """The fusion pattern of an op; everything that is not a Relay operator is opaque."""
-    if is_fusable_scalar(op):
-        return OpPatternKind.ELEM_WISE
-    if isinstance(op, TupleGetItemOp) and not _is_tuple_of_tensors(op.data.type):
+    kind = kind_of(op)
+    if kind is OpKind.CONSTANT:
+        return OpPatternKind.ELEM_WISE if is_fusable_scalar(op) else OpPatternKind.OPAQUE
+    if not isinstance(op, RelayOp):
         return OpPatternKind.OPAQUE
-    return op.fusion_pattern if isinstance(op, RelayOp) else OpPatternKind.OPAQUE
+    if kind is OpKind.FIELD and not _is_tuple_of_tensors(op.operands[0].type):
+        return OpPatternKind.OPAQUE
+    if op.shape_depends_on_data and _has_unknown_extents(op.results[0].type):
+        return OpPatternKind.OPAQUE
+    return op.fusion_pattern
 
 
-def edge_pattern(op: Operation, operand: SSAValue, pattern: OpPatternKind) -> OpPatternKind | None:
-    """How `op`, of `pattern`, treats `operand`; `None` where nothing may fuse through the use."""
-    if isinstance(op, TupleOp):
-        return OpPatternKind.INJECTIVE if isinstance(operand.type, TensorType) else None
-    if isinstance(op, TupleGetItemOp) and pattern is OpPatternKind.OPAQUE:
-        return None
-    if isinstance(op, LetOp) or (isinstance(op, InvokeOp) and operand is op.callee):
-        return None
-    if pattern is OpPatternKind.BROADCAST and _same_shape(operand.type, op.results[0].type):
-        return OpPatternKind.ELEM_WISE
-    return pattern
+class TypeFacts(NamedTuple):
+    """What fusion wants to know about the type of a value."""
+
+    shape: Shape | None
+    """`None` for what is no tensor."""
+    dynamic: int
+    """How many extents are unknown."""
+
+    @property
+    def arguments(self) -> int:
+        """Arguments that a parameter of the type needs: itself and, for unknown extents, these and its strides."""
+        return 1 + self.dynamic + len(self.shape) if self.dynamic and self.shape is not None else 1
 
 
-class _GraphBuilder:
-    def __init__(self, block: Block):
-        self.block = block
-        self.graph = ForwardGraph()
-        self.refs: list[NodeRef] = []
-        self.numbers: dict[NodeRef, int] = {}
-
-    def mark_extern(self, value: SSAValue) -> None:
-        self.graph.mark_extern(self.numbers[self.ref(value)])
-
-    def ref(self, value: SSAValue) -> NodeRef:
-        """What the node of `value` stands for."""
-        return value.op if isinstance(value, OpResult) and value.op.parent is self.block else value
-
-    def add_root(self, op: Operation) -> None:
-        """Add an op that no other uses; only the outside can be interested in it."""
-        self.visit_all(_needed_by(op))
-        self.add_op(op)
-        self.graph.mark_extern(self.numbers[op])
-
-    def visit_all(self, values: Iterator[SSAValue]) -> None:
-        """Add the nodes of `values` and of everything they need, post-DFS."""
-        stack: list[tuple[Operation | None, Iterator[SSAValue]]] = [(None, values)]
-        entered: set[Operation] = set()
-        while stack:
-            op, pending = stack[-1]
-            value = next(pending, None)
-            if value is None:
-                stack.pop()
-                if op is not None:
-                    self.add_op(op)
-                continue
-            ref = self.ref(value)
-            if ref in self.numbers or ref in entered:
-                continue
-            if isinstance(ref, Operation):
-                entered.add(ref)
-                stack.append((ref, _needed_by(ref)))
-            else:
-                self.add_outside(ref)
-
-    def add_outside(self, value: SSAValue) -> None:
-        name = value.name_hint if value.name_hint is not None else "value"
-        node = self.graph.add(
-            f"%{name}", OpPatternKind.OPAQUE, is_variable=True, own_arguments=1 + _extra_arguments(value.type)
-        )
-        self.graph.mark_extern(node)
-        self._remember(value)
-
-    def add_op(self, op: Operation) -> None:
-        pattern = pattern_of(op)
-        uses = [Use(self.numbers[self.ref(operand)], edge_pattern(op, operand, pattern)) for operand in op.operands]
-        uses += [Use(self.numbers[self.ref(value)], None) for value in _captured(op)]
-        self.graph.add(
-            op.relay_name() if isinstance(op, RelayOp) else op.name.removeprefix("relay."),
-            pattern,
-            uses,
-            own_arguments=self._own_arguments(op),
-            counts_operands=not isinstance(op, TupleGetItemOp),
-            dynamic_extents=_dynamic_extents(op.results[0].type) if op.results else 0,
-        )
-        self._remember(op)
-
-    def _remember(self, ref: NodeRef) -> None:
-        self.numbers[ref] = len(self.refs)
-        self.refs.append(ref)
-
-    def _own_arguments(self, op: Operation) -> int:
-        """Operands that become kernel arguments whatever is fused: parameters and fields of tuples."""
-        if not isinstance(op, RelayOp):
-            return 0
-        return sum(
-            1 + _extra_arguments(operand.type)
-            for operand in op.operands
-            if not isinstance(ref := self.ref(operand), Operation) or isinstance(ref, TupleGetItemOp)
-        )
+def _type_facts(type: Attribute) -> TypeFacts:
+    shape = shape_of(type) if isinstance(type, TensorType) else None
+    return TypeFacts(shape, 0 if shape is None else sum(not isinstance(dim, int) for dim in shape))
 
 
-def _needed_by(op: Operation) -> Iterator[SSAValue]:
-    yield from op.operands
-    yield from _captured(op)
-
-
-def _captured(op: Operation) -> Iterator[SSAValue]:
-    """What the regions of `op` use from outside it, in order of first use."""
-    if not op.regions or op.has_trait(IsolatedFromAbove):
-        return
-    defined: set[SSAValue] = set()
-    seen: dict[SSAValue, None] = {}
-    for inner in op.walk():
-        defined.update(inner.results)
-        for region in inner.regions:
-            for block in region.blocks:
-                defined.update(block.args)
-        if inner is not op:
-            seen.update(dict.fromkeys(inner.operands))
-    defined.difference_update(op.results)
-    yield from (value for value in seen if value not in defined)
+def _has_unknown_extents(type: Attribute) -> bool:
+    parts = type.types if isinstance(type, TupleType) else (type,)
+    return any(_type_facts(part).dynamic > 0 for part in parts)
 
 
 def _is_tuple_of_tensors(type: Attribute) -> bool:
     return isinstance(type, TupleType) and all(isinstance(field, TensorType) for field in type.types)
 
 
-def _shape(type: Attribute) -> Shape | None:
-    return shape_of(type) if isinstance(type, TensorType) else None
+class _GraphBuilder:
+    def __init__(self) -> None:
+        self.graph = ForwardGraph()
+        self.refs: list[NodeRef] = []
+        self.numbers: dict[NodeRef, int] = {}
+        self.blocks: list[Block] = []
+        """The blocks visited: the body, and those of the branches and closures that something needs."""
+        self._entered: dict[NodeRef, int] = {}
+        """In which order ops and parameters were come to; consumers come before what they use."""
+        self._facts: dict[int, tuple[Attribute, TypeFacts]] = {}
+        """By the identity of a type, which is cheaper than its hash; the type is kept so that it stays the only one."""
+
+    def visit_body(self, body: Block) -> None:
+        self._visit(self._expression(body))
+        for value in _results_of(body):
+            self.graph.mark_extern(self._number(value))
+        order = [self._entered[ref] for ref in self.refs]
+        for edges in self.graph.outputs:
+            if len(edges) > 1:
+                # Relay lists the consumers of a node in the order in which it comes to them.
+                edges.sort(key=lambda edge: order[edge.consumer])
+
+    # --- the order ---------------------------------------------------------------------------------------------------
+
+    def _visit(self, wanted: Iterator[NodeRef]) -> None:
+        """Add the nodes of `wanted` and of everything they need, post-DFS."""
+        stack: list[tuple[Operation | None, Iterator[NodeRef]]] = [(None, wanted)]
+        entered = self._entered
+        while stack:
+            op, pending = stack[-1]
+            for value in pending:
+                ref = value.op if isinstance(value, OpResult) else value
+                if ref in entered:
+                    continue
+                entered[ref] = len(entered)
+                if isinstance(ref, BlockArgument):
+                    self._add_parameter(ref)
+                elif isinstance(ref, Operation):
+                    stack.append((ref, self._needed_by(ref)))
+                    break
+            else:
+                stack.pop()
+                if op is not None:
+                    self._add_op(op)
+
+    def _needed_by(self, op: Operation) -> Iterator[NodeRef]:
+        return self._needed_by_regions(op) if op.regions else iter(op.operands)
+
+    def _needed_by_regions(self, op: Operation) -> Iterator[NodeRef]:
+        yield from op.operands
+        if kind_of(op) is OpKind.REGIONS:
+            for region in op.regions:
+                yield from self._expression(region.block)
+        else:
+            yield from _captured(op)
+
+    def _expression(self, block: Block) -> Iterator[NodeRef]:
+        """What the expression that `block` stands for is made of: parameters, bindings, results, and effects."""
+        self.blocks.append(block)
+        yield from block.args
+        yield from (op for op in block.ops if kind_of(op) is OpKind.BINDING)
+        yield from _results_of(block)
+        yield from (op for op in block.ops if op not in self._entered and _has_effect(op))
+
+    # --- the nodes ---------------------------------------------------------------------------------------------------
+
+    def _add_parameter(self, value: BlockArgument) -> None:
+        name = value.name_hint if value.name_hint is not None else "value"
+        arguments = self._type(value).arguments
+        node = self.graph.add(f"%{name}", OpPatternKind.OPAQUE, is_variable=True, own_arguments=arguments)
+        self.graph.mark_extern(node)
+        self._remember(value)
+
+    def _add_op(self, op: Operation) -> None:
+        kind, pattern, operands = kind_of(op), pattern_of(op), tuple(op.operands)
+        counted: tuple[SSAValue, ...] = ()
+        if kind.is_call or kind is OpKind.TUPLE:
+            counted = operands[1:] if kind is OpKind.INVOCATION else operands
+        is_binding = kind is OpKind.BINDING
+        node = self.graph.add(
+            op.name.removeprefix("relay."),
+            pattern,
+            self._uses(op, operands, pattern),
+            is_variable=is_binding,
+            own_arguments=self._type(op.results[0]).arguments if is_binding else self._own_arguments(counted),
+            counted=[self._number(value) for value in counted],
+            dynamic_extents=self._type(op.results[0]).dynamic if op.results and kind.is_call else 0,
+        )
+        if is_binding or not op.results:
+            self.graph.mark_extern(node)
+        self._remember(op)
+
+    def _uses(self, op: Operation, operands: Sequence[SSAValue], pattern: OpPatternKind) -> list[Use]:
+        """What `op` uses, and how; `None` where nothing may fuse through the use."""
+        kind = kind_of(op)
+        if kind is OpKind.OPERATOR and pattern is not OpPatternKind.BROADCAST:
+            return [Use(self._number(value), pattern) for value in operands]
+        if kind is OpKind.OPERATOR:
+            shape = self._type(op.results[0]).shape
+            return [Use(self._number(value), self._broadcast(value, shape)) for value in operands]
+        if kind is OpKind.TUPLE:
+            patterns = [OpPatternKind.INJECTIVE if self._type(value).shape is not None else None for value in operands]
+            return [Use(self._number(value), edge) for value, edge in zip(operands, patterns, strict=True)]
+        if op.regions and kind is not OpKind.GROUP:
+            inner = _yielded(op) if kind is OpKind.REGIONS else _captured(op)
+            return [Use(self._number(value), None) for value in (*operands, *inner)]
+        if kind is OpKind.BINDING or (kind is OpKind.FIELD and pattern is OpPatternKind.OPAQUE):
+            return [Use(self._number(value), None) for value in operands]
+        extern = 1 if kind is OpKind.INVOCATION else 0
+        return [Use(self._number(value), pattern if i >= extern else None) for i, value in enumerate(operands)]
+
+    def _broadcast(self, value: SSAValue, shape: Shape | None) -> OpPatternKind:
+        """How a broadcasting op whose result has `shape` treats an operand."""
+        same = shape is not None and self._type(value).shape == shape
+        return OpPatternKind.ELEM_WISE if same else OpPatternKind.BROADCAST
+
+    def _own_arguments(self, counted: Sequence[SSAValue]) -> int:
+        """Operands that become kernel arguments whatever is fused: variables and fields of tuples."""
+        return sum(
+            self._type(value).arguments
+            for value in counted
+            if not isinstance(value, OpResult) or kind_of(value.op) in (OpKind.BINDING, OpKind.FIELD)
+        )
+
+    def _number(self, value: SSAValue) -> int:
+        return self.numbers[value.op if isinstance(value, OpResult) else value]
+
+    def _remember(self, ref: NodeRef) -> None:
+        self.numbers[ref] = len(self.refs)
+        self.refs.append(ref)
+
+    def _type(self, value: SSAValue) -> TypeFacts:
+        type = value.type
+        found = self._facts.get(id(type))
+        if found is None:
+            found = self._facts[id(type)] = (type, _type_facts(type))
+        return found[1]
 
 
-def _same_shape(lhs: Attribute, rhs: Attribute) -> bool:
-    left, right = _shape(lhs), _shape(rhs)
-    return left is not None and left == right
+def _results_of(block: Block) -> tuple[SSAValue, ...]:
+    last = block.last_op
+    return tuple(last.operands) if last is not None and last.has_trait(IsTerminator) else ()
 
 
-def _dynamic_extents(type: Attribute) -> int:
-    shape = _shape(type)
-    return 0 if shape is None else sum(not isinstance(dim, int) for dim in shape)
+def _yielded(op: Operation) -> Iterator[SSAValue]:
+    for region in op.regions:
+        yield from _results_of(region.block)
 
 
-def _extra_arguments(type: Attribute) -> int:
-    """Arguments that a tensor of unknown extents needs besides itself: each extent, and the strides."""
-    dynamic = _dynamic_extents(type)
-    return dynamic + len(_shape(type) or ()) if dynamic else 0
+def _captured(op: Operation) -> Iterator[SSAValue]:
+    """What the regions of an op of another dialect use from outside it; nothing of it is fused."""
+    if op.has_trait(IsolatedFromAbove):
+        return
+    inside = [inner for inner in op.walk() if inner is not op]
+    defined: set[SSAValue] = {value for inner in inside for value in inner.results}
+    defined.update(value for inner in op.walk() for region in inner.regions for b in region.blocks for value in b.args)
+    yield from dict.fromkeys(value for inner in inside for value in inner.operands if value not in defined)
+
+
+def _has_effect(op: Operation) -> bool:
+    """Whether `op` may do something besides giving values, so that it stays though nobody uses these.
+
+    No call of a function may: Relay is pure.
+    """
+    if kind_of(op) is not OpKind.OTHER or isinstance(op, CallOp) or op.has_trait(IsTerminator):
+        return False
+    return not is_side_effect_free(op)

@@ -254,7 +254,7 @@ class _Partitioner:
     def _refuse_arguments(self, node: int, sink: int) -> tuple[FusionDecision | None, int | None]:
         """The refusal where the would-be kernel takes too many arguments; and the consumer that has to settle it."""
         limit = self.arguments.limit(node)
-        if self.options.max_function_args == 0 or limit <= 0:
+        if self.options.max_function_args == 0 or limit == 0:
             return None, None
         found, waits_for = self.arguments.fused(node)
         if found > limit:

@@ -22,7 +22,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.relay.fused import FusedOp
 from xrelay.passes.analysis.op_patterns import forward_graph
 from xrelay.passes.analysis.partition import FusionOptions, partition
 
@@ -36,18 +35,17 @@ class TestPrintPostDominatorsPass(ModulePass):
     max_depth: int = field(default=256, metadata={"help": "how many nodes a group may have"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Annotate every block of every function."""
+        """Annotate every function, with the branches and closures in it."""
         options = FusionOptions(max_depth=self.max_depth)
-        for inner in op.walk():
-            if isinstance(inner, FuncOp) or (inner.regions and not isinstance(inner, FusedOp | ModuleOp)):
-                for region in inner.regions:
-                    for block in region.blocks:
-                        annotate(block, options)
+        for function in op.walk():
+            if isinstance(function, FuncOp):
+                for block in function.body.blocks:
+                    annotate(block, options)
 
 
-def annotate(block: Block, options: FusionOptions) -> None:
-    """Write what the analyses find about `block` to its ops."""
-    nodes = forward_graph(block)
+def annotate(body: Block, options: FusionOptions) -> None:
+    """Write what the analyses find about a function's `body` to its ops."""
+    nodes = forward_graph(body)
     found = partition(nodes.graph, options)
     numbers = found.group_numbers()
     for node, decision in enumerate(found.decisions):

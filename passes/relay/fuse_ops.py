@@ -27,24 +27,23 @@ untouched, so running the pass twice changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.annotation import StopFusionOp
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.scope import LetOp, YieldOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.passes.analysis.op_patterns import BlockGraph, forward_graph, is_fusable_scalar
+from xrelay.dialects.relay.scope import YieldOp
+from xrelay.passes.analysis.op_kinds import OpKind, kind_of
+from xrelay.passes.analysis.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar
 from xrelay.passes.analysis.partition import FusionOptions, Partition, partition
 from xrelay.passes.infra.conversion import fuse_locations
 from xrelay.passes.relay.group_names import GroupNames, group_name
@@ -84,33 +83,33 @@ class RelayFuseOpsPass(ModulePass):
 
 
 @dataclass(frozen=True)
-class BlockFusion:
-    """How one block was (or would be) fused: the graph, its groups, and the decision about every node."""
+class FunctionFusion:
+    """How one function was (or would be) fused: the graph, its groups, and the decision about every node."""
 
     function: str
-    nodes: BlockGraph
+    nodes: FunctionGraph
     partition: Partition
 
     def explanations(self) -> Iterator[str]:
-        """One line about every op of the block, in post-DFS order."""
+        """One line about every op of the function, in post-DFS order."""
         for decision in self.partition.decisions:
             if self.nodes.op(decision.node) is not None:
                 yield decision.explain(self.nodes.graph)
 
 
-def analyse_module(module: ModuleOp, options: FusionOptions) -> list[BlockFusion]:
-    """How every block of the module would be fused; the module is not changed."""
-    found: list[BlockFusion] = []
+def analyse_module(module: ModuleOp, options: FusionOptions) -> list[FunctionFusion]:
+    """How every function of the module would be fused; the module is not changed."""
+    found: list[FunctionFusion] = []
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            for block in fusable_blocks(function):
+            for block in function.body.blocks:
                 nodes = forward_graph(block)
-                found.append(BlockFusion(function.sym_name.data, nodes, partition(nodes.graph, options)))
+                found.append(FunctionFusion(function.sym_name.data, nodes, partition(nodes.graph, options)))
     return found
 
 
-def fuse_module(module: ModuleOp, options: FusionOptions, *, link_params: bool = False) -> list[BlockFusion]:
-    """Fuse every block of the module in place, and say how."""
+def fuse_module(module: ModuleOp, options: FusionOptions, *, link_params: bool = False) -> list[FunctionFusion]:
+    """Fuse every function of the module in place, and say how."""
     fusions = analyse_module(module, options)
     names = GroupNames(module)
     for fusion in fusions:
@@ -133,43 +132,45 @@ def fusable_blocks(function: FuncOp) -> list[Block]:
 
 def is_groupable(op: Operation | None) -> bool:
     """Whether `op` is work for a kernel: an operator, not a tuple, a binding or a constant."""
-    return isinstance(op, RelayOp) and not isinstance(op, TupleOp | TupleGetItemOp | LetOp | StopFusionOp)
+    return op is not None and kind_of(op) is OpKind.OPERATOR
 
 
 class _GroupMaker:
-    """Moves the groups of one block into `relay.fused` ops."""
+    """Moves the groups of one function into `relay.fused` ops."""
 
-    def __init__(self, fusion: BlockFusion, names: GroupNames, *, link_params: bool):
+    def __init__(self, fusion: FunctionFusion, names: GroupNames, *, link_params: bool):
         self.nodes, self.partition, self.names = fusion.nodes, fusion.partition, names
         self.link_params = link_params
         self.results = Replacements()
-        """Results of ops that are in groups now → those of the groups."""
+        """Results of ops that are in groups now → those of the groups; results of walls → what is before the wall."""
 
     def run(self) -> None:
         """Make the groups in the order of their results in the text, so that names are numbered in that order."""
+        _erase(self.nodes.unneeded)
         members = self.partition.members()
         roots = {op: root for root in members if (op := self.nodes.op(root)) is not None}
-        for op in _in_text_order(roots):
-            if isinstance(op, StopFusionOp):
-                Rewriter.replace_op(op, [], [op.data])
-            else:
+        walls: list[Operation] = []
+        for op in _in_text_order(self.nodes.body):
+            if kind_of(op) is OpKind.WALL:
+                self.results.add(op.results[0], op.operands[0])
+                walls.append(op)
+            elif op in roots:
                 self._make(op, roots[op], [self.nodes.op(node) for node in members[roots[op]]])
         self.results.apply(_is_inside_with)
-        for ref in self.nodes.refs:
-            if isinstance(ref, ConstantOp) and not ref.result.first_use and ref.parent is not None:
-                Rewriter.erase_op(ref)
+        _erase(walls)
+        # Scalars whose users have copies of their own.
+        _erase([op for op in self.nodes.refs if isinstance(op, ConstantOp) and not op.result.first_use])
 
     def _make(self, root_op: Operation, root: int, nodes: Sequence[Operation | None]) -> None:
         """Make a group of `nodes`, unless there is no work in it."""
         group = {op: None for op in nodes if op is not None}
         # A field of a tuple from outside is taken outside: the kernel gets the field alone.
-        ops = [op for op in group if not isinstance(op, TupleGetItemOp) or op.data.owner in group]
-        if ops and ops[-1] is root_op and not isinstance(root_op, TupleOp) and any(map(is_groupable, ops)):
+        ops = [op for op in group if kind_of(op) is not OpKind.FIELD or op.operands[0].owner in group]
+        if ops and ops[-1] is root_op and kind_of(root_op) is not OpKind.TUPLE and any(map(is_groupable, ops)):
             anchor = self.partition.anchors[root]
             heavy = None if anchor is None else self.nodes.op(anchor)
             pattern = self.partition.patterns[root]
-            group = make_group(ops, self.names, pattern, heavy, link_params=self.link_params, replace=False)
-            self.results.add(root_op.results[0], group.result)
+            make_group(ops, self.names, pattern, heavy, link_params=self.link_params, results=self.results)
 
 
 def make_group(
@@ -179,86 +180,134 @@ def make_group(
     anchor: Operation | None,
     *,
     link_params: bool = False,
-    replace: bool = True,
+    results: Replacements | None = None,
 ) -> FusedOp:
     """Move `ops`, which are in an order that defines before it uses, into a group that stands for the last of them.
 
-    Without `replace` the users of the last op's result are left for the caller to tell.
+    With `results` the users of the last op's result are left to these replacements, which say as well what stands for
+    the group's operands.
     """
     root = ops[-1]
-    body = Block()
-    operators = [op for op in ops if not isinstance(op, ConstantOp)]
-    location = fuse_locations(op.location for op in operators)
-    group = FusedOp(
-        names.unique(group_name(ops)),
-        (),
-        root.results[0].type,
-        Region(body),
-        anchor=anchor.relay_name() if isinstance(anchor, RelayOp) else None,
-        pattern=pattern,
-    )
+    result = root.results[0]
+    operators = [op for op in ops if kind_of(op) is not OpKind.CONSTANT]
+    location = root.location if len(operators) == 1 else fuse_locations(op.location for op in operators)
+    inputs = _Inputs.of(ops, results, link_params=link_params)
+    body = Block(arg_types=[value.type for value in inputs.arguments])
+    for number, parameter in enumerate(body.args):
+        parameter.name_hint = f"p{number}"
+    group = _fused_op(names.unique(group_name(ops)), inputs.arguments, result.type, Region(body), pattern, anchor)
     group.location = location
     if all(_is_reshape(op) for op in operators):
         group.attributes[RESHAPE_ONLY] = UnitAttr()
     Rewriter.insert_op(group, InsertPoint.before(root))
-    if replace:
-        root.results[0].replace_all_uses_with(group.result)
-    group.result.name_hint = root.results[0].name_hint
-    parameters = _move_into(body, ops, link_params=link_params)
-    group.operands = list(parameters)
-    body.add_op(_located(YieldOp(root.results[0]), location))
+    group.result.name_hint = result.name_hint
+    if results is None:
+        result.replace_all_uses_with(group.result)
+    _move_into(body, ops, inputs)
+    end = YieldOp.create(operands=[result])
+    end.location = location
+    body.add_op(end)
+    if results is not None:
+        results.add(result, group.result)
     return group
 
 
-def _move_into(body: Block, ops: Sequence[Operation], *, link_params: bool) -> Iterable[SSAValue]:
-    """Move `ops` into `body`; gives the values from outside that became its arguments, in order of first use."""
-    parameters: dict[SSAValue, SSAValue] = {}
-    inside = {result for op in ops for result in op.results}
+def _fused_op(
+    name: str,
+    arguments: Sequence[SSAValue],
+    type: Attribute,
+    body: Region,
+    pattern: OpPatternKind,
+    anchor: Operation | None,
+) -> FusedOp:
+    properties = {"group_name": StringAttr(name)}
+    if isinstance(anchor, RelayOp):
+        properties["anchor"] = StringAttr(anchor.relay_name())
+    properties["pattern"] = StringAttr(pattern.relay_name)
+    return FusedOp.create(operands=arguments, result_types=[type], properties=properties, regions=[body])
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What a group uses that none of its ops makes."""
+
+    arguments: list[SSAValue]
+    """What the group gets, in order of first use."""
+    position: dict[SSAValue, int]
+    """For a value as the ops name it, which argument stands for it."""
+    linked: dict[SSAValue, ConstantOp]
+    """Constants that the group has copies of."""
+
+    @staticmethod
+    def of(ops: Sequence[Operation], results: Replacements | None, *, link_params: bool) -> _Inputs:
+        """The inputs of a group of `ops`, with what `results` says to stand for them."""
+        inside = {result for op in ops for result in op.results}
+        arguments: dict[SSAValue, int] = {}
+        position: dict[SSAValue, int] = {}
+        linked: dict[SSAValue, ConstantOp] = {}
+        for op in ops:
+            for operand in op.operands:
+                if operand in inside or operand in position or operand in linked:
+                    continue
+                value = operand if results is None else results.of(operand)
+                constant = _constant(value)
+                if constant is not None and (link_params or is_fusable_scalar(constant)):
+                    linked[operand] = constant
+                else:
+                    position[operand] = arguments.setdefault(value, len(arguments))
+        return _Inputs(list(arguments), position, linked)
+
+
+def _constant(value: SSAValue) -> ConstantOp | None:
+    return value.op if isinstance(value, OpResult) and isinstance(value.op, ConstantOp) else None
+
+
+def _move_into(body: Block, ops: Sequence[Operation], inputs: _Inputs) -> None:
+    """Move `ops` into `body`, whose arguments stand for values from outside; a constant comes before its first user."""
+    parameters = body.args
+    known: dict[SSAValue, SSAValue] = {value: parameters[at] for value, at in inputs.position.items()}
     for op in ops:
+        operands = tuple(op.operands)
+        for operand in operands:
+            if operand in inputs.linked and operand not in known:
+                constant = inputs.linked[operand].clone()
+                body.add_op(constant)
+                known[operand] = constant.result
         op.detach()
-        op.operands = [
-            operand if operand in inside else _parameter(operand, body, parameters, link_params=link_params)
-            for operand in op.operands
-        ]
+        if any(operand in known for operand in operands):
+            op.operands = [known.get(operand, operand) for operand in operands]
         body.add_op(op)
-    return [value for value, parameter in parameters.items() if isinstance(parameter, BlockArgument)]
 
 
-def _parameter(value: SSAValue, body: Block, parameters: dict[SSAValue, SSAValue], *, link_params: bool) -> SSAValue:
-    """What stands for `value` from outside: a parameter, or a constant of the group's own."""
-    known = parameters.get(value)
-    if known is not None:
-        return known
-    owner = value.owner
-    if isinstance(owner, ConstantOp) and (link_params or is_fusable_scalar(owner)):
-        constant = owner.clone()
-        body.add_op(constant)
-        parameters[value] = constant.result
-    else:
-        parameter = body.insert_arg(value.type, len(body.args))
-        parameter.name_hint = f"p{len(body.args) - 1}"
-        parameters[value] = parameter
-    return parameters[value]
+def _erase(ops: Sequence[Operation]) -> None:
+    """Erase ops that nothing but each other uses."""
+    for op in ops:
+        for inner in op.walk():
+            inner.operands = ()
+    for op in ops:
+        Rewriter.erase_op(op)
 
 
 def _is_inside_with(user: Operation, value: SSAValue) -> bool:
     """Whether `user` and the op that made `value` are in one group, where the value itself is meant."""
-    owner = value.owner
-    around = user.parent_op()
-    return isinstance(around, FusedOp) and isinstance(owner, Operation) and owner.parent is user.parent
+    block = user.parent
+    return isinstance(value, OpResult) and value.op.parent is block and isinstance(user.parent_op(), FusedOp)
 
 
 def _is_reshape(op: Operation) -> bool:
     return isinstance(op, RelayOp) and op.RESHAPE_ONLY
 
 
-def _located(op: Operation, location: LocationAttr) -> Operation:
-    op.location = location
-    return op
-
-
-def _in_text_order(ops: Iterable[Operation]) -> list[Operation]:
-    """Ops of one block in the order of the text."""
-    wanted = set(ops)
-    block = next(iter(wanted)).parent if wanted else None
-    return [] if block is None else [op for op in block.ops if op in wanted]
+def _in_text_order(body: Block) -> list[Operation]:
+    """The ops of `body` and of the branches and closures in it, an op before those in its regions."""
+    found: list[Operation] = []
+    pending = [iter(body.ops)]
+    while pending:
+        op = next(pending[-1], None)
+        if op is None:
+            pending.pop()
+            continue
+        found.append(op)
+        if kind_of(op) is OpKind.REGIONS:
+            pending.extend(iter(region.block.ops) for region in reversed(op.regions))
+    return found

@@ -8,9 +8,7 @@ from itertools import groupby
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from xrelay.dialects.relay.fused import FusedOp
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
+from xrelay.passes.analysis.op_kinds import OpKind, kind_of
 
 MAX_LENGTH = 80
 """Longer names are abbreviated: first runs of one op, then the tail."""
@@ -37,9 +35,9 @@ class GroupNames:
 def group_name(ops: Iterable[Operation]) -> str:
     """The name of a group of `ops`: its operators in order; constants and tuples do not count."""
     operators = [
-        op.relay_name().replace(".", "_")
+        op.name.removeprefix("relay.").replace(".", "_")
         for op in ops
-        if isinstance(op, RelayOp) and not isinstance(op, TupleOp | TupleGetItemOp)
+        if kind_of(op) in (OpKind.OPERATOR, OpKind.WALL, OpKind.BINDING)
     ]
     return abbreviated(operators if operators else ["tuple_get_item"])
 
@@ -62,5 +60,5 @@ def abbreviated(operators: Sequence[str]) -> str:
 
 
 def _symbol(op: Operation) -> StringAttr | None:
-    name = op.group_name if isinstance(op, FusedOp) else op.properties.get("sym_name")
+    name = op.properties.get("group_name" if kind_of(op) is OpKind.GROUP else "sym_name")
     return name if isinstance(name, StringAttr) else None

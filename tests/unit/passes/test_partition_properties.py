@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.fusion_oracle import Node, OracleGraph, oracle_partition
 
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.passes.analysis.forward_graph import ForwardGraph, Use
@@ -123,6 +124,44 @@ def test_merged_nodes_and_only_they_say_so(graph: ForwardGraph):
         parent = result.tree.parents[node]
         assert decision.fused == (parent is not None and result.roots[node] == result.roots[parent])
         assert decision.explain(graph)
+
+
+OPTIONS = st.builds(
+    FusionOptions,
+    opt_level=st.sampled_from([2, 2, 2, 2, 0, 1, 3]),
+    max_depth=st.sampled_from([256, 256, 1, 2, 3, 4, 5, 6, 7, 8]),
+    max_function_args=st.integers(0, 6),
+)
+
+
+def as_oracle_graph(graph: ForwardGraph) -> OracleGraph:
+    return [
+        Node(
+            int(graph.patterns[node]),
+            arguments=list(graph.counted_operands[node]),
+            own=graph.own_arguments[node],
+            extra_results=graph.dynamic_extents[node],
+            extern=graph.extern[node],
+            outputs=[(edge.consumer, int(edge.pattern)) for edge in graph.outputs[node]],
+        )
+        for node in range(len(graph))
+    ]
+
+
+@given(random_graphs(), OPTIONS)
+@settings(max_examples=200, deadline=None)
+def test_any_graph_has_relays_partition(graph: ForwardGraph, options: FusionOptions):
+    graph.hints.clear()
+    try:
+        expected = oracle_partition(
+            as_oracle_graph(graph),
+            level=options.opt_level,
+            max_depth=options.max_depth,
+            max_args=options.max_function_args,
+        )
+    except AssertionError:
+        return  # Relay itself stops at such a graph, which no model gives: two heavy ops would meet.
+    assert partition(graph, options).roots == expected
 
 
 # --- scale

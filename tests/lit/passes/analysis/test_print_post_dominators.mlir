@@ -31,11 +31,11 @@ func.func @diamond(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1
   func.return %p : tensor<1x8x4x4xf32>
 }
 
-// Branches are graphs of their own.
+// A branch's result is seen outside; an op that the branch alone uses is its own, wherever it stands.
 // CHECK-LABEL: func.func @branches
-// CHECK:         %e = {{.*}}fusion.node = 2, fusion.group = 2
-// CHECK:           %n = {{.*}}fusion.node = 1, fusion.post_dominator = 2
-// CHECK-NEXT:      %s = {{.*}}fusion.node = 2, fusion.group = 1
+// CHECK:         %e = {{.*}}fusion.node = 2, fusion.post_dominator = 3, {{.*}}fusion.group = 2
+// CHECK:           %n = {{.*}}fusion.node = 3, fusion.post_dominator = 4
+// CHECK-NEXT:      %s = {{.*}}fusion.node = 4, fusion.group = 2
 func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %r = relay.if %c : tensor<i1> -> tensor<4xf32> {

@@ -113,21 +113,51 @@ func.func @wall(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %s : tensor<4xf32>
 }
 
-// Branches are fused by themselves; nothing fuses into a branch from outside.
+// Where an op stands does not matter: what a branch alone uses is fused in the branch, what both use is outside.
 // CHECK-LABEL: func.func @branches
-// CHECK:         %[[E:.*]] = relay.fused @fused_exp_1(
+// CHECK-NEXT:    %[[T:.*]] = relay.fused @fused_tanh(
 // CHECK:         relay.if
-// CHECK:           relay.fused @fused_negative_sigmoid(%p0 = %[[E]]
+// CHECK-NEXT:      relay.fused @fused_exp_multiply_sigmoid(%p0 = %x : {{.*}}, %p1 = %[[T]] :
+// CHECK:         } else {
+// CHECK-NEXT:      relay.yield %[[T]]
 func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %t = relay.tanh(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
-    %n = relay.negative(%e) : (tensor<4xf32>) -> tensor<4xf32>
+    %n = relay.multiply(%e, %t) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     %s = relay.sigmoid(%n) : (tensor<4xf32>) -> tensor<4xf32>
     relay.yield %s : tensor<4xf32>
   } else {
-    relay.yield %x : tensor<4xf32>
+    relay.yield %t : tensor<4xf32>
   }
   func.return %r : tensor<4xf32>
+}
+
+// A closure is a value, and its body is fused like a branch.
+// CHECK-LABEL: func.func @closure
+// CHECK-NEXT:    relay.fn
+// CHECK-NEXT:      relay.fused @fused_exp_add(%p0 = %x : tensor<4xf32>, %p1 = %a : tensor<4xf32>)
+// CHECK:         relay.invoke
+func.func @closure(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %f = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %s = relay.add(%e, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %s : tensor<4xf32>
+  }
+  %r = relay.invoke %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// What no result needs is not in the expression: it neither keeps ops apart nor stays.
+// CHECK-LABEL: func.func @unneeded
+// CHECK-NEXT:    relay.fused @fused_exp_negative(
+// CHECK-NOT:     relay.tanh
+// CHECK:         func.return
+func.func @unneeded(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %t = relay.tanh(%e) : (tensor<4xf32>) -> tensor<4xf32>
+  %n = relay.negative(%e) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %n : tensor<4xf32>
 }
 
 // Kernels are left alone.
