@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from math import prod
 
 from xrelay.dialects.relay.dims import ANY, AnyDim, Dim, Shape, certainly_differ
+from xrelay.dialects.relay.layout_axes import with_unit_axes
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 
@@ -41,32 +43,48 @@ def broadcast_shapes(lhs: Sequence[Dim], rhs: Sequence[Dim]) -> Shape | None:
 def broadcast_layouts(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> LayoutDecision | LayoutRefusal:
     """The layouts of a broadcasting op whose operands have `shapes` (in the layouts the text says now).
 
-    An operand of rank 0 fits every layout; otherwise all ranks must be equal, so that each can be transformed to the
-    layout of the first operand that has one, and axes of extent 1 must stay whole.
+    All follow the largest operand that has a layout. An operand of rank 0 fits every layout; the others must have all
+    axes, and where one has extent 1 along an axis that is split, it is split by 1 for it: NCHW1c goes with NCHW16c.
     """
-    target = next((layout for layout in layouts if layout is not None), None)
+    rank = max(len(shape) for shape in shapes)
+    low = next((len(shape) for shape in shapes if 0 < len(shape) < rank), None)
+    if low is not None:
+        return LayoutRefusal(f"an operand of rank {low} is broadcast to rank {rank}")
+    target = _largest(layouts, shapes)
     if target is None:
         return LayoutRefusal("no operand comes in a layout of its own")
-    rank = max(len(shape) for shape in shapes)
-    wanted: list[Layout | None] = []
-    for layout, shape in zip(layouts, shapes, strict=True):
-        if not shape:
-            wanted.append(None)
-        elif layout is None and len(shape) != rank:
-            return LayoutRefusal(f"an operand of rank {len(shape)} is broadcast to rank {rank}")
-        elif layout is None and len(shape) != len(target.primal):
-            return LayoutRefusal(f"an operand of rank {len(shape)} cannot take layout {target}")
-        elif layout is None and _splits_unit_axis(target, shape, shapes):
-            return LayoutRefusal(f"layout {target} splits an axis along which an operand is broadcast")
-        else:
-            wanted.append(target)
-    return LayoutDecision(tuple(wanted), target)
+    if rank != len(target.primal):
+        return LayoutRefusal(f"an operand of rank {rank} cannot take layout {target}")
+    if all(shape == shapes[0] for shape in shapes):
+        return LayoutDecision((target,) * len(shapes), target)
+    wanted = tuple(with_unit_axes(target, _units(target, shape)) if shape else None for shape in shapes)
+    common: Shape = ()
+    for shape in shapes:
+        broadcast = broadcast_shapes(common, shape)
+        if broadcast is None:
+            return LayoutRefusal("the operands do not broadcast")
+        common = broadcast
+    return LayoutDecision(wanted, with_unit_axes(target, _units(target, common)))
 
 
-def _splits_unit_axis(target: Layout, shape: Shape, shapes: Sequence[Shape]) -> bool:
-    """Whether `shape` has extent 1 along an axis that `target` splits while another operand has more."""
-    others = [other for other in shapes if len(other) == len(target.primal)]
-    return any(
-        extent == 1 and target.factor(letter) is not None and any(other[axis] != 1 for other in others)
-        for axis, (letter, extent) in enumerate(zip(target.primal, shape, strict=True))
-    )
+def _largest(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> Layout | None:
+    """The layout of the operand with the most elements among those that have one."""
+    found = [(layout, shape) for layout, shape in zip(layouts, shapes, strict=True) if layout is not None]
+    if not found:
+        return None
+    # An operand of extent 1 along the channels says nothing about blocks of channels, however large it is.
+    return max(found, key=lambda pair: (-len(_split_by_one(pair[0])), element_count(pair[1])))[0]
+
+
+def _split_by_one(layout: Layout) -> list[str]:
+    return [axis.letter for axis in layout.axes if axis.factor == 1]
+
+
+def _units(layout: Layout, shape: Shape) -> list[str]:
+    """The letters along which `shape`, of a value in the text, has extent 1."""
+    return [letter for letter, extent in zip(layout.primal, shape, strict=True) if extent == 1]
+
+
+def element_count(shape: Shape) -> int:
+    """How many elements a tensor of `shape` has; extents that are not known count as 1."""
+    return prod(extent for extent in shape if isinstance(extent, int))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from xrelay.dialects.relay.dims import Dim, Shape, ceil_div
 from xrelay.errors import XRelayError
@@ -47,17 +47,21 @@ class Layout:
         return _parse(text)
 
     def __str__(self) -> str:
+        return self._string
+
+    @cached_property
+    def _string(self) -> str:
         return "".join(str(axis) for axis in self.axes)
 
     def __len__(self) -> int:
         return len(self.axes)
 
-    @property
+    @cached_property
     def primal(self) -> str:
         """The primal letters in order: `NCHW` for `NCHW16c`."""
         return "".join(axis.letter for axis in self.axes if axis.is_primal)
 
-    @property
+    @cached_property
     def text(self) -> Layout:
         """The layout that a value had in the text before it was given this one: the same axes, none split."""
         return Layout.parse(self.primal)

@@ -24,6 +24,7 @@ from xrelay.dialects.relay.properties import (
     string_property,
 )
 from xrelay.dialects.relay.registry import register_relay_op
+from xrelay.dialects.relay.relayouts import Relayout
 from xrelay.dialects.relay.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.windows import (
     Pads,
@@ -77,6 +78,7 @@ class Conv2DOp(RelayOp):
 
     name = "relay.nn.conv2d"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    CHOOSES_LAYOUT: ClassVar[bool] = True
     INFERENCE_HINT: ClassVar[str | None] = "give channels and kernel_size, or the weight's type"
 
     data = operand_def()
@@ -200,34 +202,44 @@ class Conv2DOp(RelayOp):
         return shape_in(self, weight_layout, extents, "C1")
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data's layout: any order of axes, and channels in blocks that divide both channel counts."""
-        data, weight, _ = self.layouts
+        """Follow the data's layout: any order of axes, and channels in blocks that divide the channels of a group."""
+        data, weight, out = self.layouts
         wanted = layouts[0] if layouts[0] is not None else data
         block = wanted.factor("C")
         if sorted(wanted.primal) != sorted("NCHW") or any(wanted.factor(letter) for letter in "NHW"):
             return LayoutRefusal(f"a convolution does not work in layout {wanted}")
-        if block is None:
-            kernel = layouts[1] if layouts[1] is not None else weight
-            return self.with_layouts(wanted, kernel, wanted)
-        if self.groups.value.data != 1:
-            return LayoutRefusal("a grouped convolution keeps its channels whole")
-        kernel = layouts[1] if layouts[1] is not None else Layout.parse(f"OIHW{block}i{block}o")
+        if str(wanted.text) != str(data) or str(out) != str(data):
+            return LayoutRefusal(f"it works in {data} and {out}, its data comes as {wanted.text}")
+        kernel = layouts[1]
+        if kernel is None:
+            kernel = weight if block is None else Relayout.of(self.blocked_kernel(block), weight)
         return self.with_layouts(wanted, kernel, wanted)
 
+    @property
+    def is_depthwise(self) -> bool:
+        """Whether every channel is a group of its own, with one result."""
+        weight = self.layouts[1].primal_extents(shape_of(self.weight.type))
+        return self.groups.value.data > 1 and weight["I"] == 1 and weight["O"] == self.groups.value.data
+
+    def blocked_kernel(self, block: int) -> Layout:
+        """The kernel's layout that goes with data and result in blocks of `block` channels."""
+        return Layout.parse(f"OIHW{1 if self.is_depthwise else block}i{block}o")
+
     def with_layouts(self, data: Layout, weight: Layout, out: Layout) -> LayoutDecision | LayoutRefusal:
-        """The decision to work in these layouts, or why blocks do not fit the channel counts."""
-        data_layout, weight_layout, _ = self.layouts
-        in_channels = data_layout.primal_extents(shape_of(self.data.type))["C"]
-        out_channels = weight_layout.primal_extents(shape_of(self.weight.type))["O"]
+        """The decision to work in these layouts, or why blocks do not fit the channels of a group."""
+        extents = self.layouts[1].primal_extents(shape_of(self.weight.type))
+        depth, filters, groups = extents["I"], extents["O"], self.groups.value.data
+        whole = self.is_depthwise
         blocks = (
-            ("in-channels", in_channels, data.factor("C")),
-            ("in-channels", in_channels, weight.factor("I")),
-            ("out-channels", out_channels, weight.factor("O")),
-            ("out-channels", out_channels, out.factor("C")),
+            ("in-channels", depth * groups if whole else depth, data.factor("C")),
+            ("in-channels", depth, weight.factor("I")),
+            ("out-channels", filters if whole else filters // groups, weight.factor("O")),
+            ("out-channels", filters if whole else filters // groups, out.factor("C")),
         )
+        of_group = " of a group" if groups > 1 and not whole else ""
         for what, channels, factor in blocks:
             if factor is not None and certainly_differ(channels % factor, 0):
-                return LayoutRefusal(f"blocks of {factor} do not divide the {channels} {what}")
+                return LayoutRefusal(f"blocks of {factor} do not divide the {channels} {what}{of_group}")
         properties: dict[str, Attribute] = {
             "data_layout": StringAttr(str(data)),
             "kernel_layout": StringAttr(str(weight)),

@@ -95,7 +95,7 @@ class BatchNormOp(RelayOp):
         return [types[0], *(vector if isinstance(type, IncompleteType) else type for type in types[1:])]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axis stays whole; the vectors stay as they are."""
+        """Follow the data where the axis stays whole; the vectors, statistics in the result too, stay as they are."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,) * 5, None)
@@ -104,4 +104,5 @@ class BatchNormOp(RelayOp):
             return LayoutRefusal(
                 f"layout {layout} splits the normalised axis; simplify the op to scale and shift first"
             )
-        return LayoutDecision((layout, None, None, None, None), layout, {"axis": int_attribute(layout.index(letter))})
+        properties = {"axis": int_attribute(layout.index(letter))}
+        return LayoutDecision((layout, None, None, None, None), (layout, None, None), properties)

@@ -72,6 +72,9 @@ class SpatialOp(RelayOp):
             return LayoutDecision((None,), None)
         if sorted(layout.primal) != sorted("NCHW") or layout.factor("H") or layout.factor("W"):
             return LayoutRefusal(f"pooling does not work in layout {layout}")
+        own = [str(known) for known in self.layouts]
+        if own != [str(layout.text)] * 2:
+            return LayoutRefusal(f"it works in {' and '.join(own)}, its data comes as {layout.text}")
         properties: dict[str, Attribute] = {"layout": StringAttr(str(layout)), "out_layout": StringAttr("")}
         return LayoutDecision((layout,), layout, properties)
 

@@ -38,7 +38,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.relay import text_form
 from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ
 from xrelay.dialects.relay.dtypes import element_type
-from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.types import AnyTensorType, IncompleteType, element_type_of, is_complete, shape_of
@@ -61,6 +61,9 @@ class RelayOp(IRDLOperation):
 
     INFERS_FROM_INCOMPLETE: ClassVar[bool] = False
     """Whether the shape rule also takes incomplete operand types, and passes on what is known."""
+
+    CHOOSES_LAYOUT: ClassVar[bool] = False
+    """Whether the layout decides how fast the op is, so that it never changes merely to save a transform."""
 
     INFERENCE_HINT: ClassVar[str | None] = None
     """What a user may write so that the types of this op's operands can be inferred."""
@@ -160,11 +163,12 @@ class RelayOp(IRDLOperation):
         """
         return False
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """What the op makes of operands that are available in `layouts` (`None`: as the op's text says now).
 
         Gives the layouts it wants its operands in, the layout of its result and the properties to change, or the
-        reason why it insists on what it has. The default insists.
+        reason why it insists on what it has. Of an operand that is a tuple, the layout is that of most elements in it.
+        The default insists. `LayoutError` insists too.
         """
         return LayoutRefusal(f"{self.name} says nothing of layouts")
 

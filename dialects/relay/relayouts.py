@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xrelay.dialects.relay.dims import Dim, Shape
 from xrelay.dialects.relay.layouts import Layout, LayoutAxis, LayoutError
@@ -35,12 +36,12 @@ class Relayout(Layout):
         """The layout without the memory of the text."""
         return Layout(self.axes)
 
-    @property
+    @cached_property
     def text(self) -> Layout:
         """The text's layout."""
         return self.before
 
-    @property
+    @cached_property
     def primal(self) -> str:
         """A letter for each axis of the text; a small one for the inner part of an axis that the text splits."""
         return "".join(_letter(axis) for axis in self.before.axes)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr, TensorType, i1
+from xdsl.dialects.builtin import StringAttr, TensorType, TupleType, i1
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -30,7 +30,7 @@ from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay import text_form
-from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_base import RelayOp, compatible
 from xrelay.dialects.relay.op_pattern import OpPatternKind
@@ -79,9 +79,11 @@ class LetOp(RelayOp):
         """The result's type."""
         return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """A named value keeps its layout."""
-        return LayoutRefusal("a let binding keeps the layout of its value")
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """A name goes with any layout of its value."""
+        if isinstance(self.value.type, TupleType):
+            return LayoutRefusal("a let binding of a tuple keeps the layouts of its fields")
+        return LayoutDecision((layouts[0],), layouts[0])
 
     @classmethod
     def parse(cls, parser: Parser) -> LetOp:

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_base import RelayOp, ints
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.properties import IntArrayAttr, int_property
+from xrelay.dialects.relay.properties import IntArrayAttr, int_array, int_property
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.types import shape_of, tensor_type
 
@@ -152,11 +152,18 @@ class SplitOp(RelayOp):
         return TupleType(tuple(parts))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axis stays whole."""
+        """Follow the data where every part consists of whole blocks."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
         letter = letter_of_axis(layout, self.axis.value.data)
-        if layout.factor(letter) is not None:
-            return LayoutRefusal(f"layout {layout} splits the axis that is cut")
-        return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
+        properties: dict[str, Attribute] = {"axis": int_attribute(layout.index(letter))}
+        factor = layout.factor(letter)
+        if factor is not None:
+            places = self.bounds(shape_of(self.data.type)[self.axis.value.data])
+            if any(certainly_differ(place % factor, 0) for place in places):
+                return LayoutRefusal(f"blocks of {factor} do not divide the parts cut at {', '.join(map(str, places))}")
+            if not isinstance(self.indices_or_sections, IntegerAttr):
+                cuts = [place // factor for place in ints(self.indices_or_sections)]
+                properties["indices_or_sections"] = int_array(cuts)
+        return LayoutDecision((layout,), layout, properties)

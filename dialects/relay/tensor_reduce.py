@@ -11,13 +11,14 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.axes import require_axes
 from xrelay.dialects.relay.dims import Dim, Shape
-from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout_axes import positions, with_unit_axes, without_axes
+from xrelay.dialects.relay.layout_behaviour import LayoutDecision
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.properties import bool_attribute, bool_property, int_array, optional_ints_property
 from xrelay.dialects.relay.registry import register_relay_op
-from xrelay.dialects.relay.types import shape_of, tensor_type
+from xrelay.dialects.relay.types import tensor_type
 
 
 class ReduceOp(RelayOp):
@@ -70,20 +71,19 @@ class ReduceOp(RelayOp):
         result: list[Dim] = [1 if axis in reduced else dim for axis, dim in enumerate(shape)]
         return tuple(result)
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where reduced axes are kept with extent 1 and are whole."""
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision:
+        """Follow the data; both parts of a split axis are reduced. The result lacks them or has extent 1 there."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
-        if not self.keepdims.value.data:
-            return LayoutRefusal(f"{self.name} drops axes of layout {layout}")
-        # In the text the data may already have the rank of the layout.
-        rank = min(len(shape_of(self.data.type)), len(layout.primal))
-        letters = [layout.primal[axis] for axis in self.reduced_axes(rank)]
-        if any(layout.factor(letter) is not None for letter in letters):
-            return LayoutRefusal(f"layout {layout} splits an axis that is reduced")
-        axes = sorted(layout.index(letter) for letter in letters)
-        return LayoutDecision((layout,), layout, {"axis": int_array(axes), "exclude": bool_attribute(False)})
+        letters = [layout.primal[axis] for axis in self.reduced_axes(len(layout.primal))]
+        axes = sorted(position for letter in letters for position in positions(layout, letter))
+        result: Layout | None = None
+        if self.keepdims.value.data:
+            result = with_unit_axes(layout, letters)
+        elif len(letters) < len(layout.primal):
+            result = without_axes(layout, letters)
+        return LayoutDecision((layout,), result, {"axis": int_array(axes), "exclude": bool_attribute(False)})
 
 
 @register_relay_op

@@ -9,14 +9,17 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.axes import require_axes
+from xrelay.dialects.relay.axes import int_attribute, letter_of_axis, require_axes
 from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ, product
+from xrelay.dialects.relay.layout_axes import keeps_order, positions, with_new_axes, without_axes
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
+from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints, known_shape
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.properties import (
+    bool_attribute,
     bool_property,
+    int_array,
     int_property,
     optional_ints_property,
     required_ints_property,
@@ -47,8 +50,18 @@ class ReshapeLikeOp(RelayOp):
         return tensor_type(self.result_shape(shape), element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """The order of the elements would change."""
-        return LayoutRefusal(f"{self.name} keeps the order of the elements, which another layout changes")
+        """Read the data as it comes where its layout leaves the elements in order; the result is as the text says."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        data, result = known_shape(self.data.type), known_shape(self.result.type)
+        if data is None or result is None or not keeps_order(layout, data):
+            return LayoutRefusal(f"{self.name} keeps the order of the elements, which layout {layout} changes")
+        extents = [extent for extent in result if isinstance(extent, int)]
+        if len(extents) != len(result):
+            return LayoutRefusal(f"{self.name} gives extents that are not known")
+        properties = {"newshape": int_array(extents), "allowzero": bool_attribute(0 in extents)}
+        return LayoutDecision((layout,), None, properties, op=ReshapeOp)
 
 
 @register_relay_op
@@ -151,6 +164,17 @@ class SqueezeOp(ReshapeLikeOp):
             self.require(not certainly_differ(shape[axis], 1), "C2", f"axis {axis} has extent {shape[axis]}, not 1")
         return tuple(dim for index, dim in enumerate(shape) if index not in axes)
 
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """As of all; else the axes go from the layout too."""
+        answer = super().propagate_layouts(layouts)
+        layout, shape = layouts[0], known_shape(self.data.type)
+        if layout is None or shape is None or isinstance(answer, LayoutDecision):
+            return answer
+        named = [axis for axis, extent in enumerate(shape) if extent == 1] if self.axis is None else ints(self.axis)
+        letters = [letter_of_axis(layout, axis) for axis in named]
+        axes = sorted(position for letter in letters for position in positions(layout, letter))
+        return LayoutDecision((layout,), without_axes(layout, letters), {"axis": int_array(axes)})
+
 
 @register_relay_op
 @irdl_op_definition
@@ -191,3 +215,14 @@ class ExpandDimsOp(ReshapeLikeOp):
         position = self.position(len(shape))
         ones: tuple[Dim, ...] = (1,) * self.new_axes
         return (*shape[:position], *ones, *shape[position:])
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """As of all; else the layout gets axes of new letters."""
+        answer = super().propagate_layouts(layouts)
+        layout = layouts[0]
+        if layout is None or isinstance(answer, LayoutDecision) or self.new_axes == 0:
+            return answer
+        position = self.position(len(layout.primal))
+        result = with_new_axes(layout, position, self.new_axes)
+        first = result.index(result.text.axes[position].letter)
+        return LayoutDecision((layout,), result, {"axis": int_attribute(first)})

@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.axes import require_axes
 from xrelay.dialects.relay.dims import Dim
-from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layouts import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
 from xrelay.dialects.relay.op_pattern import OpPatternKind
@@ -23,7 +23,8 @@ from xrelay.dialects.relay.properties import (
     string_property,
 )
 from xrelay.dialects.relay.registry import register_relay_op
-from xrelay.dialects.relay.types import IncompleteType, tensor_type
+from xrelay.dialects.relay.relayouts import Relayout
+from xrelay.dialects.relay.types import IncompleteType, shape_of, tensor_type
 
 PAD_MODES = ("constant", "edge", "reflect")
 """What `nn.pad` can fill with."""
@@ -75,9 +76,15 @@ class TransposeOp(RelayOp):
         extents = dict(zip(self.permutation(len(shape)), shape, strict=True))
         return [tensor_type([extents[axis] for axis in range(len(shape))], element)]
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """A transpose names axes by their place in the text."""
-        return LayoutRefusal("a transpose orders the axes itself")
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """The operand in its layout is the result, whose text has the letters in the new order."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        before = layout.text.axes
+        text = Layout(tuple(before[axis] for axis in self.permutation(len(before))))
+        # Not every order is a layout where the text has inner parts.
+        return LayoutRenaming(Relayout.of(Layout(layout.axes), Layout.parse(str(text))))
 
 
 @register_relay_op
@@ -131,9 +138,17 @@ class LayoutTransformOp(RelayOp):
             self.require(False, "C2", error.message, help=error.help)
             raise
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """It is where layouts change; nothing goes through."""
-        return LayoutRefusal("a layout transform fixes both of its layouts")
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """The operand in its layout is the result, unless blocks are filled up or cut here."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        source, target = self.layouts
+        if str(source) != str(layout.text):
+            return LayoutRefusal(f"its data is in {source} by its own account, in {layout.text} by that of others")
+        if source.primal_extents(shape_of(self.data.type)) != target.primal_extents(shape_of(self.result.type)):
+            return LayoutRefusal(f"the blocks of {target} are not full")
+        return LayoutRenaming(Relayout.of(Layout(layout.axes), target))
 
 
 @register_relay_op
@@ -220,12 +235,17 @@ class PadOp(RelayOp):
         return [data, tensor_type((), self.shape_operand([data], 0)[1])]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the padded axes stay whole."""
+        """Follow the data where a split axis is padded by whole blocks of the pad value, or not at all."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None, None), None)
-        pairs = dict(zip(layout.primal, self.pad_pairs, strict=False))
-        if any(layout.factor(letter) is not None and pair != (0, 0) for letter, pair in pairs.items()):
-            return LayoutRefusal(f"layout {layout} splits an axis that is padded")
+        pairs = dict(zip(layout.primal, self.pad_pairs, strict=True))
+        for letter, pair in pairs.items():
+            factor = layout.factor(letter)
+            if factor is None or pair == (0, 0):
+                continue
+            if self.pad_mode.data != "constant" or any(width % factor for width in pair):
+                return LayoutRefusal(f"layout {layout} splits an axis that is padded by {pair[0]} and {pair[1]}")
+            pairs[letter] = (pair[0] // factor, pair[1] // factor)
         widths = [number for axis in layout.axes for number in (pairs[axis.letter] if axis.is_primal else (0, 0))]
         return LayoutDecision((layout, None), layout, {"pad_width": int_array(widths)})

@@ -10,8 +10,6 @@ from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.properties import int_property
@@ -49,11 +47,6 @@ class TupleOp(RelayOp):
         if not isinstance(result_type, TupleType) or len(result_type.types) != len(operand_types):
             return operand_types
         return list(result_type.types)
-
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """All fields in the layout of the first that has one."""
-        layout = next((layout for layout in layouts if layout is not None), None)
-        return LayoutDecision((layout,) * len(layouts), layout)
 
 
 @irdl_op_definition
@@ -103,7 +96,3 @@ class TupleGetItemOp(RelayOp):
         if isinstance(fields[index], IncompleteType):
             fields[index] = cast(TypeAttribute, result_type)
         return [TupleType(tuple(fields))]
-
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """The field has the layout of the tuple's fields."""
-        return LayoutDecision((layouts[0],), layouts[0])

@@ -21,36 +21,46 @@ After:
     %B = relay.nn.conv2d(%R, %V) {…}
     %b = relay.layout_transform(%B) {src_layout = "NCHW16c", dst_layout = "NCHW"}
 
-Operands of lower rank that broadcast against a blocked value get the missing axes in front first. The pass changes no
-value; the order in which a convolution sums its channels may change. Run `relay-canonicalize-ops` before it, as a
-`nn.bias_add` does not work in blocks. Refusals of hooks and of `propagate_layouts` are remarks.
+Operands of lower rank that broadcast against a blocked value get the missing axes in front first; a `nn.bias_add` or
+`nn.batch_norm` along an axis that is split becomes an addition, or a multiplication and an addition. In the end
+transforms in a row are made one, and ops between transforms change their layout where less is moved so
+(`layout_savings.py`). The pass changes no value; the order in which a convolution or a reduction sums may change. What
+each op does is in docs/layouts.md; refusals of hooks and of `propagate_layouts` are remarks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr, TupleType, UnknownLoc
+from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 
-from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layouts import Layout, LayoutError
-from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.axes import letter_of_axis
+from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
+from xrelay.dialects.relay.layouts import Layout, LayoutError, transform_shape
+from xrelay.dialects.relay.nn_dense import BiasAddOp
+from xrelay.dialects.relay.nn_norm import BatchNormOp
+from xrelay.dialects.relay.op_base import RelayOp, compatible
 from xrelay.dialects.relay.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.tensor_shape import ExpandDimsOp
-from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.types import is_complete, shape_of
+from xrelay.dialects.relay.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.errors import ConstraintError, PassError
+from xrelay.passes.relay import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
+from xrelay.passes.relay.canonicalize_ops import AddInsteadOfBiasAdd
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
-from xrelay.passes.relay.layout_hooks import LayoutHook, LayoutHooks, Replacement, layout_hooks
+from xrelay.passes.relay.layout_hooks import LayoutHook, LayoutHooks, ask_hook, hook_error, layout_hooks
+from xrelay.passes.relay.layout_savings import save_transforms
+from xrelay.passes.relay.layout_versions import LayoutVersions
+from xrelay.passes.relay.rebuilding import rebuilt
 from xrelay.passes.relay.remarks import Remark, Remarks
+from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
 
 DEFAULT_LANES = 16
 
@@ -87,15 +97,12 @@ def alter_layouts(
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
             _Alterer(chosen, vector_lanes, remarks).run(fusable_blocks(function))
+            save_transforms(fusable_blocks(function), fixed=frozenset(chosen))
     return remarks.all
 
 
-@dataclass(frozen=True)
-class _Available:
-    """A value that stands for another in a layout of its own."""
-
-    value: SSAValue
-    layout: Layout
+SIMPLER: dict[type[RelayOp], RewritePattern] = {BiasAddOp: AddInsteadOfBiasAdd(), BatchNormOp: SimplifyBatchNorm()}
+"""Ops along one axis → what makes them elementwise, so that they also work where the axis is split."""
 
 
 class _Alterer:
@@ -103,179 +110,147 @@ class _Alterer:
 
     def __init__(self, hooks: LayoutHooks, lanes: int, remarks: Remarks):
         self.hooks, self.lanes, self.remarks = hooks, lanes, remarks
-        self.available: dict[SSAValue, _Available] = {}
-        """Values of the text → what computes them now, where that has another layout."""
-        self.versions: dict[tuple[SSAValue, str], SSAValue] = {}
-        """(value of the text, layout) → the value in that layout."""
+        self.versions = LayoutVersions()
         self.replaced: list[Operation] = []
 
     def run(self, blocks: Sequence[Block]) -> None:
         """Alter blocks, outer ones first, then erase what was replaced."""
         for block in blocks:
             for op in list(block.ops):
-                if not isinstance(op, RelayOp) or not self._alter(op):
-                    self._insist(op)
+                self._visit(op)
         for op in reversed(self.replaced):
             if not any(result.first_use for result in op.results):
                 Rewriter.erase_op(op)
-        for value in self.versions.values():
-            _erase_unused(value.owner)
+        self.versions.erase_unused()
 
     # --- one op -----------------------------------------------------------------------------------------------------
+
+    def _visit(self, op: Operation) -> None:
+        if not isinstance(op, RelayOp) or not self._alter(op):
+            self._insist(op)
 
     def _alter(self, op: RelayOp) -> bool:
         """Build `op` in other layouts, if it is asked for and agrees; whether it was."""
         hook = self.hooks.get(type(op))
-        layouts = [self._layout_of(operand) for operand in op.operands]
-        if hook is None and not any(layouts):
+        if hook is None and not any(self.versions.has(operand) for operand in op.operands):
             return False
         if not all(is_complete(operand.type) for operand in op.operands):
             return False
-        if self._cancel(op):
-            return True
-        if hook is None and isinstance(op, BinaryBroadcastOp):
-            _give_equal_ranks(op)
-        try:
-            asked = self._ask(op, hook, layouts)
-            if isinstance(asked, Replacement):
-                self._rebuild(op, asked.op, asked.decision)
-        except (LayoutError, ConstraintError) as error:
-            asked = LayoutRefusal(error.message)
-        if isinstance(asked, LayoutRefusal):
-            self.remarks.refused(op, asked.reason)
+        if isinstance(op, TupleOp | TupleGetItemOp):
+            return self._through_tuple(op)
+        layouts = [self.versions.layout(operand) for operand in op.operands]
+        if hook is None and not any(layouts):
             return False
-        wanted = [layout for layout in (*asked.decision.operands, asked.decision.result) if layout is not None]
+        try:
+            return self._follow(op, hook, layouts)
+        except LayoutError as error:
+            self.remarks.refused(op, error.message)
+            return False
+
+    def _follow(self, op: RelayOp, hook: LayoutHook | None, layouts: list[Layout | None]) -> bool:
+        """Do as the hook, or the op itself, says; whether `op` is replaced. `LayoutError` where it cannot be done."""
+        answer: LayoutAnswer | None = ask_hook(hook, op, layouts, self.lanes) if hook is not None else None
+        asked = hook if answer is not None else None
+        if answer is None:
+            if not any(layouts):
+                return False
+            if isinstance(op, BinaryBroadcastOp):
+                _give_equal_ranks(op)
+            answer = op.propagate_layouts(layouts)
+        if isinstance(answer, LayoutRefusal):
+            if _splits_axis(op, layouts[0]):
+                self._simplify(op)
+                return True
+            self.remarks.refused(op, answer.reason)
+            return False
+        if isinstance(answer, LayoutRenaming):
+            self.versions.set(op.results[0], self.versions.of(op.operands[0]).value, answer.result)
+            self.replaced.append(op)
+            return True
+        self._rebuild(op, asked, answer)
+        wanted = [layout for layout in (*answer.operands, answer.result) if isinstance(layout, Layout)]
         if wanted:
             self.remarks.applied(op, f"works in {wanted[-1]}")
         return True
 
-    def _ask(
-        self, op: RelayOp, hook: LayoutHook | None, layouts: Sequence[Layout | None]
-    ) -> Replacement | LayoutRefusal:
-        """What is to stand for `op`, by its hook or by the op itself; the decision has all properties."""
-        decision = op.propagate_layouts(layouts) if hook is None else hook(op, layouts, self.lanes)
-        if isinstance(decision, Replacement):
-            properties = decision.op.properties_from(decision.decision.properties)
-            return Replacement(decision.op, replace(decision.decision, properties=properties))
-        if isinstance(decision, LayoutDecision) and isinstance(op, TupleOp):
-            decision = _whole_tuple(op, layouts, decision)
-        if isinstance(decision, LayoutRefusal):
-            return decision
-        return Replacement(type(op), replace(decision, properties=op.properties | dict(decision.properties)))
-
-    def _rebuild(self, op: RelayOp, kind: type[RelayOp], decision: LayoutDecision) -> None:
-        """Put the op that `decision` describes, of class `kind`, behind `op`, and let it stand for `op`."""
+    def _rebuild(self, op: RelayOp, hook: LayoutHook | None, decision: LayoutDecision) -> None:
+        """Put the op that `decision` describes behind `op`, and let it stand for `op`."""
         operands = [
-            self._version(operand, wanted) for operand, wanted in zip(op.operands, decision.operands, strict=True)
+            self.versions.version(operand, wanted)
+            for operand, wanted in zip(op.operands, decision.operands, strict=True)
         ]
-        properties = dict(decision.properties)
-        result_type = kind.create(properties=properties).infer_type([operand.type for operand in operands])
-        new = kind.create(
-            operands=operands, result_types=[result_type], properties=properties, attributes=dict(op.attributes)
-        )
-        new.location = op.location
-        new.results[0].name_hint = op.results[0].name_hint
+        try:
+            new = rebuilt(op, decision, operands)
+        except ConstraintError as error:
+            if hook is None:
+                raise LayoutError(error.message) from error
+            raise hook_error(hook, op, f"asks for what the op refuses: {error.message}") from error
+        if hook is not None:
+            _check_result(hook, op, new, decision)
         Rewriter.insert_op(new, InsertPoint.after(op))
         self.replaced.append(op)
-        if decision.result is None:
-            op.results[0].replace_all_uses_with(new.results[0])
-        else:
-            self.available[op.results[0]] = _Available(new.results[0], decision.result)
+        self.versions.set(op.results[0], new.results[0], decision.result)
 
-    def _cancel(self, op: RelayOp) -> bool:
-        """A transform to the layout in which the operand comes anyway: the operand as it comes."""
-        if not isinstance(op, LayoutTransformOp):
-            return False
-        known = self.available.get(op.data)
-        source, target = op.layouts
-        if known is None or str(known.layout) != str(target) or str(source) != str(known.layout.text):
-            return False
-        op.result.replace_all_uses_with(known.value)
+    def _through_tuple(self, op: TupleOp | TupleGetItemOp) -> bool:
+        """A tuple's fields keep their layouts; a field of a tuple made here is what was put in. Whether it is so."""
+        versions = self.versions
+        if isinstance(op, TupleOp):
+            layouts = tuple(
+                None if isinstance(field.type, TupleType) else versions.layout(field) for field in op.fields
+            )
+            versions.set(op.result, op.result, layouts)
+            self.replaced.append(op)
+            return True
+        index, owner = op.index.value.data, op.data.owner
+        layout = versions.field_layout(op.data, index)
+        if isinstance(owner, TupleOp):
+            known = versions.of(owner.fields[index])
+            versions.set(op.result, known.value, known.layout)
+        else:
+            new = rebuilt(op, LayoutDecision((None,), None), [versions.of(op.data).value])
+            Rewriter.insert_op(new, InsertPoint.after(op))
+            versions.set(op.result, new.results[0], layout)
         self.replaced.append(op)
         return True
 
+    def _simplify(self, op: RelayOp) -> None:
+        """Replace `op` by elementwise ops, and visit those."""
+        before, block, last = op.prev_op, op.parent, op.next_op
+        SIMPLER[type(op)].match_and_rewrite(op, PatternRewriter(op))
+        current = before.next_op if before is not None else block.first_op if block is not None else None
+        while current is not None and current is not last:
+            following = current.next_op
+            self._visit(current)
+            current = following
+
     def _insist(self, op: Operation) -> None:
         """Give `op` its operands in the layouts that the text says."""
-        if any(operand in self.available for operand in op.operands):
-            op.operands = [self._plain(operand) for operand in op.operands]
-
-    # --- versions of values -----------------------------------------------------------------------------------------
-
-    def _layout_of(self, value: SSAValue) -> Layout | None:
-        known = self.available.get(value)
-        return None if known is None else known.layout
-
-    def _plain(self, value: SSAValue) -> SSAValue:
-        known = self.available.get(value)
-        return value if known is None else self._version(value, known.layout.text)
-
-    def _version(self, value: SSAValue, layout: Layout | None) -> SSAValue:
-        """`value` in `layout`; `None` is the layout that the text says."""
-        known = self.available.get(value)
-        if layout is None:
-            return self._plain(value)
-        if known is not None and known.layout == layout:
-            return known.value
-        key = (value, str(layout))
-        if key not in self.versions:
-            back = known is not None and str(layout) == str(known.layout.text)
-            if not back and not _divisible(value, layout):
-                # The last block would be padded, and what reads it would take the padding for elements.
-                raise LayoutError(f"a value of type {value.type} does not come in whole blocks of {layout}")
-            source = known.layout if known is not None else layout.text
-            self.versions[key] = self._transform(value if known is None else known.value, source, layout)
-        return self.versions[key]
-
-    def _transform(self, value: SSAValue, source: Layout, target: Layout) -> SSAValue:
-        """`value` from `source` to `target`, right behind where it is made, so that every block inside sees it."""
-        if source == target:
-            return value
-        layouts = {"src_layout": StringAttr(str(source)), "dst_layout": StringAttr(str(target))}
-        if not isinstance(value.type, TupleType):
-            return self._insert(LayoutTransformOp.call(value, **layouts), value)
-        fields, behind = list[SSAValue](), value
-        for index in range(len(value.type.types)):
-            item = self._insert(TupleGetItemOp.call(value, index=index), behind)
-            behind = self._insert(LayoutTransformOp.call(item, **layouts), item)
-            fields.append(behind)
-        return self._insert(TupleOp.call(*fields), behind)
-
-    def _insert(self, op: RelayOp, behind: SSAValue) -> SSAValue:
-        """Insert `op` behind the definition of `behind`, with its name and location."""
-        op.location = _location_of(behind)
-        op.results[0].name_hint = behind.name_hint
-        Rewriter.insert_op(op, _point_behind(behind))
-        return op.results[0]
+        if any(self.versions.has(operand) for operand in op.operands):
+            op.operands = [self.versions.plain(operand) for operand in op.operands]
 
 
-def _whole_tuple(
-    op: TupleOp, layouts: Sequence[Layout | None], decision: LayoutDecision
-) -> LayoutDecision | LayoutRefusal:
-    """A tuple follows a layout only where every field comes in it, or can without padding."""
-    if decision.result is None:
-        return decision
-    for field_, layout in zip(op.fields, layouts, strict=True):
-        # A field in other blocks would be padded on the way from one to the other, and the joined extent be too large.
-        if layout != decision.result and not _divisible(field_, decision.result):
-            return LayoutRefusal(f"a field of type {field_.type} does not come in whole blocks of {decision.result}")
-    return decision
-
-
-def _divisible(value: SSAValue, layout: Layout) -> bool:
-    types = value.type.types.data if isinstance(value.type, TupleType) else (value.type,)
-    return all(_type_divisible(type, layout) for type in types)
-
-
-def _type_divisible(type: Attribute, layout: Layout) -> bool:
-    try:
-        extents = layout.text.primal_extents(shape_of(type))
-    except (ValueError, LayoutError):
+def _splits_axis(op: RelayOp, layout: Layout | None) -> bool:
+    """Whether `op` refuses only as `layout` splits the axis along which it works, and has a simpler form."""
+    if not isinstance(op, BiasAddOp | BatchNormOp) or layout is None:
         return False
-    for axis in layout.axes:
-        extent = extents[axis.letter]
-        if axis.factor is not None and not (isinstance(extent, int) and extent % axis.factor == 0):
-            return False
-    return True
+    return layout.factor(letter_of_axis(layout, op.axis.value.data)) is not None
+
+
+def _check_result(hook: LayoutHook, op: RelayOp, new: RelayOp, decision: LayoutDecision) -> None:
+    """Whether `new` has the type of `op`'s result, in the layout that the hook says."""
+    old, found, layout = op.results[0].type, new.results[0].type, decision.result
+    if not is_complete(old) or isinstance(old, TupleType):
+        return
+    expected = old
+    if isinstance(layout, Layout):
+        try:
+            shape = transform_shape(shape_of(old), layout.text, Layout(layout.axes))
+        except LayoutError as error:
+            raise hook_error(hook, op, f"gives the result a layout that does not fit: {error.message}") from error
+        expected = tensor_type(shape, element_type_of(old))
+    if not compatible(expected, found):
+        where = "as the text says" if layout is None else f"in {layout}"
+        raise hook_error(hook, op, f"makes a result of type {found}; {where} it would be {expected}")
 
 
 def _give_equal_ranks(op: BinaryBroadcastOp) -> None:
@@ -300,32 +275,3 @@ def _give_equal_ranks(op: BinaryBroadcastOp) -> None:
             expanded.result.name_hint = operand.name_hint
             Rewriter.insert_op(expanded, InsertPoint.before(op))
             op.operands[index] = expanded.result
-
-
-def _point_behind(value: SSAValue) -> InsertPoint:
-    if isinstance(value, BlockArgument):
-        return InsertPoint.at_start(value.block)
-    owner = value.owner
-    if isinstance(owner, Block):
-        return InsertPoint.at_start(owner)
-    return InsertPoint.after(owner)
-
-
-def _location_of(value: SSAValue) -> LocationAttr:
-    if isinstance(value, BlockArgument):
-        return value.location
-    owner = value.owner
-    return owner.location if isinstance(owner, Operation) else UnknownLoc()
-
-
-def _erase_unused(op: Operation | Block) -> None:
-    """Erase a transform that nobody needs in the end, and what was made for it alone."""
-    pending: list[Operation | Block] = [op]
-    while pending:
-        current = pending.pop()
-        if not isinstance(current, RelayOp) or current.parent is None or not is_side_effect_free(current):
-            continue
-        if not any(result.first_use for result in current.results):
-            owners = [operand.owner for operand in current.operands]
-            Rewriter.erase_op(current)
-            pending.extend(owners)

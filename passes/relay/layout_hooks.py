@@ -1,150 +1,136 @@
-"""Which layouts a target likes an operator to work in: hooks by target and op class, for `relay-alter-op-layout`.
+"""Which layouts a target likes an operator to work in: hooks by target and op, for `relay-alter-op-layout`.
 
-    @alters_layout(Conv2DOp, target="cpu")
-    def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal: …
+    @alters_layout("nn.conv2d", target="cpu")
+    def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None: …
 
 `available` holds, for each operand, the layout in which it already comes besides the one that the text says; using it
-costs nothing. `lanes` is how many f32 a vector of the target holds. The layouts chosen split axes; they do not reorder
-them. Other packages register hooks for their own ops and
-targets the same way; a caller of `alter_layouts` may pass hooks that go before the registered ones.
+costs nothing. `lanes` is how many f32 a vector of the target holds. A hook answers with
+
+- a `LayoutDecision`: so it shall be; with `op` in it, another op does it;
+- a `LayoutRefusal`, or the op itself: it stays as the text says;
+- `None`: as if there were no hook, so that the op follows its operands where it can.
+
+Other packages register hooks for their own ops and targets the same way. `layout_hook_scope` has hooks that end with a
+`with` block, and a caller of `alter_layouts` may pass hooks that go before all registered ones. Those of the CPU are in
+`cpu_layout_hooks.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from difflib import get_close_matches
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar
-
-from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr
-from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.nn_dense import DenseOp
-from xrelay.dialects.relay.nn_dense_pack import ContribDensePackOp
 from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.types import element_type_of, shape_of
-from xrelay.passes.relay.rewriting import constant_of
+from xrelay.dialects.relay.registry import get_relay_op
+from xrelay.errors import PassError, XRelayError
+from xrelay.passes.infra.conversion import describe_place
 
-
-@dataclass(frozen=True)
-class Replacement:
-    """Another op does it: `op` on operands in the decision's layouts, its properties being the decision's."""
-
-    op: type[RelayOp]
-    decision: LayoutDecision
-
-
-LayoutHook: TypeAlias = Callable[..., LayoutDecision | Replacement | LayoutRefusal]
-"""`hook(op, available, lanes)`; see the module's docstring."""
+LayoutHook: TypeAlias = Callable[..., object]
+"""`hook(op, available, lanes)`; see the module's docstring for what it returns, `ask_hook` for what is checked."""
 
 LayoutHooks: TypeAlias = Mapping[type[RelayOp], LayoutHook]
 
 HookT = TypeVar("HookT", bound=LayoutHook)
 
-NO_CONSTANT = "the weight is no constant, so every run would pack it anew"
+_Registry: TypeAlias = dict[tuple[str, type[RelayOp]], LayoutHook]
 
-_HOOKS: dict[tuple[str, type[RelayOp]], LayoutHook] = {}
+_HOOKS: _Registry = {}
+_SCOPED: ContextVar[Mapping[tuple[str, type[RelayOp]], LayoutHook]] = ContextVar(
+    "layout_hooks", default=MappingProxyType({})
+)
 
 
-def alters_layout(op: type[RelayOp], *, target: str) -> Callable[[HookT], HookT]:
-    """Decorator: the function chooses the layouts of `op` on `target`; it replaces an earlier one."""
+def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
+    """Decorator: the function chooses the layouts of `op`, a class or Relay's name, on `target`.
+
+    It replaces an earlier one, for good. `UnknownOpError` for a name of no op.
+    """
+    kind = _class_of(op)
 
     def register(hook: HookT) -> HookT:
-        _HOOKS[target, op] = hook
+        _HOOKS[target, kind] = hook
         return hook
 
     return register
 
 
+@contextmanager
+def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target: str = "cpu") -> Generator[None]:
+    """Hooks for `target` that go before the registered ones, until the `with` block ends; this thread alone sees them.
+
+    Scopes nest: the inner one goes before the outer. `UnknownOpError` for a name of no op.
+    """
+    own = {(target, _class_of(op)): hook for op, hook in hooks.items()}
+    token = _SCOPED.set({**_SCOPED.get(), **own})
+    try:
+        yield
+    finally:
+        _SCOPED.reset(token)
+
+
 def layout_hooks(target: str) -> LayoutHooks:
     """The hooks of a target; none for one that nobody registered hooks for."""
-    return {op: hook for (name, op), hook in _HOOKS.items() if name == target}
+    registered = {**_HOOKS, **_SCOPED.get()}
+    return {op: hook for (name, op), hook in registered.items() if name == target}
 
 
-@alters_layout(Conv2DOp, target="cpu")
-def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Channels in blocks, so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
-
-    The out-channels' block is the vector, or half or a quarter of it where that does not divide them. The in-channels
-    come in the blocks they already have, else in the largest that divides them: an image of 3 channels is one block.
-    Where only a quarter of a vector divides the out-channels, and the stride is 1, plain images are the better choice.
-    """
-    layouts = [str(layout) for layout in op.layouts]
-    if layouts != ["NCHW", "OIHW", "NCHW"]:
-        return LayoutRefusal(f"it works in {', '.join(layouts)}; only NCHW, OIHW, NCHW is changed")
-    if constant_of(op.weight) is None:
-        return LayoutRefusal(NO_CONSTANT)
-    lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
-    if lanes_of_type is None:
-        return LayoutRefusal(f"there is no blocked convolution of {element_type_of(op.data.type)}")
-    out_channels, depth = shape_of(op.weight.type)[:2]
-    if not isinstance(out_channels, int) or not isinstance(depth, int):
-        return LayoutRefusal(f"the channel counts {out_channels} and {depth} are not known")
-    come_in = available[0].factor("C") if available[0] is not None else None
-    groups = op.groups.value.data
-    if groups > 1 and groups == out_channels and depth == 1:
-        return _depthwise(op, out_channels, come_in, lanes_of_type)
-    return _in_blocks(op, out_channels // groups, depth, come_in, lanes_of_type)
+def ask_hook(
+    hook: LayoutHook, op: RelayOp, available: list[Layout | None], lanes: int
+) -> LayoutDecision | LayoutRefusal | None:
+    """What `hook` answers for `op`; `PassError`, naming both, where it raises or its answer does not fit the op."""
+    try:
+        answer = hook(op, available, lanes)
+    except Exception as error:
+        text = error.message if isinstance(error, XRelayError) else str(error)
+        raise hook_error(hook, op, f"raised {type(error).__name__}: {text}") from error
+    if answer is op:
+        return LayoutRefusal("its hook keeps it as it is")
+    if answer is None or isinstance(answer, LayoutRefusal):
+        return answer
+    if not isinstance(answer, LayoutDecision):
+        found = f"the op {answer.name}" if isinstance(answer, RelayOp) else f"{answer!r}"
+        raise hook_error(
+            hook, op, f"returned {found}", help="return a LayoutDecision, a LayoutRefusal, the op itself or None"
+        )
+    _check_decision(hook, op, answer)
+    return answer
 
 
-def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Every channel by itself: data and result have the same blocks, the weight's in-channels are one."""
-    block = come_in if come_in is not None else vector_block(channels, lanes)
-    if block is None:
-        return LayoutRefusal(f"vectors of {lanes} do not divide the {channels} channels")
-    blocked = Layout.parse(f"NCHW{block}c")
-    return op.with_layouts(blocked, Layout.parse(f"OIHW1i{block}o"), blocked)
+def hook_error(hook: LayoutHook, op: RelayOp, message: str, *, help: str | None = None) -> PassError:
+    """An error in what `hook` says about `op`."""
+    name = getattr(hook, "__qualname__", type(hook).__name__)
+    return PassError(
+        f"relay-alter-op-layout: the layout hook {name} of {op.relay_name()} {message}",
+        location=describe_place(op),
+        help=help,
+    )
 
 
-def _in_blocks(
-    op: Conv2DOp, out_channels: int, depth: int, come_in: int | None, lanes: int
-) -> LayoutDecision | LayoutRefusal:
-    """`out_channels` and `depth` are those of one group, which consists of whole blocks."""
-    out_block = vector_block(out_channels, lanes)
-    if out_block is None:
-        return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
-    if out_block < lanes // 2 and op.stride_pair == (1, 1):
-        # Rows of the plain image fill whole vectors; blocks of a quarter would leave them mostly empty.
-        return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
-    in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)
-    weight = Layout.parse(f"OIHW{in_block}i{out_block}o")
-    return op.with_layouts(Layout.parse(f"NCHW{in_block}c"), weight, Layout.parse(f"NCHW{out_block}c"))
+def _check_decision(hook: LayoutHook, op: RelayOp, decision: LayoutDecision) -> None:
+    """Whether a decision has a layout for each operand, and properties that the op knows."""
+    if len(decision.operands) != len(op.operands):
+        raise hook_error(hook, op, f"gives {len(decision.operands)} layouts for {len(op.operands)} operands")
+    strange = [layout for layout in decision.operands if not _is_layout(layout)]
+    if strange:
+        raise hook_error(hook, op, f"gives the layout {strange[0]!r}", help="write Layout.parse(…)")
+    kind = decision.op or type(op)
+    known = kind.get_irdl_definition().properties
+    for name in decision.properties:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known) or 'none'}"
+            raise hook_error(hook, op, f"sets {name!r}, which {kind.relay_name()} does not have", help=hint)
 
 
-@alters_layout(DenseOp, target="cpu")
-def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) -> Replacement | LayoutRefusal:
-    """`nn.contrib_dense_pack`, so that one vector holds neighbouring results."""
-    if constant_of(op.weight) is None:
-        return LayoutRefusal(NO_CONSTANT)
-    lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
-    if lanes_of_type is None:
-        return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.data.type)}")
-    units = shape_of(op.weight.type)[0]
-    block = vector_block(units, lanes_of_type) if isinstance(units, int) else None
-    if block is None:
-        return LayoutRefusal(f"vectors of {lanes_of_type} do not divide the {units} units")
-    layout = Layout.parse(f"NC{block}n")
-    properties: dict[str, Attribute] = {"weight_layout": StringAttr(str(layout))}
-    if op.out_dtype is not None:
-        properties["out_dtype"] = op.out_dtype
-    return Replacement(ContribDensePackOp, LayoutDecision((None, layout), None, properties))
+def _class_of(op: type[RelayOp] | str) -> type[RelayOp]:
+    return get_relay_op(op) if isinstance(op, str) else op
 
 
-def vector_block(extent: int, lanes: int) -> int | None:
-    """`lanes`, or half or a quarter of it, whichever first divides `extent`; `None` where none does."""
-    candidates = (lanes, lanes // 2, lanes // 4)
-    return next((block for block in candidates if block > 1 and extent % block == 0), None)
-
-
-def largest_divisor(extent: int, limit: int) -> int:
-    """The largest divisor of `extent` that is at most `limit`."""
-    return next(block for block in range(min(extent, limit), 0, -1) if extent % block == 0)
-
-
-def _lanes(element: Attribute, f32_lanes: int) -> int | None:
-    """How many elements of this type a vector holds; `None` for types without vector arithmetic of their own."""
-    if isinstance(element, Float32Type):
-        return f32_lanes
-    return max(1, f32_lanes // 2) if isinstance(element, Float64Type) else None
+def _is_layout(value: object) -> bool:
+    return value is None or isinstance(value, Layout)

@@ -31,7 +31,7 @@ from xrelay.passes.relay.fold_constant import fold_constants
 from xrelay.passes.relay.fold_scale_axis import fold_scale_axis
 from xrelay.passes.relay.fuse_ops import RelayFuseOpsPass, analyse_module, fuse_module
 from xrelay.passes.relay.group_names import MAX_LENGTH, abbreviated
-from xrelay.passes.relay.layout_hooks import largest_divisor, vector_block
+from xrelay.passes.relay.cpu_layout_hooks import largest_divisor, vector_block
 from xrelay.passes.relay.pipelines import DEFAULT_PIPELINE, default_passes, pipeline_table
 
 CONV_RELU = """

@@ -7,11 +7,13 @@ import pytest
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 
 from xrelay import relay
-from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layouts import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.op_base import RelayOp, ints
+from xrelay.dialects.relay.tensor_shape import ReshapeOp
 
 NCHW8C = Layout.parse("NCHW8c")
+PADDED = (0, 0, 1, 0, 1, 0, 0, 0, 0, 0)
 
 
 def op_of(expr) -> RelayOp:
@@ -39,17 +41,18 @@ def test_conv2d_follows_blocks_that_divide_its_channels():
     [
         (lambda: relay.nn.conv2d(image(12), weight(32, 12)), "NCHW8c", "blocks of 8 do not divide the 12 in-channels"),
         (lambda: relay.nn.conv2d(image(), weight(12, 16)), "NCHW8c", "blocks of 8 do not divide the 12 out-channels"),
-        (lambda: relay.nn.conv2d(image(), weight(32, 8), groups=2), "NCHW8c", "grouped"),
+        (lambda: relay.nn.conv2d(image(), weight(16, 4), groups=4), "NCHW8c", "the 4 in-channels of a group"),
+        (lambda: relay.nn.conv2d(image(), weight(8, 8), groups=2), "NCHW8c", "the 4 out-channels of a group"),
         (lambda: relay.nn.conv2d(image(), weight(32, 16)), "NCHW2h", "does not work in layout NCHW2h"),
         (lambda: relay.nn.softmax(image(), axis=1), "NCHW8c", "splits the axis along which softmax"),
         (lambda: relay.nn.max_pool2d(image(), (2, 2)), "NCHW2w", "pooling does not work in layout NCHW2w"),
         (lambda: relay.nn.bias_add(image(), np.ones(16, np.float32)), "NCHW8c", "the bias is added"),
-        (lambda: relay.split(image(), 2, axis=1), "NCHW8c", "splits the axis that is cut"),
+        (lambda: relay.split(image(), 4, axis=1), "NCHW8c", "do not divide the parts cut at 0, 4, 8, 12, 16"),
+        (lambda: relay.split(image(), (8, 12), axis=1), "NCHW8c", "do not divide the parts cut at 0, 8, 12, 16"),
         (lambda: relay.concatenate([image(), image(4)], axis=1), "NCHW8c", "blocks of 8 do not divide a field"),
-        (lambda: relay.mean(image(), (2, 3)), "NCHW8c", "drops axes"),
-        (lambda: relay.mean(image(), (1,), keepdims=True), "NCHW8c", "splits an axis that is reduced"),
         (lambda: relay.reshape(image(), (1, -1)), "NCHW8c", "keeps the order of the elements"),
-        (lambda: relay.transpose(image()), "NCHW8c", "orders the axes itself"),
+        (lambda: relay.layout_transform(image(3), "NCHW", "NCHW8c"), "NHWC", "in NHWC by that of others"),
+        (lambda: relay.layout_transform(image(3), "NCHW", "NCHW8c"), "NCHW3c", "blocks of NCHW8c are not full"),
         (lambda: relay.nn.pad(image(), ((0, 0), (1, 1), (0, 0), (0, 0))), "NCHW8c", "splits an axis that is padded"),
         (lambda: relay.add(image(), np.ones((16, 1, 1), np.float32)), "NCHW8c", "rank 3 is broadcast to rank 4"),
     ],
@@ -70,6 +73,11 @@ def test_refusals_say_why(expr, layout, reason):
         lambda: relay.add(image(), image()),
         lambda: relay.concatenate([image(), image(8)], axis=1),
         lambda: relay.split(image(), 2, axis=2),
+        lambda: relay.split(image(), 2, axis=1),
+        lambda: relay.split(image(24), (8,), axis=1),
+        lambda: relay.nn.pad(image(), ((0, 0), (8, 16), (0, 0), (0, 0))),
+        lambda: relay.nn.conv2d(image(), weight(16, 1), groups=16),
+        lambda: relay.nn.conv2d(image(), weight(16, 8), groups=2),
         lambda: relay.nn.softmax(image(), axis=2),
         lambda: relay.mean(image(), (2, 3), keepdims=True),
         lambda: relay.nn.pad(image(), ((0, 0), (0, 0), (1, 1), (1, 1))),
@@ -92,6 +100,45 @@ def test_axes_move_with_the_layout():
     padded = op_of(relay.nn.pad(image(), ((0, 0), (0, 0), (1, 1), (2, 2)))).propagate_layouts([channels_last, None])
     assert isinstance(padded, LayoutDecision)
     assert ints(padded.properties["pad_width"]) == (0, 0, 0, 0, 1, 1, 2, 2, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("expr", "result", "properties"),
+    [
+        (lambda: relay.mean(image(), (2, 3)), "NC8c", {"axis": (2, 3)}),
+        (lambda: relay.sum(image(), (1,), keepdims=True), "NCHW1c", {"axis": (1, 4)}),
+        (lambda: relay.sum(image(), (1,)), "NHW", {"axis": (1, 4)}),
+        (lambda: relay.squeeze(image(), axis=(0,)), "CHW8c", {"axis": (0,)}),
+        (lambda: relay.split(image(24), (8, 16), axis=1), "NCHW8c", {"indices_or_sections": (1, 2)}),
+        (lambda: relay.nn.pad(image(), ((0, 0), (8, 0), (1, 0), (0, 0))), "NCHW8c", {"pad_width": PADDED}),
+    ],
+)
+def test_axes_that_are_split_reduced_or_left_out(expr, result, properties):
+    op = op_of(expr())
+    answer = op.propagate_layouts([NCHW8C, *[None] * (len(op.operands) - 1)])
+    assert isinstance(answer, LayoutDecision)
+    assert str(answer.result) == result
+    assert {name: ints(answer.properties[name]) for name in properties} == properties
+
+
+def test_a_flatten_takes_blocks_whose_elements_are_in_order():
+    pooled = relay.nn.global_avg_pool2d(image())
+    answer = op_of(relay.nn.batch_flatten(pooled)).propagate_layouts([NCHW8C])
+    assert isinstance(answer, LayoutDecision)
+    assert (answer.result, answer.op) == (None, ReshapeOp)
+    assert isinstance(op_of(relay.nn.batch_flatten(image())).propagate_layouts([NCHW8C]), LayoutRefusal)
+
+
+def test_a_transpose_only_renames_axes():
+    answer = op_of(relay.transpose(image(), (0, 2, 3, 1))).propagate_layouts([NCHW8C])
+    assert isinstance(answer, LayoutRenaming)
+    assert (str(answer.result), str(answer.result.text)) == ("NCHW8c", "NHWC")
+
+
+def test_an_operand_of_one_channel_is_split_by_one():
+    answer = op_of(relay.add(image(), relay.var("m", shape=(1, 1, 6, 6)))).propagate_layouts([NCHW8C, None])
+    assert isinstance(answer, LayoutDecision)
+    assert [str(layout) for layout in answer.operands] == ["NCHW8c", "NCHW1c"]
 
 
 def test_shapes_between_layouts():

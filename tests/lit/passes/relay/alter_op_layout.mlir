@@ -2,7 +2,8 @@
 // RUN: xrelay-opt %s -p "relay-alter-op-layout{vector-lanes=8}" | filecheck %s --check-prefix=LANES8
 // RUN: xrelay-opt %s -p relay-alter-op-layout,relay-alter-op-layout | filecheck %s
 
-// Between two convolutions there is no transform; an image of 3 channels is one block; a flatten wants plain channels.
+// Between two convolutions there is no transform; an image of 3 channels is one block; at height
+// and width 1 the blocks of channels are in order, so that a flatten takes them as they come.
 // CHECK-LABEL: func.func @network
 // CHECK-NEXT:    %[[X:.*]] = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW3c"} : (tensor<1x3x8x8xf32>) -> tensor<1x1x8x8x3xf32>
 // CHECK:         relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW3i16o"}
@@ -15,8 +16,8 @@
 // CHECK-NEXT:    %[[E:.*]] = relay.nn.conv2d(%[[R]], %[[V]])
 // CHECK-NEXT:    %[[S:.*]] = relay.add(%[[E]], %[[R]])
 // CHECK-NEXT:    %[[P:.*]] = relay.nn.global_avg_pool2d(%[[S]]) {layout = "NCHW16c"}
-// CHECK-NEXT:    %[[Q:.*]] = relay.layout_transform(%[[P]]) {src_layout = "NCHW16c", dst_layout = "NCHW"}
-// CHECK-NEXT:    relay.nn.batch_flatten(%[[Q]])
+// CHECK-NEXT:    %[[Q:.*]] = relay.reshape(%[[P]]) {newshape = [1, 32]} : (tensor<1x2x1x1x16xf32>) -> tensor<1x32xf32>
+// CHECK-NEXT:    func.return %[[Q]]
 // LANES8-LABEL: func.func @network
 // LANES8:         data_layout = "NCHW3c", kernel_layout = "OIHW3i8o", out_layout = "NCHW8c"
 func.func @network(%x: tensor<1x3x8x8xf32>) -> tensor<1x32xf32> {
@@ -92,4 +93,54 @@ func.func @dense(%x: tensor<1x4xf32>) -> tensor<1x5xf32> {
   %y = relay.nn.dense(%x, %w) {units = 40} : (tensor<1x4xf32>, tensor<40x4xf32>) -> tensor<1x40xf32>
   %z = relay.nn.dense(%y, %v) : (tensor<1x40xf32>, tensor<5x40xf32>) -> tensor<1x5xf32>
   func.return %z : tensor<1x5xf32>
+}
+
+// Channels last: blocks between the ends, one transform at each; weights are packed from their own layout.
+// CHECK-LABEL: func.func @channels_last
+// CHECK-NEXT:    %[[X:.*]] = relay.layout_transform(%x) {src_layout = "NHWC", dst_layout = "NCHW16c"}
+// CHECK-DAG:     relay.layout_transform(%w) {src_layout = "HWIO", dst_layout = "OIHW16i16o"}
+// CHECK-DAG:     relay.layout_transform(%d) {src_layout = "HWIO", dst_layout = "OIHW1i16o"}
+// CHECK:         %[[C:.*]] = relay.nn.conv2d(%[[X]], {{.*}}) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
+// CHECK:         %[[A:.*]] = relay.add(%[[C]], %{{.*}}) : (tensor<1x1x8x8x16xf32>, tensor<1x1x1x1x16xf32>)
+// CHECK-NEXT:    %[[P:.*]] = relay.nn.max_pool2d(%[[A]]) {pool_size = [2, 2], layout = "NCHW16c"}
+// CHECK-NEXT:    %[[D:.*]] = relay.nn.conv2d(%[[P]], {{.*}}) {groups = 16, data_layout = "NCHW16c", kernel_layout = "OIHW1i16o"}
+// CHECK-NEXT:    %[[Y:.*]] = relay.layout_transform(%[[D]]) {src_layout = "NCHW16c", dst_layout = "NHWC"}
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @channels_last(%x: tensor<1x8x8x16xf32>) -> tensor<1x7x7x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<1x1x16x16xf32>
+  %d = relay.constant dense<1.0> : tensor<1x1x1x16xf32>
+  %b = relay.constant dense<1.0> : tensor<16xf32>
+  %c = relay.nn.conv2d(%x, %w) {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x8x8x16xf32>, tensor<1x1x16x16xf32>) -> tensor<1x8x8x16xf32>
+  %a = relay.add(%c, %b) : (tensor<1x8x8x16xf32>, tensor<16xf32>) -> tensor<1x8x8x16xf32>
+  %p = relay.nn.max_pool2d(%a) {pool_size = [2, 2], layout = "NHWC"} : (tensor<1x8x8x16xf32>) -> tensor<1x7x7x16xf32>
+  %e = relay.nn.conv2d(%p, %d) {groups = 16, data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x7x7x16xf32>, tensor<1x1x1x16xf32>) -> tensor<1x7x7x16xf32>
+  func.return %e : tensor<1x7x7x16xf32>
+}
+
+// Transforms in a row are one; those that undo one another are none, across ops that take any layout too; equal ones
+// are made once.
+// CHECK-LABEL: func.func @in_a_row
+// CHECK-NEXT:    %[[A:.*]] = relay.layout_transform(%x) {src_layout = "NHWC", dst_layout = "NCHW8c"}
+// CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%x)
+// CHECK-NEXT:    %[[S:.*]] = relay.add(%[[R]], %x)
+// CHECK-NEXT:    func.return %[[A]], %[[S]], %[[A]]
+func.func @in_a_row(%x: tensor<1x8x8x16xf32>) -> (tensor<1x2x8x8x8xf32>, tensor<1x8x8x16xf32>, tensor<1x2x8x8x8xf32>) {
+  %p = relay.layout_transform(%x) {src_layout = "NHWC", dst_layout = "NCHW"} : (tensor<1x8x8x16xf32>) -> tensor<1x16x8x8xf32>
+  %q = relay.layout_transform(%p) {src_layout = "NCHW", dst_layout = "NCHW16c"} : (tensor<1x16x8x8xf32>) -> tensor<1x1x8x8x16xf32>
+  %a = relay.layout_transform(%q) {src_layout = "NCHW16c", dst_layout = "NCHW8c"} : (tensor<1x1x8x8x16xf32>) -> tensor<1x2x8x8x8xf32>
+  %r = relay.nn.relu(%q) : (tensor<1x1x8x8x16xf32>) -> tensor<1x1x8x8x16xf32>
+  %s = relay.add(%r, %q) : (tensor<1x1x8x8x16xf32>, tensor<1x1x8x8x16xf32>) -> tensor<1x1x8x8x16xf32>
+  %t = relay.layout_transform(%s) {src_layout = "NCHW16c", dst_layout = "NHWC"} : (tensor<1x1x8x8x16xf32>) -> tensor<1x8x8x16xf32>
+  %b = relay.layout_transform(%x) {src_layout = "NHWC", dst_layout = "NCHW8c"} : (tensor<1x8x8x16xf32>) -> tensor<1x2x8x8x8xf32>
+  func.return %a, %t, %b : tensor<1x2x8x8x8xf32>, tensor<1x8x8x16xf32>, tensor<1x2x8x8x8xf32>
+}
+
+// Not undone: the first fills a block up, and the second keeps what it was filled with.
+// CHECK-LABEL: func.func @filled_up
+// CHECK-NEXT:    relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW4c"} : (tensor<1x3x8x8xf32>) -> tensor<1x1x8x8x4xf32>
+// CHECK-NEXT:    relay.layout_transform({{.*}}) {src_layout = "NCHW4c", dst_layout = "NCHW"} : (tensor<1x1x8x8x4xf32>) -> tensor<1x4x8x8xf32>
+func.func @filled_up(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %p = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW4c"} : (tensor<1x3x8x8xf32>) -> tensor<1x1x8x8x4xf32>
+  %q = relay.layout_transform(%p) {src_layout = "NCHW4c", dst_layout = "NCHW"} : (tensor<1x1x8x8x4xf32>) -> tensor<1x4x8x8xf32>
+  func.return %q : tensor<1x4x8x8xf32>
 }

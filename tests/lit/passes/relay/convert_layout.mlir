@@ -5,9 +5,9 @@
 // RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NCH"}' 2>&1 | filecheck %s --check-prefix AXES
 // RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:N3HW"}' 2>&1 | filecheck %s --check-prefix SYNTAX
 
-// NO-LAYOUT: relay-convert-layout: 'nn.dense' has no layout to choose; help: one of nn.conv2d, nn.max_pool2d
-// AXES: relay-convert-layout: nn.conv2d: layout NCH does not have the axes NCHW
-// SYNTAX: relay-convert-layout: nn.conv2d: 'N3HW' is not a layout
+// NO-LAYOUT: relay-convert-layout: desired-layouts[0] 'nn.dense:NC': 'nn.dense' has no layout to choose; help: one of nn.conv2d, nn.max_pool2d
+// AXES: relay-convert-layout: desired-layouts[0] 'nn.conv2d:NCH': layout NCH does not have the axes NCHW
+// SYNTAX: relay-convert-layout: desired-layouts[0] 'nn.conv2d:N3HW': 'N3HW' is not a layout
 
 // Elementwise ops, pools and ops along an axis follow; the result comes back once.
 // CHECK-LABEL: func.func @fires
@@ -20,11 +20,14 @@
 // CHECK-NEXT:    %[[S:.*]] = relay.nn.softmax(%[[P]]) {axis = 3}
 // CHECK-NEXT:    %[[Y:.*]] = relay.layout_transform(%[[S]]) {src_layout = "NHWC", dst_layout = "NCHW"}
 // CHECK-NEXT:    func.return %[[Y]]
-// In blocks the bias, added along the axis that is split, brings the value back.
+// In blocks the bias, along the axis that is split, becomes an addition; the softmax brings the value back.
 // BLOCKS-LABEL: func.func @fires
 // BLOCKS:         relay.nn.conv2d({{.*}}) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
-// BLOCKS-NEXT:    %[[A:.*]] = relay.layout_transform({{.*}}) {src_layout = "NCHW16c", dst_layout = "NCHW"}
-// BLOCKS-NEXT:    relay.nn.bias_add(%[[A]], %b)
+// BLOCKS:         relay.add({{.*}}) : (tensor<1x2x4x4x16xf32>, tensor<1x2x1x1x16xf32>)
+// BLOCKS-NEXT:    relay.nn.relu
+// BLOCKS-NEXT:    %[[A:.*]] = relay.nn.max_pool2d({{.*}}) {pool_size = [2, 2], layout = "NCHW16c"}
+// BLOCKS-NEXT:    %[[P:.*]] = relay.layout_transform(%[[A]]) {src_layout = "NCHW16c", dst_layout = "NCHW"}
+// BLOCKS-NEXT:    relay.nn.softmax(%[[P]])
 // BACK-LABEL: func.func @fires
 // BACK:         relay.nn.conv2d(%x, %w) :
 // BACK:         relay.nn.max_pool2d({{.*}}) {pool_size = [2, 2], layout = "NHWC"}
@@ -37,7 +40,8 @@ func.func @fires(%x: tensor<1x16x6x6xf32>, %w: tensor<32x16x3x3xf32>, %b: tensor
   func.return %s : tensor<1x32x3x3xf32>
 }
 
-// From other layouts: channels last as they are, to plain ones, or to blocks; blocks to plain ones.
+// From other layouts: channels last as they are, to plain ones, or to blocks; blocks to plain ones, where the addition of
+// a bias in blocks stays, as the result is wanted in blocks too.
 // CHECK-LABEL: func.func @channels_last
 // CHECK-NEXT:    relay.nn.conv2d(%x, %w) {data_layout = "NHWC", kernel_layout = "HWIO"}
 // BLOCKS-LABEL: func.func @channels_last
@@ -55,17 +59,18 @@ func.func @channels_last(%x: tensor<1x6x6x16xf32>, %w: tensor<3x3x16x32xf32>) ->
 
 // BACK-LABEL: func.func @blocked
 // BACK:         %[[A:.*]] = relay.nn.conv2d({{.*}}) : (tensor<1x16x6x6xf32>, tensor<16x16x3x3xf32>)
-// BACK:         relay.add(%[[A]], {{.*}}) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>)
+// BACK-NEXT:    %[[B:.*]] = relay.layout_transform(%[[A]]) {src_layout = "NCHW", dst_layout = "NCHW16c"}
+// BACK-NEXT:    relay.add(%[[B]], %b) : (tensor<1x1x4x4x16xf32>, tensor<1x1x1x1x16xf32>)
 func.func @blocked(%x: tensor<1x1x6x6x16xf32>, %w: tensor<1x1x3x3x16x16xf32>, %b: tensor<1x1x1x1x16xf32>) -> tensor<1x1x4x4x16xf32> {
   %a = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x1x6x6x16xf32>, tensor<1x1x3x3x16x16xf32>) -> tensor<1x1x4x4x16xf32>
   %r = relay.add(%a, %b) : (tensor<1x1x4x4x16xf32>, tensor<1x1x1x1x16xf32>) -> tensor<1x1x4x4x16xf32>
   func.return %r : tensor<1x1x4x4x16xf32>
 }
 
-// Refuses: three channels are no block of 16; a grouped convolution keeps its channels whole.
+// Refuses: three channels are no block of 16. A depthwise convolution has one in-channel to a block.
 // BLOCKS-LABEL: func.func @refuses
-// BLOCKS-NEXT:    relay.nn.conv2d(%x, %w) :
-// BLOCKS-NEXT:    relay.nn.conv2d(%{{.*}}, %v) {groups = 16} :
+// BLOCKS:         relay.nn.conv2d(%x, %w) :
+// BLOCKS:         relay.nn.conv2d({{.*}}) {groups = 16, data_layout = "NCHW16c", kernel_layout = "OIHW1i16o"}
 func.func @refuses(%x: tensor<1x3x6x6xf32>, %w: tensor<16x3x3x3xf32>, %v: tensor<16x1x3x3xf32>) -> tensor<1x16x2x2xf32> {
   %a = relay.nn.conv2d(%x, %w) : (tensor<1x3x6x6xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x4x4xf32>
   %b = relay.nn.conv2d(%a, %v) {groups = 16} : (tensor<1x16x4x4xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x2x2xf32>

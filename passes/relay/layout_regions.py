@@ -1,0 +1,263 @@
+"""Regions of ops that take any layout, moved to the one in which least has to be transformed.
+
+A region starts at a `relay.layout_transform` between the layouts S and T: the ops behind it may go to S, those before
+it to T. It grows to whatever shares a value with it and follows (`propagate_layouts`); a convolution, or an op that
+insists, is its border. What is transformed at its borders is counted in elements, before and after; the region moves
+where that is less. Each op is asked once for each layout that comes near it, so a function of n ops costs n times the
+number of layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.relay.broadcast import element_count
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.layout_behaviour import LayoutDecision
+from xrelay.dialects.relay.layouts import Layout, LayoutError
+from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.relayouts import Relayout
+from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.types import is_complete, shape_of
+from xrelay.errors import ConstraintError
+from xrelay.passes.relay.layout_versions import divisible, erase_unused, transform
+from xrelay.passes.relay.rebuilding import rebuilt
+from xrelay.passes.relay.replacements import Replacements
+
+
+@dataclass
+class _Region:
+    """Ops that follow one another, each with its decision, and the layouts of the values that they share."""
+
+    layouts: dict[SSAValue, Layout | None] = field(default_factory=dict[SSAValue, Layout | None])
+    """`None`: as the text says."""
+    decisions: dict[RelayOp, LayoutDecision] = field(default_factory=dict[RelayOp, LayoutDecision])
+
+
+class RegionMover:
+    """Moves the regions of one block."""
+
+    def __init__(self, block: Block, fixed: frozenset[type[RelayOp]]):
+        self.fixed = fixed
+        self.order = {op: index for index, op in enumerate(block.ops)}
+        self.transforms = [op for op in block.ops if isinstance(op, LayoutTransformOp) and is_complete(op.data.type)]
+        self.constant = _constant_values(block)
+        self.known = {(op.data, op.dst_layout.data): op for op in self.transforms}
+        """(value, layout) → the transform that makes the value in that layout."""
+        self.asked: set[tuple[RelayOp, Layout, bool]] = set()
+        self.moved = False
+
+    def run(self) -> bool:
+        """Move what is worth it; whether anything moved."""
+        for op in self.transforms:
+            if op.parent is not None:
+                self._try_behind(op)
+            if op.parent is not None:
+                self._try_before(op)
+        return self.moved
+
+    def _try_behind(self, op: LayoutTransformOp) -> None:
+        source, target = op.layouts
+        self._try(op.result, Relayout.of(source, target))
+
+    def _try_before(self, op: LayoutTransformOp) -> None:
+        source, target = op.layouts
+        if op.data not in self.constant:
+            self._try(op.data, Relayout.of(target, source))
+
+    def _try(self, seed: SSAValue, layout: Layout) -> None:
+        """Move the region around `seed`, its other users aside or included, if one of the two is worth it."""
+        for with_siblings in (False, True):
+            region = self._grow(seed, layout, with_siblings)
+            if region.decisions and self._gain(region) > 0:
+                _Mover(self, region).move()
+                self.moved = True
+                return
+
+    # --- growing ----------------------------------------------------------------------------------------------------
+
+    def _grow(self, seed: SSAValue, layout: Layout, with_siblings: bool) -> _Region:
+        """The ops around `seed` that follow it to `layout`; `with_siblings` also through values that others make."""
+        region = _Region({seed: layout})
+        pending, seen = [seed], set[tuple[SSAValue, bool]]()
+        while pending:
+            value = pending.pop()
+            at = region.layouts[value]
+            # Of a value that is made elsewhere, the other users are siblings.
+            around = with_siblings or value is seed or value.owner in region.decisions
+            if at is None or (value, around) in seen:
+                continue
+            seen.add((value, around))
+            for op in _neighbours(value, users=around):
+                if op not in region.decisions and self._follows(region, op, at, with_siblings):
+                    pending.extend(self._shared(op))
+        return region
+
+    def _follows(self, region: _Region, op: RelayOp, layout: Layout, with_siblings: bool) -> bool:
+        """Whether `op` can join the region by way of a value in `layout`; if so, it has."""
+        stays = op.CHOOSES_LAYOUT or type(op) in self.fixed or isinstance(op, LayoutTransformOp)
+        if stays or op not in self.order or op.results[0] in self.constant:
+            return False
+        key = (op, layout, with_siblings)
+        if key in self.asked or not all(is_complete(operand.type) for operand in op.operands):
+            return False
+        self.asked.add(key)
+        decision = self._decide(region, op, layout)
+        if decision is None:
+            return False
+        region.decisions[op] = decision
+        return True
+
+    def _decide(self, region: _Region, op: RelayOp, layout: Layout) -> LayoutDecision | None:
+        """What `op` does where its operands come as the region has them, the others in `layout`; `None`: not that."""
+        given = [region.layouts.get(operand, None if operand in self.constant else layout) for operand in op.operands]
+        try:
+            answer = _answer(op, given)
+        except (LayoutError, ConstraintError):
+            return None
+        if not isinstance(answer, LayoutDecision) or not isinstance(answer.result, Layout) or answer.op is not None:
+            return None
+        wanted = [*zip(op.operands, answer.operands, strict=True), (op.results[0], answer.result)]
+        for value, one in wanted:
+            if region.layouts.get(value, one) != one:
+                return None
+        region.layouts.update(wanted)
+        return answer
+
+    def _shared(self, op: RelayOp) -> Iterator[SSAValue]:
+        """The values through which the region may grow on from `op`."""
+        for value in (*op.operands, op.results[0]):
+            if value not in self.constant and not isinstance(value.owner, LayoutTransformOp):
+                yield value
+
+    # --- counting ---------------------------------------------------------------------------------------------------
+
+    def _gain(self, region: _Region) -> int:
+        """How many elements fewer are transformed if the region moves; negative where it cannot."""
+        gain = 0
+        for value, layout in region.layouts.items():
+            owner = value.owner
+            inside = owner in region.decisions
+            if layout is None:
+                continue
+            if isinstance(value.type, TupleType):
+                if not inside or not all(use.operation in region.decisions for use in value.uses):
+                    return -1
+            elif inside:
+                gain += _gain_of_result(region, value, layout)
+            elif not divisible(value.type, layout):
+                return -1
+            elif value in self.constant:
+                continue
+            elif isinstance(owner, LayoutTransformOp):
+                gain += _gain_of_transformed(region, owner, layout)
+            elif not self._is_known(value, layout):
+                gain -= _size(value)
+        return gain
+
+    def _is_known(self, value: SSAValue, layout: Layout) -> bool:
+        made = self.known.get((value, str(layout)))
+        return made is not None and made.parent is not None
+
+
+class _Mover:
+    """Moves one region to its layouts."""
+
+    def __init__(self, mover: RegionMover, region: _Region):
+        self.order, self.region = mover.order, region
+        self.new: dict[SSAValue, SSAValue] = {}
+        self.made: dict[SSAValue, SSAValue] = {}
+        """Values from outside → those in the layout of the region."""
+        self.results = Replacements()
+        self.transforms: list[Operation] = []
+
+    def move(self) -> None:
+        """Build every op anew behind the old one, and let the new ones stand for the old."""
+        ops = sorted(self.region.decisions, key=lambda op: self.order[op])
+        for op in ops:
+            decision = self.region.decisions[op]
+            operands = [self._version(value, one) for value, one in zip(op.operands, decision.operands, strict=True)]
+            new = rebuilt(op, decision, operands)
+            Rewriter.insert_op(new, InsertPoint.after(op))
+            self.new[op.results[0]] = new.results[0]
+        for op in ops:
+            self._hand_over(op.results[0])
+        self.results.apply()
+        erase_unused(*self.transforms, *reversed(ops))
+
+    def _version(self, value: SSAValue, layout: Layout | None) -> SSAValue:
+        if layout is None or value in self.new:
+            return self.new.get(value, value)
+        owner = value.owner
+        if isinstance(owner, LayoutTransformOp):
+            self.transforms.append(owner)
+            return transform(owner.data, owner.layouts[0], layout)
+        if value not in self.made:
+            # Another transform may make the same, further down: the two are joined later.
+            self.made[value] = transform(value, layout.text, layout)
+        return self.made[value]
+
+    def _hand_over(self, old: SSAValue) -> None:
+        """Let users outside the region have the new value, transformed."""
+        new, layout, back = self.new[old], self.region.layouts[old], False
+        if layout is None:
+            return
+        for use in list(old.uses):
+            user = use.operation
+            if isinstance(user, LayoutTransformOp):
+                self.results.add(user.result, transform(new, layout, user.layouts[1]))
+                self.transforms.append(user)
+            elif user not in self.region.decisions:
+                back = True
+        if back:
+            self.results.add(old, transform(new, layout, layout.text))
+
+
+def _answer(op: RelayOp, layouts: list[Layout | None]) -> object:
+    """What `op` makes of its operands in `layouts`; tuples have all fields in one."""
+    if isinstance(op, TupleOp):
+        layout = next((one for one in layouts if one is not None), None)
+        return LayoutDecision((layout,) * len(layouts), layout)
+    if isinstance(op, TupleGetItemOp):
+        return LayoutDecision((layouts[0],), layouts[0])
+    return op.propagate_layouts(layouts)
+
+
+def _constant_values(block: Block) -> set[SSAValue]:
+    """Values known when compiling: constants and what is made of them alone. Transforming them costs nothing."""
+    found: set[SSAValue] = set()
+    for op in block.ops:
+        made = isinstance(op, RelayOp) and bool(op.operands) and all(operand in found for operand in op.operands)
+        if isinstance(op, ConstantOp) or made:
+            found.update(op.results)
+    return found
+
+
+def _neighbours(value: SSAValue, *, users: bool) -> Iterator[RelayOp]:
+    """The op that makes `value`, and those that use it if `users` says so."""
+    around = [value.owner, *([use.operation for use in value.uses] if users else [])]
+    return (op for op in around if isinstance(op, RelayOp))
+
+
+def _gain_of_result(region: _Region, value: SSAValue, layout: Layout) -> int:
+    users = [use.operation for use in value.uses]
+    targets = {user.dst_layout.data for user in users if isinstance(user, LayoutTransformOp)}
+    insist = any(user not in region.decisions and not isinstance(user, LayoutTransformOp) for user in users)
+    return _size(value) * ((str(layout) in targets) - insist)
+
+
+def _gain_of_transformed(region: _Region, owner: LayoutTransformOp, layout: Layout) -> int:
+    """What is gained where the region reads past a transform."""
+    needed = str(owner.layouts[0]) != str(layout)
+    goes = all(use.operation in region.decisions for use in owner.result.uses)
+    return _size(owner.result) * (goes - needed)
+
+
+def _size(value: SSAValue) -> int:
+    return element_count(shape_of(value.type))

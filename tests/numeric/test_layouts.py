@@ -1,0 +1,171 @@
+"""Images in other layouts: random graphs keep their values, and classic blocks are transformed at their ends only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.arg_spec import parse_pipeline
+
+from xrelay import relay
+from xrelay.dialects.relay.types import shape_of
+from xrelay.interpreters.relay import run_relay
+from xrelay.lowering.registry import load_pass
+
+Expr = relay.Expr
+LAYOUTS = ("NCHW", "NHWC", "NCHW4c", "NCHW8c", "NCHW16c")
+POOLS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
+
+
+class Images:
+    """A graph of images in NCHW, drawn step by step; its values are small integers, so that every sum is exact."""
+
+    def __init__(self, draw: st.DrawFn):
+        self.draw = draw
+        self.random = np.random.default_rng(draw(st.integers(0, 2**16)))
+        channels = draw(st.sampled_from([3, 8, 16, 32]))
+        self.images = [relay.var("x", shape=(1, channels, 6, 5))]
+
+    def shape(self, x: Expr) -> tuple[int, ...]:
+        return tuple(dim for dim in shape_of(x.value.type) if isinstance(dim, int))
+
+    def constant(self, *shape: int) -> np.ndarray:
+        return self.random.integers(-1, 2, shape).astype(np.float32)
+
+    def conv(self, x: Expr) -> Expr:
+        channels = self.shape(x)[1]
+        kind = self.draw(st.sampled_from(["plain", "plain", "depthwise", "grouped"]))
+        groups = {"plain": 1, "depthwise": channels, "grouped": 2 if channels % 2 == 0 else 1}[kind]
+        filters = channels if kind == "depthwise" else self.draw(st.sampled_from([6, 8, 16, 24, 32]))
+        size = self.draw(st.sampled_from([1, 3]))
+        weight = self.constant(filters, channels // groups, size, size)
+        return relay.nn.conv2d(x, weight, groups=groups, padding=size // 2)
+
+    def broadcast(self, x: Expr) -> Expr:
+        _, c, h, w = self.shape(x)
+        shapes = [(), (w,), (c, 1, 1), (1, c, 1, 1), (h, w), (1, 1, h, w), (1, c, h, w), (1, 1, 1, 1)]
+        operation = self.draw(st.sampled_from([relay.add, relay.maximum, relay.subtract]))
+        operands = [x, relay.const(self.constant(*self.draw(st.sampled_from(shapes))))]
+        return operation(*self.draw(st.permutations(operands)))
+
+    def join(self, x: Expr) -> Expr:
+        axis = self.draw(st.sampled_from([1, 1, 2, -1]))
+        fits = [y for y in self.images if self.same_but(self.shape(x), self.shape(y), axis % 4)]
+        return relay.concatenate([x, self.draw(st.sampled_from([x, *fits]))], axis=axis)
+
+    def same_but(self, left: tuple[int, ...], right: tuple[int, ...], axis: int) -> bool:
+        return all(i == axis or a == b for i, (a, b) in enumerate(zip(left, right, strict=True)))
+
+    def split(self, x: Expr) -> Expr:
+        axis = self.draw(st.sampled_from([1, 1, 3]))
+        extent = self.shape(x)[axis]
+        cut = self.draw(st.sampled_from([at for at in (1, extent // 2, 4, 8, 16) if 0 < at < extent] or [0]))
+        parts = relay.split(x, 1 if cut == 0 else (cut,), axis=axis)
+        return parts[0]
+
+    def reduce(self, x: Expr) -> Expr:
+        axes = self.draw(st.sampled_from([(1,), (2, 3), (-1,), (1, 2)]))
+        reduced = self.draw(st.sampled_from([relay.sum, relay.max]))(x, axes, keepdims=True)
+        return relay.add(reduced, x) if self.draw(st.booleans()) else reduced
+
+    def shuffle(self, x: Expr) -> Expr:
+        _, c, h, w = self.shape(x)
+        if c % 2:
+            return x
+        grouped = relay.reshape(x, (1, 2, c // 2, h, w))
+        return relay.reshape(relay.transpose(grouped, (0, 2, 1, 3, 4)), (1, c, h, w))
+
+    def turned(self, x: Expr) -> Expr:
+        last = relay.nn.relu(relay.transpose(x, (0, 2, 3, 1)))
+        return relay.transpose(last, (0, 3, 1, 2))
+
+    def other(self, x: Expr) -> Expr:
+        _, c, h, w = self.shape(x)
+        choices: list[Callable[[], Expr]] = [
+            lambda: relay.nn.relu(x),
+            lambda: relay.nn.bias_add(x, self.constant(c), axis=1),
+            lambda: relay.nn.bias_add(x, self.constant(w), axis=-1),
+            lambda: relay.nn.max_pool2d(x, (3, 3), padding=1),
+            lambda: relay.nn.pad(x, ((0, 0), (self.draw(st.sampled_from([0, 8])), 0), (1, 0), (0, 0))),
+            lambda: relay.add(x, self.draw(st.sampled_from([y for y in self.images if self.shape(y) == (1, c, h, w)]))),
+            lambda: relay.squeeze(relay.expand_dims(x, axis=2), axis=(2,)),
+            lambda: relay.layout_transform(
+                relay.nn.relu(relay.layout_transform(x, src_layout="NCHW", dst_layout="NHWC")),
+                src_layout="NHWC",
+                dst_layout="NCHW",
+            ),
+        ]
+        return self.draw(st.sampled_from(choices))()
+
+    def tail(self, x: Expr) -> Expr:
+        c = self.shape(x)[1]
+        pooled = relay.nn.global_max_pool2d(x)
+        choices: list[Callable[[], Expr]] = [
+            lambda: relay.nn.batch_flatten(x),
+            lambda: relay.nn.dense(relay.nn.batch_flatten(pooled), self.constant(16, c)),
+            lambda: relay.squeeze(pooled, axis=(2, 3)),
+            lambda: relay.reshape(pooled, (-1, c)),
+            lambda: relay.sum(x, (2, 3)),
+            lambda: relay.sum(x, (1,)),
+            lambda: relay.sum(x),
+            lambda: relay.transpose(x),
+        ]
+        return self.draw(st.sampled_from(choices))()
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> ModuleOp:
+    g = Images(draw)
+    steps = [g.conv, g.conv, g.conv, g.broadcast, g.join, g.split, g.reduce, g.shuffle, g.turned, g.other, g.other]
+    for _ in range(draw(st.integers(2, 9))):
+        x = draw(st.sampled_from(g.images[-3:]))
+        # Sums must stay below 2 ** 24, where every integer is a float.
+        g.images.append(relay.clip(draw(st.sampled_from(steps))(x), -3.0, 3.0))
+    last = g.images[-1]
+    outputs = [last, g.tail(last), draw(st.sampled_from(g.images))]
+    result = relay.Tuple(outputs[: draw(st.integers(1, 3))])
+    return relay.Module.from_expr(relay.Function(relay.analysis.free_vars(result), result))
+
+
+def convert(layout: str) -> str:
+    entries = ",".join(f'"{name}:{layout}"' for name in ("nn.conv2d", *POOLS))
+    return f"relay-convert-layout{{desired-layouts={entries}}}"
+
+
+def apply(module: ModuleOp, pipeline: str) -> ModuleOp:
+    changed = module.clone()
+    for spec in parse_pipeline(pipeline):
+        load_pass(spec.name).from_spec(spec).apply(Context(), changed)
+        changed.verify()
+    return changed
+
+
+def run(module: ModuleOp) -> list[np.ndarray]:
+    main = next(op for op in module.ops if isinstance(op, FuncOp))
+    shape = [dim for dim in shape_of(main.args[0].type) if isinstance(dim, int)]
+    return run_relay(module, [np.random.default_rng(1).integers(-2, 3, shape).astype(np.float32)])
+
+
+PIPELINES = [
+    *(convert(layout) for layout in LAYOUTS),
+    *(f"{convert(layout)},{convert('NCHW')}" for layout in LAYOUTS[1:]),
+    f"{convert('NHWC')},relay-alter-op-layout",
+    f"{convert('NCHW8c')},{convert('NCHW4c')}",
+    "relay-alter-op-layout",
+    "relay-alter-op-layout{vector-lanes=8},relay-fold-constant",
+]
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda text: text.replace("relay-", "")[:60])
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(module=graphs())
+def test_layouts_change_no_value(pipeline: str, module: ModuleOp) -> None:
+    before, after = run(module), run(apply(module, pipeline))
+    for left, right in zip(before, after, strict=True):
+        np.testing.assert_array_equal(left, right)
