@@ -174,6 +174,13 @@ def _float_to_integer(value: Value) -> Value:
     return np.trunc(np.asarray(value, dtype=np.float64))
 
 
+def _float_to_unsigned(op: Operation) -> ScalarFunction:
+    """Truncated to an unsigned number, whose bits the signless result has."""
+    dtype = numpy_dtype(op.results[0].type)
+    to_unsigned, back = caster(_unsigned(dtype)), caster(dtype)
+    return lambda value: back(to_unsigned(_float_to_integer(value)))
+
+
 ARITH: dict[str, ScalarCompiler] = {
     "arith.constant": _constant,
     "arith.addf": plain(operator.add),
@@ -212,7 +219,7 @@ ARITH: dict[str, ScalarCompiler] = {
     "arith.index_cast": rounded(_same),
     "arith.index_castui": _on_unsigned(_same),
     "arith.fptosi": rounded(_float_to_integer),
-    "arith.fptoui": rounded(_float_to_integer),
+    "arith.fptoui": _float_to_unsigned,
     "arith.sitofp": rounded(_same),
     "arith.uitofp": _on_unsigned(_same),
     "arith.extf": rounded(_same),

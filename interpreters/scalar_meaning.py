@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation
 
@@ -33,6 +34,11 @@ def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
         return dtypes.numpy_dtype(element_type)
     except TypeInferenceError as error:
         raise InterpreterError(error.message, help=error.help) from error
+
+
+def signless_view(array: NDArray[Any]) -> NDArray[Any]:
+    """The same memory as scalars see it: arrays of unsigned numbers as signed ones of the same bits."""
+    return array.view(f"int{8 * array.itemsize}") if array.dtype.kind == "u" else array
 
 
 def plain(function: ScalarFunction) -> ScalarCompiler:

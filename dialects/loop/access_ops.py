@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 from typing_extensions import override
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AnyAttr,
     IRDLOperation,
-    VarConstraint,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -25,6 +23,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop.affine_syntax import parse_affine_exprs, print_affine_exprs
 from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.dialects.signless import signless
 
 
 @irdl_op_definition
@@ -37,6 +36,7 @@ class LoadOp(IRDLOperation):
     - C2: as many operands as the map has dimensions, and no symbols
     - C3: every index that the extents of loops and variables determine lies inside the buffer, unless a `scf.if`
       stands around the access
+    - C4: the scalar has the signless type of the buffer's elements
 
     ```mlir
     func.func @f(%X: memref<8x8xf32>, %i: index) -> f32 {
@@ -48,12 +48,10 @@ class LoadOp(IRDLOperation):
 
     name = "loop.load"
 
-    T: ClassVar = VarConstraint("T", AnyAttr())
-
-    memref = operand_def(MemRefType.constr(T))
+    memref = operand_def(MemRefType)
     index_operands = var_operand_def(IndexType)
     map_attr = prop_def(AffineMapAttr, prop_name="map")
-    result = result_def(T)
+    result = result_def()
 
     traits = traits_def(MemoryReadEffect())
 
@@ -61,7 +59,7 @@ class LoadOp(IRDLOperation):
         super().__init__(
             operands=[memref, index.operands],
             properties={"map": index.attr()},
-            result_types=[SSAValue.get(memref, type=MemRefType).type.element_type],
+            result_types=[signless(SSAValue.get(memref, type=MemRefType).type.element_type)],
         )
 
     @property
@@ -107,6 +105,7 @@ class StoreOp(IRDLOperation):
     - C2: as many operands as the map has dimensions, and no symbols
     - C3: every index that the extents of loops and variables determine lies inside the buffer, unless a `scf.if`
       stands around the access
+    - C4: the scalar has the signless type of the buffer's elements
 
     ```mlir
     func.func @f(%X: memref<8xf32>, %i: index, %v: f32) {
@@ -118,10 +117,8 @@ class StoreOp(IRDLOperation):
 
     name = "loop.store"
 
-    T: ClassVar = VarConstraint("T", AnyAttr())
-
-    value = operand_def(T)
-    memref = operand_def(MemRefType.constr(T))
+    value = operand_def()
+    memref = operand_def(MemRefType)
     index_operands = var_operand_def(IndexType)
     map_attr = prop_def(AffineMapAttr, prop_name="map")
 
@@ -152,7 +149,7 @@ class StoreOp(IRDLOperation):
         parser.parse_punctuation(",")
         memref, index, attributes = _parse_access(parser)
         element = SSAValue.get(memref, type=MemRefType).type.element_type
-        op = cls(parser.resolve_operand(value, element), memref, index)
+        op = cls(parser.resolve_operand(value, signless(element)), memref, index)
         op.attributes |= attributes
         return op
 

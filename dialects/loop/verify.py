@@ -13,6 +13,7 @@ from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
+from xrelay.dialects.signless import signless
 
 
 def fail(op: Operation, constraint: str, message: str) -> VerifyException:
@@ -148,7 +149,12 @@ def _verify_inner(op: BlockOp, inner: Operation, stored: set[SSAValue]) -> None:
 
 
 def verify_access(op: LoadOp | StoreOp) -> None:
-    """C1 to C3."""
+    """C1 to C4."""
+    scalar, element = (op.result if isinstance(op, LoadOp) else op.value).type, op.buffer_type.element_type
+    if scalar != signless(element):
+        raise fail(
+            op, "C4", f"a scalar of type {scalar} for elements of type {element}, which {signless(element)} stands for"
+        )
     shape = op.buffer_type.get_shape()
     affine_map = op.map_attr.data
     if len(affine_map.results) != len(shape):

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -27,10 +28,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop.affine_bounds import simplify
+from xrelay.dialects.signless import make_scalars_signless, signless, signless_number
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, box_of
+from xrelay.dialects.topi.shapes import tensor_type
 from xrelay.errors import LoweringError
 
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
@@ -90,7 +94,12 @@ class Body:
 
     def read(self, tensor: SSAValue, *indices: IndexLike) -> SSAValue:
         """The element of `tensor` at `indices`."""
-        return self.add(ReadOp(tensor, self._exprs(indices), self._values))
+        op = ReadOp(tensor, self._exprs(indices), self._values)
+        # While the body is written its scalars say whether they are signed, so that the right ops are chosen.
+        element = tensor_type(tensor).element_type
+        if op.element.type != element:
+            Rewriter.replace_value_with_new_type(op.element, element)
+        return self.add(op)
 
     def index(self, expr: IndexLike) -> SSAValue:
         """The value of an index expression."""
@@ -215,6 +224,9 @@ def compute(
     op = ComputeOp(label, list(spatial.values()), list(reduce.values()), inits, types, Region(block))
     body = Body(block, len(spatial), len(reduce))
     body.add_yield(fill(body))
+    op.init = ArrayAttr([signless_number(attr) for attr in inits])
+    if any(signless(value.type) != value.type for inner in block.walk() for value in inner.operands):
+        make_scalars_signless(op)
     return op
 
 

@@ -30,6 +30,8 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.signless import signless
+
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
@@ -188,7 +190,7 @@ class ComputeOp(IRDLOperation):
                     f"[topi.compute C2] result {result.type} does not have the shape of the index space "
                     f"{list(self.spatial)}"
                 )
-        expected = [t.element_type for t in self._tensor_types()] if self.reduction else []
+        expected = [signless(t.element_type) for t in self._tensor_types()] if self.reduction else []
         actual = [attr.type for attr in self.init]
         if actual != expected:
             raise VerifyException(
@@ -200,7 +202,7 @@ class ComputeOp(IRDLOperation):
         last = self.body.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException(f"[topi.compute C4] body ends in {last.name if last else 'nothing'}, not topi.yield")
-        expected = [t.element_type for t in self._tensor_types()]
+        expected = [signless(t.element_type) for t in self._tensor_types()]
         actual = [value.type for value in last.values]
         if actual != expected:
             raise VerifyException(

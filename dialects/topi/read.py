@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.loop.affine_bounds import Box, Interval, bounds, linear_form
 from xrelay.dialects.loop.affine_syntax import parse_affine_exprs, print_affine_exprs
 from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.dialects.signless import signless
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.shapes import tensor_type
 
@@ -86,7 +87,7 @@ class ReadOp(IRDLOperation):
     def __init__(self, tensor: SSAValue, exprs: Sequence[AffineExpr], values: Sequence[SSAValue]):
         """Reads `tensor` at `exprs`, whose dimensions number `values`."""
         index = ValueMap.make(exprs, values)
-        element = tensor.type.element_type if isinstance(tensor.type, TensorType) else tensor.type
+        element = signless(tensor.type.element_type) if isinstance(tensor.type, TensorType) else tensor.type
         super().__init__(operands=[tensor, index.operands], properties={"access": index.attr()}, result_types=[element])
 
     @property
@@ -103,10 +104,9 @@ class ReadOp(IRDLOperation):
             raise VerifyException(
                 f"[topi.read C2] {len(self.exprs)} index expressions for {tensor} of rank {len(shape)}"
             )
-        if self.element.type != tensor.element_type:
-            raise VerifyException(
-                f"[topi.read C3] result {self.element.type} differs from element type {tensor.element_type}"
-            )
+        if self.element.type != signless(tensor.element_type):
+            scalar = signless(tensor.element_type)
+            raise VerifyException(f"[topi.read C3] result {self.element.type} differs from element type {scalar}")
         self._verify_place(shape)
 
     def _verify_place(self, shape: Sequence[int]) -> None:

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from xrelay.dialects.loop import LoadOp, StoreOp
 from xrelay.interpreters.loop.frame import Array, Frame, IndexFunction, Slots, Step, compile_index, is_lanes, outside
-from xrelay.interpreters.scalar_meaning import Value
+from xrelay.interpreters.scalar_meaning import Value, signless_view
 
 
 def compile_load(op: LoadOp, slots: Slots) -> Step:
@@ -18,7 +18,7 @@ def compile_load(op: LoadOp, slots: Slots) -> Step:
     result = slots.define(op.result)
 
     def load(frame: Frame) -> None:
-        array = frame[buffer]
+        array = signless_view(frame[buffer])
         values = checked(op, array, index, frame)
         flat = _flat(array, values)
         frame[result] = array[values] if flat is None else array.reshape(-1).take(flat)
@@ -32,7 +32,7 @@ def compile_store(op: StoreOp, slots: Slots) -> Step:
     index = compile_index(op.index, slots)
 
     def store(frame: Frame) -> None:
-        array = frame[buffer]
+        array = signless_view(frame[buffer])
         values = checked(op, array, index, frame)
         flat = _flat(array, values)
         if flat is None:

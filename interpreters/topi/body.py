@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.scalar import compile_scalar
+from xrelay.interpreters.scalar_meaning import signless_view
 from xrelay.interpreters.topi.indices import Array, Box, evaluate_index, read
 
 
@@ -43,7 +44,7 @@ class BodyEvaluator:
         match op:
             case ReadOp():
                 values = [self.value(index) for index in op.indices]
-                return read(self.value(op.tensor), op.exprs, op.indices, values, self.box, mask)
+                return read(signless_view(self.value(op.tensor)), op.exprs, op.indices, values, self.box, mask)
             case IndexOp():
                 return evaluate_index(op.exprs[0], [self.value(index) for index in op.indices])
             case InBoundsOp():

@@ -65,8 +65,7 @@ def _elements(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
 
 def _initial(op: ComputeOp) -> list[Array]:
     rank = len(op.spatial) + len(op.reduction)
-    types = [result.type.element_type for result in op.tensors]
-    return [np.full((1,) * rank, attr.value.data, numpy_dtype(type)) for attr, type in zip(op.init, types, strict=True)]
+    return [np.full((1,) * rank, attr.value.data, numpy_dtype(attr.type)) for attr in op.init]
 
 
 def _fold_by_points(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:

@@ -13,6 +13,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.weights import weights_to_arguments
@@ -48,8 +49,11 @@ class ConvertLoopToScfPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""
         for function in op.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                convert_function(function)
+            if isinstance(function, func.FuncOp):
+                if function.body.blocks:
+                    convert_function(function)
+                else:
+                    make_buffers_signless(function)
 
 
 def convert_function(function: func.FuncOp) -> None:
@@ -60,5 +64,6 @@ def convert_function(function: func.FuncOp) -> None:
             location=location_of(function),
         )
     weights_to_arguments(function)
+    make_buffers_signless(function)
     function.attributes.pop(SCHEDULE, None)
     KernelWriter().write(function)

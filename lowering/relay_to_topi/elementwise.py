@@ -203,8 +203,8 @@ def _convert_float(b: Body, x: SSAValue, source: AnyFloat, target: AnyFloat) -> 
 
 def _convert_integer(b: Body, x: SSAValue, source: IntegerType, target: IntegerType) -> SSAValue:
     if target.width.data == source.width.data:
-        # Another signedness: the bits stay, by way of a wider type.
-        x, source = b.add(arith.ExtSIOp(x, wide := IntegerType(2 * source.width.data))), wide
+        # Another signedness: the bits stay, and where scalars are signless nothing is left of this.
+        return b.add(arith.BitcastOp(x, target))
     if target.width.data < source.width.data:
         return b.add(arith.TruncIOp(x, target))
     return b.add((arith.ExtUIOp if is_unsigned(source) else arith.ExtSIOp)(x, target))

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.build import Body, is_unsigned
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.shapes import float_type, holds_products_of
 
@@ -49,11 +49,11 @@ class NamedOp(IRDLOperation, ABC):
 
 
 def convert(body: Body, value: SSAValue, type: Attribute) -> SSAValue:
-    """`value` in the wider type of an accumulator: floats extended, integers sign-extended."""
+    """`value` in the wider type of an accumulator: the same number."""
     if value.type == type:
         return value
     if isinstance(type, IntegerType):
-        return body.add(arith.ExtSIOp(value, type))
+        return body.add((arith.ExtUIOp if is_unsigned(value.type) else arith.ExtSIOp)(value, type))
     return body.add(arith.ExtFOp(value, float_type(type)))
 
 

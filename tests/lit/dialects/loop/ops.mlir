@@ -71,3 +71,15 @@ func.func @quasi_affine(%X: memref<16xf32>, %i: index) -> memref<4xf32> {
   %w = loop.weight "conv.w" : memref<4xf32>
   func.return %w : memref<4xf32>
 }
+
+// Elements of unsigned buffers are signless scalars.
+// CHECK-LABEL: @unsigned
+func.func @unsigned(%X: memref<16xui8>, %i: index) {
+  // CHECK-NEXT: %x = loop.load %X[%i] : memref<16xui8>
+  %x = loop.load %X[%i] : memref<16xui8>
+  // CHECK-NEXT: %y = arith.divui %x, %x : i8
+  %y = arith.divui %x, %x : i8
+  // CHECK-NEXT: loop.store %y, %X[%i] : memref<16xui8>
+  loop.store %y, %X[%i] : memref<16xui8>
+  func.return
+}

@@ -113,3 +113,17 @@ func.func @upstream(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, ten
   }
   func.return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// Unsigned is the tensor; its elements are signless, and the op says how it takes them.
+// CHECK-LABEL: func.func @unsigned
+// CHECK:       %t = topi.compute "quotients" [%i : 2] reduce [%k : 4] init [%acc = -56 : i8] : tensor<2xui8> {
+// CHECK-NEXT:    %v = topi.read %x[%i, %k] : tensor<2x4xui8>
+// CHECK-NEXT:    %q = arith.divui %acc, %v : i8
+func.func @unsigned(%x: tensor<2x4xui8>) -> tensor<2xui8> {
+  %t = topi.compute "quotients" [%i : 2] reduce [%k : 4] init [%acc = 200 : i8] : tensor<2xui8> {
+    %v = topi.read %x[%i, %k] : tensor<2x4xui8>
+    %q = arith.divui %acc, %v : i8
+    topi.yield %q : i8
+  }
+  func.return %t : tensor<2xui8>
+}

@@ -110,3 +110,15 @@ func.func @guard_types(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   func.return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func @unsigned_scalar(%x: tensor<4xui8>) -> tensor<4xui8> {
+  // expected-error@below {{[topi.compute C4] body yields [ui8], the results hold [i8]}}
+  %r = topi.compute "id" [%i : 4] : tensor<4xui8> {
+    // expected-error@below {{[topi.read C3] result ui8 differs from element type i8}}
+    %v = "topi.read"(%x, %i) {access = affine_map<(d0) -> (d0)>} : (tensor<4xui8>, index) -> ui8
+    topi.yield %v : ui8
+  }
+  func.return %r : tensor<4xui8>
+}

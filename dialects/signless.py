@@ -1,0 +1,82 @@
+"""Signless integers: how arith computes, and MLIR with it.
+
+Relay's unsigned tensors keep their type as tensors and buffers down to the loop level, since interfaces and
+interpreters must know what the bits mean. A scalar that is read from one is signless, and ops say themselves how they
+take it (`arith.divui`, `arith.extui`): at the topi and loop levels, `read` and `load` give the signless type of an
+element, and `yield` and `store` take it. Below, from scf on, buffers are signless too.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    Signedness,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
+
+Number: TypeAlias = FloatAttr[AnyFloat] | IntegerAttr[IntegerType | IndexType]
+
+
+def signless(type_: Attribute) -> Attribute:
+    """The type of a scalar of an element type: that of integers without their sign, any other itself."""
+    if isinstance(type_, IntegerType) and type_.signedness.data != Signedness.SIGNLESS:
+        return IntegerType(type_.width.data)
+    return type_
+
+
+def signless_number(number: Number) -> Number:
+    """A number with its type made signless, the bits kept; one of another type itself."""
+    if isinstance(number.type, IntegerType) and number.type.signedness.data != Signedness.SIGNLESS:
+        value = number.value.data
+        return IntegerAttr(int(value), IntegerType(number.type.width.data), truncate_bits=True)
+    return number
+
+
+def make_scalars_signless(top: Operation) -> None:
+    """Give every scalar in `top` its signless type, constants and arguments of blocks included.
+
+    A bitcast that only changed the sign goes.
+    """
+    for op in list(top.walk()):
+        if isinstance(op, arith.ConstantOp) and isa(op.value, IntegerAttr):
+            op.value = signless_number(op.value)
+        for scalar in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)):
+            _retype(scalar, signless(scalar.type))
+        if isinstance(op, arith.BitcastOp) and op.input.type == op.result.type:
+            op.result.replace_all_uses_with(op.input)
+            op.detach()
+            op.erase()
+
+
+def make_buffers_signless(function: FuncOp) -> None:
+    """Give every buffer of a function its signless type, those in its signature included."""
+    for op in function.walk():
+        for value in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)):
+            _retype(value, _signless_buffer(value.type))
+    inputs, outputs = function.function_type.inputs, function.function_type.outputs
+    function.function_type = FunctionType.from_lists(
+        [_signless_buffer(type_) for type_ in inputs], [_signless_buffer(type_) for type_ in outputs]
+    )
+
+
+def _signless_buffer(type_: Attribute) -> Attribute:
+    if isa(type_, MemRefType) and (element := signless(type_.element_type)) != type_.element_type:
+        return MemRefType(element, type_.shape, type_.layout, type_.memory_space)
+    return type_
+
+
+def _retype(value: SSAValue, type_: Attribute) -> None:
+    if value.type != type_:
+        Rewriter.replace_value_with_new_type(value, type_)
