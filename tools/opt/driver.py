@@ -46,6 +46,7 @@ class XRelayOptMain(xDSLOptMain):
     def __init__(self, args: Sequence[str] | None = None):
         super().__init__("Run passes on programs at any level of xrelay.", args)
         self.timing = Timing()
+        self._verify_each = True
 
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
         """Declare the command line."""
@@ -76,6 +77,7 @@ class XRelayOptMain(xDSLOptMain):
                 return 0
             passes = plan.running
             self._check_dump_names(passes)
+            self._verify_each = plan.verify_each
             self.timing = Timing(plan.groups)
         except (PassError, ParseError) as error:
             self._report(error)
@@ -191,7 +193,7 @@ class XRelayOptMain(xDSLOptMain):
             part = f"line{chunk.line_offset + 1}" if args.split_input_file else ""
             found.append(SaveIR(Path(args.dump_stages) / part))
         found += pass_instruments(args)
-        if not (args.disable_verify or args.no_verify_each):
+        if self._verify_each and not (args.disable_verify or args.no_verify_each):
             found.append(TimedVerify(self.timing))
         return [*found, self.timing]
 

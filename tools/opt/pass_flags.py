@@ -18,6 +18,7 @@ from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.named_passes import configured
 from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.passes import IMMUTABLE, VERIFY
 from xrelay.passes.infra.pipeline import PassTable, parse_grouped, parse_passes
 from xrelay.passes.infra.relay_names import RELAY_PASSES, relay_pass, remember_names
 from xrelay.passes.infra.source import read_text
@@ -43,6 +44,7 @@ class Plan:
 
     passes: tuple[PlannedPass, ...]
     opt_level: int | None
+    verify_each: bool = True
 
     @property
     def running(self) -> list[ModulePass]:
@@ -92,12 +94,20 @@ def add_pass_flags(parser: ArgumentParser) -> None:
         help="run the program before and after each pass on random inputs; fail naming the first that changes results",
     )
     group.add_argument(
-        "--numerics-seed", type=int, default=0, metavar="N", help="make the inputs of --check-numerics from this seed"
+        "--numerics-seed", type=_seed, default=0, metavar="N", help="make the inputs of --check-numerics from this seed"
     )
     group.add_argument(
         "--crash-reproducer", metavar="FILE", help="when a pass fails, write the program it was given and its options"
     )
     group.add_argument("--run-reproducer", action="store_true", help="run the pass that the input's header names")
+
+
+def _seed(text: str) -> int:
+    """A seed for random numbers; `ValueError`, which argparse reports, for what is none."""
+    seed = int(text)
+    if seed < 0:
+        raise ValueError(text)
+    return seed
 
 
 def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
@@ -115,7 +125,8 @@ def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
     else:
         found = parse_grouped(own_names(text), available, named_pipelines)
         passes = [(current, _level_of(current), group) for group, current in found]
-    return Plan(tuple(_planned(current, needs, group, context, level) for current, needs, group in passes), level)
+    planned = tuple(_planned(current, needs, group, context, level) for current, needs, group in passes)
+    return Plan(planned, level, bool(context.get_config(VERIFY, True)))
 
 
 def pass_instruments(args: Namespace) -> list[Instrument]:
@@ -158,11 +169,16 @@ def own_name(name: str) -> str:
 
 
 def _context(args: Namespace) -> PassContext:
+    config = parse_configs(args.pass_config)
+    if IMMUTABLE in config:
+        raise PassError(
+            f"{IMMUTABLE} has no meaning here", help="xrelay-opt's passes rewrite what they are given"
+        )
     return PassContext(
         DEFAULT_OPT_LEVEL if args.opt_level is None else args.opt_level,
         required_pass=_split(args.required_pass),
         disabled_pass=_split(args.disabled_pass),
-        config=parse_configs(args.pass_config),
+        config=config,
     )
 
 

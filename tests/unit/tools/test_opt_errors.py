@@ -87,6 +87,8 @@ def answer(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[in
             ["--pass-config", "relay.FuseOps.max_depth=1", "--pass-config", "relay-fuse-ops.max-depth=2"],
             "config option relay.FuseOps.max_depth is given twice, the second time as 'relay-fuse-ops.max-depth=2'",
         ),
+        (["--pass-config", "testing.immutable_module=true"], "error: testing.immutable_module has no meaning here"),
+        (["--numerics-seed=-1"], "error: argument --numerics-seed: invalid"),
         (["--pass-config", "x"], "pass config 'x' is not of the form key=value"),
         (["-t", "lvm"], "error: argument -t/--target: invalid choice: 'lvm'"),
         (["second.mlir"], "error: unrecognized arguments: "),
@@ -196,3 +198,13 @@ def test_a_failure_leaves_the_output_file_alone(net: str, tmp_path: Path, capsys
     assert answer(capsys, [net, "-p", "broken-raise", "-o", str(output)])[0] == 1
     assert output.read_text() == "what was there"
     assert Path(net).read_text() == NET
+
+
+@pytest.mark.usefixtures("_broken_passes")
+@pytest.mark.parametrize("flag", ["--no-verify-each", "--pass-config=xrelay.verify_each=false"])
+def test_verification_after_passes_can_be_turned_off(
+    flag: str, net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["-o", str(tmp_path / "out.mlir")]
+    assert answer(capsys, ["-p", "broken-types", flag, net, *output]) == (0, "")
+    assert answer(capsys, ["-p", "broken-types", net, *output])[0] == 1
