@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.work import executed_lines
 
 from xrelay.errors import ParseError, VerificationError
 from xrelay.passes.infra.locations import location_of
@@ -90,3 +92,23 @@ func.func @g(%y: i32) {}
 def test_an_unclosed_string_is_an_error_at_once() -> None:
     with pytest.raises(ParseError):
         parse_module(full_context(), 'func.func private @f() attributes {a = "' + "a" * 100_000, "f.mlir")
+
+
+def test_reading_a_constant_is_cheap() -> None:
+    text = "\n".join(f"%{number} = relay.constant dense<{number}.0> : tensor<f32>" for number in range(20))
+    context = full_context()
+    parse_module(context, text, "first.mlir")
+    # xDSL's own parser executes some 10,000 lines of its own for each.
+    assert executed_lines(lambda: parse_module(context, text, "again.mlir"), "xdsl") < 20 * 3_000
+
+
+@pytest.mark.parametrize(
+    ("type", "message"),
+    [
+        ("i32", "expected a tensor, vector or memref of integers or floats, found i32"),
+        ("tensor<?xf32>", "a dense attribute has a static shape, found tensor<?xf32>"),
+    ],
+)
+def test_the_type_of_a_constant_is_checked(type: str, message: str) -> None:
+    with pytest.raises(ParseError, match=re.escape(message)):
+        parse_module(full_context(), f"%0 = relay.constant dense<0.0> : {type}", "f.mlir")
