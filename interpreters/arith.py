@@ -178,7 +178,11 @@ def _float_to_unsigned(op: Operation) -> ScalarFunction:
     """Truncated to an unsigned number, whose bits the signless result has."""
     dtype = numpy_dtype(op.results[0].type)
     to_unsigned, back = caster(_unsigned(dtype)), caster(dtype)
-    return lambda value: back(to_unsigned(_float_to_integer(value)))
+
+    def convert(value: Value) -> Value:
+        return back(to_unsigned(_float_to_integer(value)))
+
+    return convert
 
 
 ARITH: dict[str, ScalarCompiler] = {

@@ -48,7 +48,7 @@ class LoadOp(IRDLOperation):
 
     name = "loop.load"
 
-    memref = operand_def(MemRefType)
+    memref = operand_def(MemRefType.constr())
     index_operands = var_operand_def(IndexType)
     map_attr = prop_def(AffineMapAttr, prop_name="map")
     result = result_def()
@@ -61,6 +61,11 @@ class LoadOp(IRDLOperation):
             properties={"map": index.attr()},
             result_types=[signless(SSAValue.get(memref, type=MemRefType).type.element_type)],
         )
+
+    @property
+    def scalar(self) -> SSAValue:
+        """The value that is read."""
+        return self.result
 
     @property
     def buffer_type(self) -> MemRefType:
@@ -118,7 +123,7 @@ class StoreOp(IRDLOperation):
     name = "loop.store"
 
     value = operand_def()
-    memref = operand_def(MemRefType)
+    memref = operand_def(MemRefType.constr())
     index_operands = var_operand_def(IndexType)
     map_attr = prop_def(AffineMapAttr, prop_name="map")
 
@@ -126,6 +131,11 @@ class StoreOp(IRDLOperation):
 
     def __init__(self, value: SSAValue, memref: SSAValue, index: ValueMap):
         super().__init__(operands=[value, memref, index.operands], properties={"map": index.attr()})
+
+    @property
+    def scalar(self) -> SSAValue:
+        """The value that is written."""
+        return self.value
 
     @property
     def buffer_type(self) -> MemRefType:

@@ -150,7 +150,7 @@ def _verify_inner(op: BlockOp, inner: Operation, stored: set[SSAValue]) -> None:
 
 def verify_access(op: LoadOp | StoreOp) -> None:
     """C1 to C4."""
-    scalar, element = (op.result if isinstance(op, LoadOp) else op.value).type, op.buffer_type.element_type
+    scalar, element = op.scalar.type, op.buffer_type.element_type
     if scalar != signless(element):
         raise fail(
             op, "C4", f"a scalar of type {scalar} for elements of type {element}, which {signless(element)} stands for"
