@@ -14,9 +14,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.arg_spec import parse_pipeline
 
 from xrelay import relay
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.nn_conv import Conv2DOp
+from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.types import shape_of
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import load_pass
+from xrelay.passes.relay.pipelines import default_passes
 
 Expr = relay.Expr
 LAYOUTS = ("NCHW", "NHWC", "NCHW4c", "NCHW8c", "NCHW16c")
@@ -169,3 +173,60 @@ def test_layouts_change_no_value(pipeline: str, module: ModuleOp) -> None:
     before, after = run(module), run(apply(module, pipeline))
     for left, right in zip(before, after, strict=True):
         np.testing.assert_array_equal(left, right)
+
+
+def weight(*shape: int) -> np.ndarray:
+    return np.random.default_rng(shape).standard_normal(shape).astype(np.float32)
+
+
+def conv(x: Expr, inputs: int, outputs: int, size: int = 1, groups: int = 1) -> Expr:
+    kernel = weight(outputs, inputs // groups, size, size)
+    biased = relay.nn.bias_add(relay.nn.conv2d(x, kernel, groups=groups, padding=size // 2), weight(outputs))
+    return relay.nn.relu(biased)
+
+
+def residual(x: Expr) -> Expr:
+    first = relay.nn.max_pool2d(conv(x, 16, 32), (3, 3), padding=1)
+    return relay.nn.relu(relay.add(conv(conv(first, 32, 32, 3, groups=32), 32, 32), first))
+
+
+def inception(x: Expr) -> Expr:
+    stem = conv(x, 16, 32)
+    pooled = relay.nn.max_pool2d(stem, (3, 3), padding=1)
+    branches = [conv(stem, 32, 16), conv(conv(stem, 32, 16), 16, 32, 3), conv(pooled, 32, 48)]
+    return conv(relay.concatenate(branches, axis=1), 96, 32)
+
+
+def dense_block(x: Expr) -> Expr:
+    state, channels = conv(x, 16, 32), 32
+    for _ in range(3):
+        scaled = relay.nn.relu(relay.multiply(state, weight(channels, 1, 1)))
+        state, channels = relay.concatenate([state, conv(scaled, channels, 16, 3)], axis=1), channels + 16
+    return conv(state, channels, 32)
+
+
+def gated(x: Expr) -> Expr:
+    """Squeeze and excitation: a factor for each channel, and one for each place."""
+    image = conv(x, 16, 32)
+    channels = relay.sigmoid(conv(relay.mean(image, (2, 3), keepdims=True), 32, 32))
+    places = relay.sigmoid(relay.mean(image, (1,), keepdims=True))
+    return relay.multiply(relay.multiply(image, channels), places)
+
+
+@pytest.mark.parametrize("block", [residual, inception, dense_block, gated])
+@pytest.mark.parametrize("start", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("layout", ["", "NHWC", "NCHW8c", "NCHW16c"])
+def test_classic_blocks_are_transformed_at_their_ends_only(
+    block: Callable[[Expr], Expr], start: str, layout: str
+) -> None:
+    x = relay.var("x", shape=(1, 16, 6, 6))
+    before = apply(relay.Module.from_expr(relay.Function([x], block(x))), f"relay-infer-type,{convert(start)}")
+    pipeline = [*([convert(layout)] if layout else []), *default_passes(2 if layout == "NHWC" else 3)]
+    after = apply(before, ",".join(pipeline))
+    transforms = [op for op in after.walk() if isinstance(op, LayoutTransformOp)]
+    assert not any(isinstance(op.data.owner, ConstantOp) for op in transforms)
+    assert len(transforms) == 2
+    wanted = {"": "NCHW16c"}.get(layout, layout)
+    assert {op.data_layout.data for op in after.walk() if isinstance(op, Conv2DOp)} == {wanted}
+    for left, right in zip(run(before), run(after), strict=True):
+        np.testing.assert_allclose(right, left, rtol=1e-4, atol=1e-4)
