@@ -26,7 +26,7 @@ from xrelay.passes.relay.fuse_ops import FunctionFusion, fuse_module
 
 @dataclass(frozen=True)
 class ExplainedOp:
-    """An op of a block: node `node` of its forward graph."""
+    """An op of a function: node `node` of its forward graph."""
 
     node: int
     operator: str
@@ -59,7 +59,7 @@ class ExplainedGroup:
 
 @dataclass(frozen=True)
 class ExplainedBlock:
-    """The body of a function, a branch or a closure: what fusion decided about it."""
+    """A function with the branches and closures in it: what fusion decided about it."""
 
     function: str
     partition: Partition
@@ -73,7 +73,7 @@ class ExplainedBlock:
 
     @property
     def graph(self) -> ForwardGraph:
-        """The block's forward graph."""
+        """The function's forward graph."""
         return self.partition.graph
 
     def decision(self, node: int) -> FusionDecision:
@@ -91,7 +91,7 @@ class ExplainedBlock:
 
 
 def explain_fusion(module: ModuleOp, options: FusionOptions) -> list[ExplainedBlock]:
-    """Fuse `module` in place and explain every block that has ops; a kernel made before is not looked into."""
+    """Fuse `module` in place and explain every function that has ops; a kernel made before is not looked into."""
     return [block for fusion in fuse_module(module, options) if (block := _explain_block(fusion)).ops]
 
 

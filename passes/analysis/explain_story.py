@@ -74,7 +74,7 @@ def _post_dominator(block: ExplainedBlock, decision: FusionDecision) -> str:
     """Where all paths from the node meet, and the worst pattern on the way there."""
     if decision.post_dominator is None:
         return "none; " + (
-            "its value is seen outside (returned, let-bound, or used in a region)"
+            "its value is seen outside (returned, yielded, let-bound, or a condition)"
             if block.graph.extern[decision.node]
             else "nothing uses it, or its uses do not meet before the outside"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from support.fusion_oracle import Node, OracleGraph, oracle_partition
 
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.passes.analysis.forward_graph import ForwardGraph, Use
+from xrelay.passes.analysis.fusion_decision import FusionRule
 from xrelay.passes.analysis.partition import FusionOptions, partition
 from xrelay.passes.analysis.post_dominators import post_dominator_tree
 
@@ -162,6 +164,20 @@ def test_any_graph_has_relays_partition(graph: ForwardGraph, options: FusionOpti
     except AssertionError:
         return  # Relay itself stops at such a graph, which no model gives: two heavy ops would meet.
     assert partition(graph, options).roots == expected
+
+
+@given(random_graphs(), OPTIONS)
+@settings(max_examples=150, deadline=None)
+def test_a_refusal_by_a_limit_goes_when_the_limit_does(graph: ForwardGraph, options: FusionOptions):
+    lifted = {
+        FusionRule.LEVEL: replace(options, opt_level=1),
+        FusionRule.DEPTH: replace(options, max_depth=len(graph)),
+        FusionRule.ARGUMENTS: replace(options, max_function_args=0),
+    }
+    for decision in partition(graph, options).decisions:
+        if not decision.fused and decision.post_dominator is not None and decision.rule in lifted:
+            after = partition(graph, lifted[decision.rule]).decisions[decision.node]
+            assert after.fused or after.rule is not decision.rule
 
 
 # --- scale
