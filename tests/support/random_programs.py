@@ -1,217 +1,227 @@
-"""Random graphs of operators, from a seed: convolutions beside reductions, joined, split and laid out anew."""
+"""Random relay programs through the whole language, for tests of what must hold for every program.
+
+`random_module` makes a module from a stream of choices: hypothesis' (which shrinks a failing program) or a seed's. What
+a program may contain is a `Profile`; the ops are chosen in `random_steps`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay import relay
+from support.choices import Choices, Seeded
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.dtypes import element_type, numpy_dtype
+from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.types import shape_of, tensor_type
 
 T = TypeVar("T")
-Step = Callable[["Programs", relay.Expr], relay.Expr | None]
-MOST_ELEMENTS = 6000
-"""Of a tensor; the interpreter of the loop level has to see every element."""
+Array = NDArray[Any]
+F16, F32, F64 = (np.dtype(name) for name in ("float16", "float32", "float64"))
+BF16 = np.dtype(ml_dtypes.bfloat16)
+HALVES = (F16, BF16)
+I8, I32, I64, U8, BOOL = (np.dtype(name) for name in ("int8", "int32", "int64", "uint8", "bool"))
+MOST_ELEMENTS = 2000
+"""Of a tensor that is used further."""
+SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 
-class Programs:
-    """Makes graphs; `rng` decides everything."""
+@dataclass(frozen=True)
+class Profile:
+    """What a program may contain."""
 
-    def __init__(self, seed: int):
-        self.rng = np.random.default_rng(seed)
-        self.values: list[relay.Expr] = []
+    dtypes: tuple[np.dtype, ...]
+    """What it mostly computes in: one of these."""
+    steps: int = 8
+    """How many steps `@main` has at most."""
+    exact: bool = False
+    """Whether rounding is followed bit by bit: then constants and inputs may hold special values, values be
+    discontinuous functions of others, and dtypes be mixed at will. Otherwise a small error in a value stays small."""
+    control: bool = True
+    """Whether there are branches, closures, bindings and functions."""
 
-    def program(self, length: int) -> relay.Expr:
-        """A graph of at most `length` steps; its results are the last values, and sometimes others."""
-        shape = tuple(int(self.rng.choice(extents)) for extents in ((1, 2), (3, 8, 16, 24, 32), (1, 5, 8), (4, 7)))
-        self.values = [relay.var("x", shape=shape)]
-        for _ in range(length):
-            step = self.pick(STEPS)
-            value = step(self, self.values[self._recent()])
-            if value is not None and 0 < np.prod(self.shape(value)) <= MOST_ELEMENTS:
-                self.values.append(value)
-        results = [self.values[-1]]
-        if self.rng.random() < 0.3:
-            results.append(self.pick(self.values))
-        return results[0] if len(results) == 1 else relay.Tuple(results)
+
+EXACT = Profile((F32, F32, F64, F16, BF16), exact=True)
+SMOOTH = Profile((F64, F32, F32))
+NATIVE = Profile((F32,), steps=14, control=False)
+
+
+@dataclass
+class Scope:
+    """A block being filled, and what may be used in it and below."""
+
+    block: Block
+    tensors: list[SSAValue] = field(default_factory=list[SSAValue])
+    tuples: list[SSAValue] = field(default_factory=list[SSAValue])
+
+
+class Program:
+    """A module being written; `choices` decides everything."""
+
+    def __init__(self, choices: Choices, profile: Profile):
+        self.choices, self.profile = choices, profile
+        self.dtype = choices.pick(profile.dtypes)
+        self.wild = profile.exact and choices.chance(30)
+        self.control = profile.control and choices.chance(60)
+        self.scopes: list[Scope] = []
+        self.functions: list[FuncOp] = []
+        self.inputs: list[SSAValue] = []
+        """The parameters of `@main`: the values that no rounding has touched."""
+
+    # --- choosing ---------------------------------------------------------------------------------------------------
 
     def pick(self, items: Sequence[T]) -> T:
-        """One of several things."""
-        return items[int(self.rng.integers(len(items)))]
+        return self.choices.pick(items)
 
-    def _recent(self) -> int:
-        """Mostly one of the last values, so that graphs are deep, and sometimes any."""
-        last = len(self.values) - 1
-        return last if self.rng.random() < 0.7 else int(self.rng.integers(last + 1))
+    def chance(self, percent: int) -> bool:
+        return self.choices.chance(percent)
 
-    def other(self, shape: tuple[int, ...]) -> relay.Expr:
-        """A value of this shape made before, or a constant that broadcasts to it."""
-        known = [value for value in self.values if self.shape(value) == shape]
-        if known and self.rng.random() < 0.6:
-            return self.pick(known)
-        axes = tuple(extent if self.rng.random() < 0.6 else 1 for extent in shape)
-        return relay.const(self.weight(axes[int(self.rng.integers(len(axes) + 1)) :]))
+    def below(self, limit: int) -> int:
+        return self.choices.below(limit)
 
-    def weight(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        return (self.rng.standard_normal(shape) * 0.5).astype(np.float32)
+    def recent(self) -> SSAValue:
+        """A tensor to go on from: mostly one of the last, so that programs are deep."""
+        visible = self.tensors()
+        last = len(visible) - 1
+        return visible[last - self.below(min(2, last + 1))] if self.chance(70) else visible[self.below(last + 1)]
 
-    @staticmethod
-    def shape(value: relay.Expr) -> tuple[int, ...]:
-        return tuple(int(str(extent)) for extent in value.shape)
+    def tensors(self) -> list[SSAValue]:
+        return [value for scope in self.scopes for value in scope.tensors]
 
+    def like(self, x: SSAValue) -> SSAValue:
+        """A tensor of the type of `x`, which may be `x`; sometimes a constant."""
+        if self.chance(20):
+            return self.constant(extents(x), dtype_of(x))
+        return self.pick([value for value in reversed(self.tensors()) if value.type == x.type] or [x])
 
-def unary(p: Programs, x: relay.Expr) -> relay.Expr:
-    return p.pick([relay.nn.relu, relay.sigmoid, relay.tanh, relay.negative, relay.nn.dropout])(x)
+    # --- writing ----------------------------------------------------------------------------------------------------
 
+    def insert(self, op: Operation) -> SSAValue:
+        """Put an op at the end of the innermost block; gives its first result."""
+        self.scopes[-1].block.add_op(op)
+        return op.results[0]
 
-def clip(p: Programs, x: relay.Expr) -> relay.Expr:
-    return relay.clip(x, a_min=-0.5, a_max=1.0)
+    def call(self, op: type[RelayOp], *operands: SSAValue, **attributes: Any) -> SSAValue:
+        return self.insert(op.call(*operands, **attributes))
 
+    def note(self, value: SSAValue) -> SSAValue:
+        """Let further steps use `value`, unless it is too large."""
+        if not isinstance(value.type, TensorType):
+            self.scopes[-1].tuples.append(value)
+        elif 0 < int(np.prod(extents(value))) <= MOST_ELEMENTS:
+            self.scopes[-1].tensors.append(value)
+        return value
 
-def binary(p: Programs, x: relay.Expr) -> relay.Expr:
-    op = p.pick([relay.add, relay.subtract, relay.multiply, relay.maximum, relay.minimum])
-    operands = [x, p.other(p.shape(x))]
-    return op(*(operands if p.rng.random() < 0.5 else operands[::-1]))
+    def constant(self, shape: Sequence[int], dtype: np.dtype | None = None, *, positive: bool = False) -> SSAValue:
+        """A new constant; few seeds, so that equal ones occur."""
+        seed = self.below(30)
+        array = self.array(np.random.default_rng(seed), shape, dtype or self.dtype, positive=positive)
+        return self.insert(ConstantOp.of(array, f"w{seed}"))
 
+    def scalar(self, value: float, dtype: np.dtype | None = None) -> SSAValue:
+        return self.insert(ConstantOp.of(np.array(value, dtype or self.dtype)))
 
-def conv2d(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    if len(shape) != 4 or shape[2] < 3 or shape[3] < 3:
-        return None
-    size, channels = p.pick([1, 3, (3, 1), (1, 3)]), shape[1]
-    height, width = (size, size) if isinstance(size, int) else size
-    groups = p.pick([1, 1, 1, channels, 2 if channels % 2 == 0 else 1])
-    out = groups * p.pick([1, 2, 8 // groups or 1, 16 // groups or 1, 24 // groups or 1])
-    weight = p.weight((out, channels // groups, height, width))
-    stride = p.pick([(1, 1), (1, 1), (2, 2), (1, 2)])
-    padding = p.pick([(0, 0), (height // 2, width // 2), (1, 0, 2, 1)])
-    return relay.nn.conv2d(x, weight, strides=stride, padding=padding, groups=groups)
+    def array(
+        self, rng: np.random.Generator, shape: Sequence[int], dtype: np.dtype, *, positive: bool = False
+    ) -> Array:
+        values = random_array(rng, shape, dtype, wild=self.wild and not positive)
+        return np.abs(values) + np.array(0.25, dtype) if positive else values
 
+    @contextmanager
+    def scope(self, *types: Attribute, alone: bool = False) -> Iterator[Scope]:
+        """Write into a new block with arguments of `types`; `alone`, nothing around it may be used."""
+        around = self.scopes
+        inner = Scope(Block(arg_types=types))
+        inner.tensors.extend(inner.block.args)
+        self.scopes = [inner] if alone else [*around, inner]
+        yield inner
+        self.scopes = around
 
-def batch_norm(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    if len(shape) != 4:
-        return None
-    gamma, beta, mean = (p.weight((shape[1],)) for _ in range(3))
-    return relay.nn.batch_norm(x, gamma, beta, mean, np.abs(p.weight((shape[1],))) + 0.5)[0]
-
-
-def bias_add(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    return relay.nn.bias_add(x, p.weight((shape[1],)), axis=1) if len(shape) > 1 else None
-
-
-def pool(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    if len(shape) != 4 or min(shape[2:]) < 3:
-        return None
-    size = p.pick([(2, 2), (3, 3), (3, 2)])
-    strides, padding = p.pick([(1, 1), (2, 2)]), p.pick([(0, 0), (1, 1)])
-    if p.rng.random() < 0.5:
-        return relay.nn.max_pool2d(x, pool_size=size, strides=strides, padding=padding, ceil_mode=p.rng.random() < 0.3)
-    counts = bool(p.rng.random() < 0.5)
-    return relay.nn.avg_pool2d(x, pool_size=size, strides=strides, padding=padding, count_include_pad=counts)
+    def function(self, name: str, types: Sequence[Attribute], results: Sequence[SSAValue], block: Block) -> FuncOp:
+        """End `block` as the body of a new function."""
+        block.add_op(ReturnOp(*results))
+        function = FuncOp(name, (list(types), [value.type for value in results]), Region(block))
+        self.functions.append(function)
+        return function
 
 
-def global_pool(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    return relay.nn.global_avg_pool2d(x) if len(p.shape(x)) == 4 and p.rng.random() < 0.3 else None
+def extents(value: SSAValue) -> tuple[int, ...]:
+    return tuple(dim for dim in shape_of(value.type) if isinstance(dim, int))
 
 
-def concatenate(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    axis = int(p.rng.integers(len(shape))) if shape else None
-    if axis is None:
-        return None
-    joins = [
-        value
-        for value in p.values
-        if len(p.shape(value)) == len(shape)
-        and all(a == b for i, (a, b) in enumerate(zip(p.shape(value), shape, strict=True)) if i != axis)
-    ]
-    return relay.concatenate([x, *(p.pick(joins) for _ in range(int(p.rng.integers(1, 3))))], axis=axis)
+def dtype_of(value: SSAValue) -> np.dtype:
+    assert isinstance(value.type, TensorType)
+    return numpy_dtype(value.type.element_type)
 
 
-def split(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    axes = [axis for axis, extent in enumerate(shape) if extent > 1]
-    if not axes:
-        return None
-    axis = p.pick(axes)
-    cut = int(p.rng.integers(1, shape[axis]))
-    return relay.split(x, indices_or_sections=(cut,), axis=axis)[int(p.rng.integers(2))]
+def is_float(value: SSAValue) -> bool:
+    return dtype_of(value).kind not in "iub"
 
 
-def transpose(p: Programs, x: relay.Expr) -> relay.Expr:
-    return relay.transpose(x, axes=tuple(int(axis) for axis in p.rng.permutation(len(p.shape(x)))))
+def random_array(rng: np.random.Generator, shape: Sequence[int], dtype: np.dtype, *, wild: bool = False) -> Array:
+    """Floats around zero, small integers; `wild`, with infinities, NaNs and zeros of either sign among the floats."""
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        return rng.integers(-4 if dtype.kind == "i" else 0, 5, shape).astype(dtype)
+    values = np.asarray(rng.standard_normal(shape) * 0.7)
+    if wild:
+        values = np.where(rng.random(shape) < 0.15, rng.choice(SPECIAL, shape), values)
+    return values.astype(dtype)
 
 
-def reshape(p: Programs, x: relay.Expr) -> relay.Expr:
-    shape = p.shape(x)
-    if len(shape) > 1 and p.rng.random() < 0.5:
-        return relay.nn.batch_flatten(x)
-    return relay.reshape(x, newshape=(*shape[: len(shape) // 2], -1))
+def random_inputs(module: ModuleOp, seed: int = 0, *, wild: bool = False) -> list[Array]:
+    """Arguments for `@main`."""
+    rng = np.random.default_rng(seed)
+    main = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+    return [random_array(rng, extents(argument), dtype_of(argument), wild=wild) for argument in main.args]
 
 
-def layout(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    if len(shape) != 4:
-        return None
-    block = p.pick([b for b in (1, 2, 4, 8) if shape[1] % b == 0])
-    there = relay.layout_transform(x, src_layout="NCHW", dst_layout=f"NCHW{block}c")
-    return relay.layout_transform(relay.nn.relu(there), src_layout=f"NCHW{block}c", dst_layout=p.pick(["NCHW", "NHWC"]))
+def random_module(choices: Choices, profile: Profile) -> ModuleOp:
+    """A valid module with a function `@main` and perhaps others."""
+    from support.random_steps import add_results, add_steps
+
+    p = Program(choices, profile)
+    types = [_input_type(p) for _ in range(1 + p.below(3))]
+    with p.scope(*types) as scope:
+        p.inputs = list(scope.block.args)
+        add_steps(p, 1 + p.below(profile.steps))
+        p.function("main", types, add_results(p), scope.block)
+    module = ModuleOp(p.functions)
+    module.verify()
+    return module
 
 
-def reduction(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    if not shape or p.rng.random() < 0.5:
-        return None
-    axes = tuple(sorted({int(axis) for axis in p.rng.integers(len(shape), size=2)}))
-    return p.pick([relay.mean, relay.max, relay.sum])(x, axis=axes, keepdims=bool(p.rng.random() < 0.7))
+def seeded_module(seed: int, profile: Profile) -> ModuleOp:
+    return random_module(Seeded(seed), profile)
 
 
-def softmax(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    return relay.nn.softmax(x, axis=int(p.rng.integers(len(shape)))) if shape else None
+def _input_type(p: Program) -> TensorType[Any]:
+    shape = p.pick([_image, _image, _image, _rows, _cube, _short])(p)
+    dtype = p.dtype if p.chance(85) else p.pick((I32, I64, I8, U8, BOOL) if p.profile.exact else (I32,))
+    return tensor_type(shape, element_type(dtype))
 
 
-def dense(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    if len(shape) != 2 or shape[1] > 600:
-        return None
-    return relay.nn.dense(x, p.weight((p.pick([1, 5, 16, 33]), shape[1])))
+def _image(p: Program) -> tuple[int, ...]:
+    return (p.pick([1, 1, 2]), p.pick([3, 4, 2, 6, 8, 16]), p.pick([4, 3, 5, 6]), p.pick([4, 3, 5, 7]))
 
 
-def pad(p: Programs, x: relay.Expr) -> relay.Expr | None:
-    shape = p.shape(x)
-    if p.rng.random() < 0.5 or not shape:
-        return None
-    widths = [(int(a), int(b)) for a, b in p.rng.integers(0, 3, (len(shape), 2))]
-    return relay.nn.pad(x, widths, 0.5)
+def _rows(p: Program) -> tuple[int, ...]:
+    return (p.pick([2, 1, 3]), p.pick([4, 3, 8, 16, 17]))
 
 
-STEPS: list[Step] = [
-    unary,
-    unary,
-    clip,
-    binary,
-    binary,
-    binary,
-    conv2d,
-    conv2d,
-    conv2d,
-    batch_norm,
-    bias_add,
-    pool,
-    global_pool,
-    concatenate,
-    split,
-    transpose,
-    reshape,
-    layout,
-    reduction,
-    softmax,
-    dense,
-    pad,
-]
+def _cube(p: Program) -> tuple[int, ...]:
+    return (p.pick([2, 3]), p.pick([3, 4, 1]), p.pick([4, 5, 3]))
+
+
+def _short(p: Program) -> tuple[int, ...]:
+    return () if p.chance(40) else (p.pick([3, 1, 4]),)

@@ -1,0 +1,37 @@
+"""A whole ResNet-50 after each pass of the default pipeline: exact passes keep every bit, others the values."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.pass_checks import Before, apply, check_close, check_exact
+from support.random_programs import dtype_of, extents
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.frontend.onnx.importer import import_onnx
+from xrelay.frontend.onnx.light_models import light_model
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.rounding import is_exact
+from xrelay.passes.relay.pipelines import default_passes
+
+
+def images(module: ModuleOp) -> list[np.ndarray]:
+    """Arguments for `@main` as images are."""
+    main = next(op for op in module.ops if isinstance(op, FuncOp))
+    rng = np.random.default_rng(0)
+    return [rng.uniform(0, 1, extents(argument)).astype(dtype_of(argument)) for argument in main.args]
+
+
+def test_every_pass_keeps_what_resnet50_computes():
+    module = apply(import_onnx(light_model("resnet50")), "relay-infer-type")
+    inputs = images(module)
+    first = before = Before(module, inputs, run_relay(module, inputs))
+    for step in [*default_passes(3), "relay-fuse-ops", "relay-outline-fused"]:
+        changed = apply(before.module, step)
+        outputs = before.after(changed)
+        if is_exact(step.partition("{")[0]):
+            check_exact(before, outputs)
+        else:
+            assert check_close(before, outputs)
+        before = Before(changed, inputs, outputs)
+    assert check_close(first, before.outputs)

@@ -1,0 +1,148 @@
+"""What every pass of the relay level must keep, checked on one program: validity, text form, and what it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import ml_dtypes
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import parse_pipeline
+
+from support.random_programs import HALVES, Array, random_inputs
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.interpreters.relay import run_relay
+from xrelay.lowering.registry import ALL_PASSES, load_pass
+from xrelay.passes.infra.rounding import REASSOCIATING_RTOL, is_exact
+from xrelay.passes.infra.source import full_context, parse_module
+
+IDEMPOTENT = {
+    "relay-simplify-inference",
+    "relay-canonicalize-ops",
+    "relay-inline",
+    "relay-fold-constant",
+    "relay-eliminate-common-subexpr",
+    "relay-dead-code-elimination",
+    "relay-remove-unused-functions",
+    "relay-to-basic-block-normal-form",
+    "relay-to-a-normal-form",
+    "relay-to-graph-normal-form",
+    "relay-fuse-ops",
+    "relay-defuse-ops",
+    "relay-infer-type",
+}
+"""Passes for which running twice is running once."""
+
+
+def relay_passes(*, exact: bool) -> list[str]:
+    """The passes from relay to relay, by what they are marked as."""
+    return [name for name in ALL_PASSES if name.startswith("relay-") and is_exact(name) is exact]
+
+
+def apply(module: ModuleOp, pipeline: str) -> ModuleOp:
+    """What the passes make of the module, which is left alone."""
+    changed = module.clone()
+    for each in _passes(pipeline):
+        each.apply(Context(), changed)
+    return changed
+
+
+@cache
+def _passes(pipeline: str) -> list[ModulePass]:
+    return [load_pass(spec.name).from_spec(spec) for spec in parse_pipeline(pipeline)]
+
+
+def check_text(module: ModuleOp) -> None:
+    """The program reads as it prints."""
+    text = str(module)
+    assert str(parse_module(full_context(), text, "printed.mlir")) == text
+
+
+@dataclass(frozen=True)
+class Before:
+    """A program with what it computes."""
+
+    module: ModuleOp
+    inputs: Sequence[Array]
+    outputs: Sequence[Array]
+
+    @staticmethod
+    def of(module: ModuleOp, *, wild: bool = False) -> Before:
+        inputs = random_inputs(module, wild=wild)
+        return Before(module, inputs, run_relay(module, inputs))
+
+    def after(self, changed: ModuleOp) -> Sequence[Array]:
+        """What the module computes that passes made of the program; it must be valid."""
+        if changed.is_structurally_equivalent(self.module):
+            return self.outputs
+        changed.verify()
+        return run_relay(changed, self.inputs)
+
+
+def check_exact(before: Before, found: Sequence[Array]) -> None:
+    """No bit of a result differs, but what a NaN carries."""
+    assert len(found) == len(before.outputs)
+    for old, new in zip(before.outputs, found, strict=True):
+        assert (old.dtype, old.shape) == (new.dtype, new.shape)
+        if old.tobytes() == new.tobytes():
+            continue
+        np.testing.assert_array_equal(old.astype(np.float64), new.astype(np.float64))
+        np.testing.assert_array_equal(np.signbit(old) & (old == 0), np.signbit(new) & (new == 0))
+
+
+def check_close(before: Before, found: Sequence[Array]) -> bool:
+    """Floats differ by at most 1e-5 of the value and 1e-5 of the greatest in the result, other numbers not at all.
+
+    Half precision is held to 16 units of its last place. Results that a change of the last place of inputs and
+    constants moves by nearly as much are beyond what rounding can keep; whether there were none is returned.
+    """
+    assert len(found) == len(before.outputs)
+    misses = [_miss(old, new) for old, new in zip(before.outputs, found, strict=True)]
+    if max(misses, default=0.0) <= 1.0:
+        return True
+    rng = np.random.default_rng(7)
+    shaken = run_relay(_shaken(before.module), [shake(array, rng) for array in before.inputs])
+    sensitive = [_miss(old, new) for old, new in zip(before.outputs, shaken, strict=True)]
+    worst = [(miss, move) for miss, move in zip(misses, sensitive, strict=True) if miss > 1.0 and move < 0.25]
+    assert not worst, f"differs by {worst[0][0]:.3g} times the tolerance; shaking moves {worst[0][1]:.3g} times"
+    return False
+
+
+def _miss(old: Array, new: Array) -> float:
+    """By how many times the tolerance two results differ; infinite where not even their kind is the same."""
+    assert (old.dtype, old.shape) == (new.dtype, new.shape)
+    if old.dtype.kind in "biu":
+        return 0.0 if np.array_equal(old, new) else np.inf
+    epsilon = float(ml_dtypes.finfo(old.dtype).eps)
+    rtol = 16 * epsilon if old.dtype in HALVES else REASSOCIATING_RTOL
+    left, right = old.astype(np.float64), new.astype(np.float64)
+    known = np.isfinite(left)
+    if not np.array_equal(left[~known], right[~known], equal_nan=True) or not np.isfinite(right[known]).all():
+        return np.inf
+    left, right = left[known], right[known]
+    greatest = float(np.abs(left).max(initial=0.0))
+    # Values around one that cancel leave their rounding behind, however small the result.
+    allowed = np.maximum(rtol * (np.abs(left) + greatest), 64 * epsilon)
+    return float((np.abs(left - right) / allowed).max(initial=0.0))
+
+
+def _shaken(module: ModuleOp) -> ModuleOp:
+    """The module with the last place of its constants changed."""
+    changed = module.clone()
+    rng = np.random.default_rng(7)
+    for op in [op for op in changed.walk() if isinstance(op, ConstantOp)]:
+        op.properties["value"] = ConstantOp.of(shake(op.array, rng), "shaken").value
+    return changed
+
+
+def shake(array: Array, rng: np.random.Generator) -> Array:
+    """Floats with their last place changed by one, up or down; others as they are."""
+    if array.dtype.kind in "biu":
+        return array
+    signs = rng.choice([-1.0, 1.0], array.shape)
+    epsilon = float(ml_dtypes.finfo(array.dtype).eps)
+    return (array.astype(np.float64) * (1 + epsilon * signs)).astype(array.dtype)

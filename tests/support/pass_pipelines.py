@@ -1,0 +1,38 @@
+"""The pipelines that random programs go through: every pass by itself, its options, and the compiler's own."""
+
+from __future__ import annotations
+
+from support.pass_checks import relay_passes
+from xrelay.passes.relay.pipelines import default_passes
+
+NEEDS: dict[str, str] = {
+    "relay-check-basic-block-normal-form": "relay-to-basic-block-normal-form,",
+    "relay-defuse-ops": "relay-fuse-ops,",
+    "relay-fold-scale-axis": "relay-simplify-inference,relay-fold-constant,",
+}
+"""What has to run before a pass for it to find something to do."""
+OUTLINED = "relay-inline,relay-fuse-ops,relay-outline-fused"
+"""For programs without branches and closures, which outlining refuses."""
+
+EXACT_PIPELINES = [NEEDS.get(name, "") + name for name in relay_passes(exact=True) if name != "relay-outline-fused"]
+ROUNDED_PIPELINES = [NEEDS.get(name, "") + name for name in relay_passes(exact=False)]
+
+EXACT_OPTIONS = [
+    "relay-to-a-normal-form,relay-to-graph-normal-form",
+    "relay-fuse-ops{fuse-opt-level=0}",
+    "relay-fuse-ops{max-depth=3}",
+    "relay-fuse-ops{max-function-args=4}",
+    "relay-fuse-ops{link-params=true}",
+]
+ROUNDED_OPTIONS = [
+    "relay-fold-constant,relay-fold-scale-axis{direction=backward}",
+    "relay-fold-constant,relay-fold-scale-axis{direction=forward}",
+    'relay-canonicalize-ops,relay-convert-layout{desired-layouts="nn.conv2d:NCHW4c"}',
+    'relay-convert-layout{desired-layouts="nn.conv2d:NHWC:HWIO","nn.max_pool2d:NHWC"}',
+    'relay-convert-layout{desired-layouts="nn.conv2d:NHWC"},relay-convert-layout{desired-layouts="nn.conv2d:NCHW8c"},'
+    'relay-convert-layout{desired-layouts="nn.conv2d:NCHW:default","nn.avg_pool2d:NCHW"}',
+    "relay-simplify-inference,relay-canonicalize-ops,relay-alter-op-layout{vector-lanes=4}",
+]
+COMPILER_PIPELINES = [
+    ",".join([*default_passes(level), f"relay-fuse-ops{{fuse-opt-level={level}}}"]) for level in range(4)
+]
