@@ -76,7 +76,7 @@ def test_it_names_the_first_pass_that_changes_results() -> None:
     assert check.checked == ["FoldConstant"]
 
 
-@pytest.mark.parametrize("network", [networks.simplenet, networks.attention_like, networks.several_results])
+@pytest.mark.parametrize("network", [networks.blocks_of_different_sizes, networks.reductions_of_reductions])
 def test_the_whole_way_down_to_loops(network: networks.Build) -> None:
     check = instrument.NumericCheck()
     run(check, TO_LOOP, relay.Module.from_expr(network()))
