@@ -102,6 +102,11 @@ class NodeView:
             return None if default is None else tuple(default)
         return tuple(int(value) for value in proto.ints)
 
+    def attribute_floats(self, name: str) -> tuple[float, ...] | None:
+        """A float-list attribute."""
+        proto = self._typed(name, AttributeProto.FLOATS)
+        return None if proto is None else tuple(float(value) for value in proto.floats)
+
     def attribute_tensor(self, name: str) -> Array | None:
         """A tensor attribute as an array."""
         proto = self._typed(name, AttributeProto.TENSOR)

@@ -14,9 +14,11 @@ FAMILIES = (
     "linear",
     "lrn",
     "normalization",
+    "pieces",
     "pooling",
     "reduction",
     "shape_arithmetic",
+    "shaped_activation",
     "transform",
 )
 """Modules of this package; each registers its ops with `@converts`."""

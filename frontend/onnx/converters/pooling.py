@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool, GlobalAveragePool."""
+"""MaxPool, AveragePool, GlobalAveragePool, GlobalMaxPool."""
 
 from __future__ import annotations
 
@@ -38,6 +38,15 @@ def convert_global_average_pool(node: NodeView) -> SSAValue:
     if rank == 4:
         return node.emit("nn.global_avg_pool2d", node.input(0))
     return node.emit("mean", node.input(0), axis=tuple(range(2, rank)), keepdims=True)
+
+
+@converts("GlobalMaxPool")
+def convert_global_max_pool(node: NodeView) -> SSAValue:
+    """`nn.global_max_pool2d` for two spatial dimensions, a maximum over them for any other number."""
+    rank = len(node.shape(0))
+    if rank == 4:
+        return node.emit("nn.global_max_pool2d", node.input(0))
+    return node.emit("max", node.input(0), axis=tuple(range(2, rank)), keepdims=True)
 
 
 def _window(node: NodeView) -> Window:

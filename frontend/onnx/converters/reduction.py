@@ -1,33 +1,79 @@
-"""ReduceMean, ReduceSum, ReduceMax."""
+"""The Reduce ops; those that relay lacks are a reduction between two operators on elements."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
+Reduction: TypeAlias = Callable[[NodeView, SSAValue, tuple[int, ...], bool], SSAValue]
+"""Reduces a value over axes, which are sorted and not negative; the flag keeps them with extent 1."""
 
-def _by_attribute(relay_name: str) -> ConvertFunction:
+
+def _plain(relay_name: str) -> Reduction:
+    def reduce(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
+        return node.emit(relay_name, value, axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+_sum = _plain("sum")
+
+
+def _sum_of_squares(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
+    return _sum(node, node.emit("multiply", value, value), axis, keepdims)
+
+
+def _l1(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
+    return _sum(node, node.emit("abs", value), axis, keepdims)
+
+
+def _l2(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
+    return node.emit("sqrt", _sum_of_squares(node, value, axis, keepdims))
+
+
+def _log_sum(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
+    return node.emit("log", _sum(node, value, axis, keepdims))
+
+
+def log_sum_exp(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
+    """log(sum(exp(x))), with the maximum taken out so that no exponential overflows."""
+    largest = node.emit("max", value, axis=axis, keepdims=True)
+    total = _log_sum(node, node.emit("exp", node.emit("subtract", value, largest)), axis, True)
+    result = node.emit("add", total, largest)
+    return result if keepdims else node.emit("squeeze", result, axis=axis)
+
+
+def _by_attribute(reduction: Reduction) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
-        return _reduce(node, relay_name, node.attribute_ints("axes"))
+        return _reduce(node, reduction, node.attribute_ints("axes"))
 
     return convert
 
 
-def _by_input(relay_name: str) -> ConvertFunction:
+def _by_input(reduction: Reduction) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
         axes = None
         if node.optional_input(1) is not None:
             axes = node.required_ints(1, "axes")
         if not axes and node.attribute_int("noop_with_empty_axes", 0):
-            return node.input(0)
-        return _reduce(node, relay_name, axes)
+            return _over_nothing(node, reduction)
+        return _reduce(node, reduction, axes)
 
     return convert
 
 
-def _reduce(node: NodeView, relay_name: str, axes: tuple[int, ...] | None) -> SSAValue:
+def _over_nothing(node: NodeView, reduction: Reduction) -> SSAValue:
+    """The reduction of every element on its own: over an axis of extent 1 that is put behind the others."""
+    rank = len(node.shape(0))
+    return reduction(node, node.emit("expand_dims", node.input(0), axis=rank), (rank,), False)
+
+
+def _reduce(node: NodeView, reduction: Reduction, axes: tuple[int, ...] | None) -> SSAValue:
     """The reduction over `axes`, all of them where none are named."""
     rank = len(node.shape(0))
     over = tuple(axes) if axes else tuple(range(rank))
@@ -35,10 +81,23 @@ def _reduce(node: NodeView, relay_name: str, axes: tuple[int, ...] | None) -> SS
         raise node.illegal("axes", list(over), f"axes of a tensor of rank {rank} lie in [-{rank}, {rank - 1}]")
     keepdims = node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1))
     normalized = tuple(sorted(axis % rank for axis in over))
-    return node.emit(relay_name, node.input(0), axis=normalized, keepdims=bool(keepdims))
+    return reduction(node, node.input(0), normalized, bool(keepdims))
 
 
-# The opset at which `axes` moved from an attribute to an input.
-for _op_type, _relay_name, _moved in (("ReduceMean", "mean", 18), ("ReduceSum", "sum", 13), ("ReduceMax", "max", 18)):
-    converts(_op_type, until=_moved - 1, attributes=("axes", "keepdims"))(_by_attribute(_relay_name))
-    converts(_op_type, since=_moved, attributes=("keepdims", "noop_with_empty_axes"))(_by_input(_relay_name))
+_REDUCTIONS: dict[str, tuple[Reduction, int]] = {
+    "ReduceMean": (_plain("mean"), 18),
+    "ReduceSum": (_sum, 13),
+    "ReduceMax": (_plain("max"), 18),
+    "ReduceMin": (_plain("min"), 18),
+    "ReduceProd": (_plain("prod"), 18),
+    "ReduceL1": (_l1, 18),
+    "ReduceL2": (_l2, 18),
+    "ReduceSumSquare": (_sum_of_squares, 18),
+    "ReduceLogSum": (_log_sum, 18),
+    "ReduceLogSumExp": (log_sum_exp, 18),
+}
+"""With the opset at which `axes` moved from an attribute to an input."""
+
+for _op_type, (_reduction, _moved) in _REDUCTIONS.items():
+    converts(_op_type, until=_moved - 1, attributes=("axes", "keepdims"))(_by_attribute(_reduction))
+    converts(_op_type, since=_moved, attributes=("keepdims", "noop_with_empty_axes"))(_by_input(_reduction))

@@ -10,18 +10,12 @@ from xrelay.frontend.onnx.registry import converts
 _FOLDED = {
     "Shape": ("start", "end"),
     "Size": (),
-    "Gather": ("axis",),
-    "Slice": ("axes", "ends", "starts"),
     "Range": (),
     "Floor": (),
     "Ceil": (),
-    "Equal": (),
     "Where": (),
     "Mod": ("fmod",),
-    "Expand": (),
     "Not": (),
-    "Less": (),
-    "Greater": (),
 }
 
 
