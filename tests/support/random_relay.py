@@ -47,6 +47,18 @@ def is_anything(type: Attribute) -> bool:
     return True
 
 
+def holds_function(type: Attribute) -> bool:
+    """Whether a value of the type is a function, or a tuple with one somewhere in it."""
+    pending = [type]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, FunctionType):
+            return True
+        if isinstance(part, TupleType):
+            pending += part.types
+    return False
+
+
 class RandomModule:
     """Draws one module; `values` are the values in scope, outer before inner."""
 
@@ -74,7 +86,7 @@ class RandomModule:
         body = Block(arg_types=[self.main, self.main, CHANNELS, SCALAR, CONDITION])
         self.block, self.values = body, list[SSAValue](body.args)
         self.fill(length)
-        results = [value for value in self.results() if not isinstance(value.type, FunctionType)] or [body.args[0]]
+        results = [value for value in self.results() if not holds_function(value.type)] or [body.args[0]]
         body.add_op(ReturnOp(*results))
         main = FuncOp("main", FunctionType.from_lists(body.arg_types, [value.type for value in results]), Region(body))
         types = FunctionType.from_lists([self.main], [result.type])
