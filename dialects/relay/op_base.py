@@ -28,11 +28,10 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
 from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay import text_form
@@ -42,7 +41,7 @@ from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.types import AnyTensorType, IncompleteType, element_type_of, is_complete, shape_of
-from xrelay.errors import ConstraintError
+from xrelay.errors import ConstraintError, XRelayError
 
 AttributeValue: TypeAlias = (
     "Attribute | bool | int | float | str | Sequence[int] | Sequence[Sequence[int]] | numpy_dtype_class | None"
@@ -182,18 +181,24 @@ class RelayOp(IRDLOperation):
         """
         properties = cls.properties_from(attributes)
         values = [SSAValue.get(operand) for operand in operands]
-        op = cls.create(operands=values, result_types=[INCOMPLETE], properties=properties)
-        types = [value.type for value in values]
-        if cls.INFERS_FROM_INCOMPLETE or all(is_complete(type) for type in types):
-            try:
-                result_type = op.infer_type(types)
-            except ConstraintError:
-                # xDSL's implicit builder has put the op into a block already.
-                if op.parent is not None:
-                    op.detach()
-                op.erase()
-                raise
-            Rewriter.replace_value_with_new_type(op.results[0], result_type)
+        if cls.INFERS_FROM_INCOMPLETE or all(is_complete(value.type) for value in values):
+            return cls.typed(values, properties)
+        return cls.create(operands=values, result_types=[INCOMPLETE], properties=properties)
+
+    @classmethod
+    def typed(cls, operands: Sequence[SSAValue], properties: Mapping[str, Attribute]) -> Self:
+        """The op on `operands`, its result of the type that the shape rule gives; `ConstraintError` as that."""
+        op = cls.create(operands=operands, result_types=[INCOMPLETE], properties=properties)
+        try:
+            result_type = op.infer_type([operand.type for operand in operands])
+        except (XRelayError, ValueError):
+            # xDSL's implicit builder has put the op into a block already.
+            if op.parent is not None:
+                op.detach()
+            op.erase()
+            raise
+        # Nothing uses the result yet, so another may take its place unseen.
+        op.results = SSAValues((OpResult(result_type, op, 0),))
         return op
 
     @classmethod
@@ -219,12 +224,12 @@ class RelayOp(IRDLOperation):
     def _property(cls, name: str, value: AttributeValue, default: Attribute | None) -> Attribute:
         """The property `name` with a Python value; `ConstraintError` for one of another kind than the op declares."""
         try:
-            attribute = to_attribute(name, value, default)
-            cls.get_irdl_definition().properties[name].constr.verify(attribute, VerificationContext())
+            if isinstance(value, int | str):
+                return _checked_property(cls, name, type(value), value, default)
+            return _check_property(cls, name, to_attribute(name, value, default))
         except (TypeError, ValueError, VerifyException) as error:
             text = " ".join(str(error).split())
             raise ConstraintError(cls.name, "C0", f"attribute {name!r} cannot be {value!r}: {text}") from error
-        return attribute
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
@@ -291,6 +296,20 @@ class RelayOp(IRDLOperation):
             if name in self.properties
             and (isinstance(definition, OptionalDef) or definition.default_value != self.properties[name])
         }
+
+
+@lru_cache(maxsize=4096)
+def _checked_property(
+    op: type[RelayOp], name: str, kind: type, value: int | str, default: Attribute | None
+) -> Attribute:
+    """The attribute of a value, checked: passes give the same ones many times. `kind` tells `True` from 1."""
+    return _check_property(op, name, to_attribute(name, value, default))
+
+
+def _check_property(op: type[RelayOp], name: str, attribute: Attribute) -> Attribute:
+    """`attribute` where the property `name` of `op` may have it; `VerifyException` otherwise."""
+    op.get_irdl_definition().properties[name].constr.verify(attribute, VerificationContext())
+    return attribute
 
 
 INCOMPLETE = IncompleteType()

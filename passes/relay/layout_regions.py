@@ -1,10 +1,10 @@
 """Regions of ops that take any layout, moved to the one in which least has to be transformed.
 
-A region starts at a `relay.layout_transform` between the layouts S and T: the ops behind it may go to S, those before
-it to T. It grows to whatever shares a value with it and follows (`propagate_layouts`); a convolution, or an op that
-insists, is its border. What is transformed at its borders is counted in elements, before and after; the region moves
-where that is less. Each op is asked once for each layout that comes near it, so a function of n ops costs n times the
-number of layouts.
+A region starts at a `relay.layout_transform` between the layouts S and T, one of a constant aside: the ops behind it
+may go to S, those before it to T. It grows to whatever shares a value with it and follows (`propagate_layouts`); a
+convolution, or an op that insists, is its border. What is transformed at its borders is counted in elements, before and
+after; the region moves where that is less. Each op is asked once for each layout that comes near it, so a function of n
+ops costs n times the number of layouts.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class _Region:
     layouts: dict[SSAValue, Layout | None] = field(default_factory=dict[SSAValue, Layout | None])
     """`None`: as the text says."""
     decisions: dict[RelayOp, LayoutDecision] = field(default_factory=dict[RelayOp, LayoutDecision])
+    has_siblings: bool = False
+    """Whether it ends at a value that has other users than the region."""
 
 
 class RegionMover:
@@ -56,6 +58,9 @@ class RegionMover:
     def run(self) -> bool:
         """Move what is worth it; whether anything moved."""
         for op in self.transforms:
+            # Nothing is gained where a constant is transformed, and a network transforms every weight.
+            if op.data in self.constant:
+                continue
             if op.parent is not None:
                 self._try_behind(op)
             if op.parent is not None:
@@ -68,8 +73,7 @@ class RegionMover:
 
     def _try_before(self, op: LayoutTransformOp) -> None:
         source, target = op.layouts
-        if op.data not in self.constant:
-            self._try(op.data, Relayout.of(target, source))
+        self._try(op.data, Relayout.of(target, source))
 
     def _try(self, seed: SSAValue, layout: Layout) -> None:
         """Move the region around `seed`, its other users aside or included, if one of the two is worth it."""
@@ -78,6 +82,8 @@ class RegionMover:
             if region.decisions and self._gain(region) > 0:
                 _Mover(self, region).move()
                 self.moved = True
+                return
+            if not region.has_siblings:
                 return
 
     # --- growing ----------------------------------------------------------------------------------------------------
@@ -94,6 +100,7 @@ class RegionMover:
             if at is None or (value, around) in seen:
                 continue
             seen.add((value, around))
+            region.has_siblings |= not around and not value.has_one_use()
             for op in _neighbours(value, users=around):
                 if op not in region.decisions and self._follows(region, op, at, with_siblings):
                     pending.extend(self._shared(op))

@@ -15,10 +15,8 @@ def rebuilt(op: RelayOp, decision: LayoutDecision, operands: Sequence[SSAValue])
     kind = decision.op or type(op)
     given = dict(decision.properties)
     properties = kind.properties_from(given) if decision.op is not None else op.properties | given
-    result_type = kind.create(properties=properties).infer_type([operand.type for operand in operands])
-    new = kind.create(
-        operands=operands, result_types=[result_type], properties=properties, attributes=dict(op.attributes)
-    )
+    new = kind.typed(operands, properties)
+    new.attributes.update(op.attributes)
     new.location = op.location
     new.results[0].name_hint = op.results[0].name_hint
     return new
