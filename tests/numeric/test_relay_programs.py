@@ -158,13 +158,13 @@ def test_functions_and_scopes_from_python():
     assert run_relay(module, [scalar(-3, np.float32)]) == [3]
 
 
-def test_a_chain_of_twenty_thousand_ops():
+def test_a_long_chain_is_no_recursion():
     data = relay.var("data", shape=(2,))
     value = data
-    for _ in range(20_000):
+    for _ in range(5_000):
         value = relay.add(value, data)
     module = relay.Module.from_expr(relay.Function([data], value))
-    assert run_relay(module, [np.array([1, 0.5], np.float32)])[0].tolist() == [20_001, 10_000.5]
+    assert run_relay(module, [np.array([1, 0.5], np.float32)])[0].tolist() == [5_001, 2_500.5]
 
 
 def test_results_are_the_callers_own():

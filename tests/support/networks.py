@@ -28,12 +28,12 @@ def conv_block(data: relay.Expr, inputs: int, channels: int, size: int = 3, **at
 
 
 def simplenet() -> relay.Expr:
-    data = relay.var("data", shape=(1, 3, 22, 22))
+    data = relay.var("data", shape=(1, 3, 14, 14))
     return relay.nn.relu(conv_block(data, 3, 32, strides=(2, 2)))
 
 
 def residual_block() -> relay.Expr:
-    data = relay.var("data", shape=(1, 16, 8, 8))
+    data = relay.var("data", shape=(1, 16, 5, 5))
     first = relay.nn.relu(conv_block(data, 16, 32, strides=(2, 2)))
     shortcut = conv_block(data, 16, 32, size=1, strides=(2, 2))
     joined = relay.nn.relu(relay.add(conv_block(first, 32, 32), shortcut))
@@ -42,7 +42,7 @@ def residual_block() -> relay.Expr:
 
 
 def inception_block() -> relay.Expr:
-    data = relay.var("data", shape=(1, 16, 5, 7))
+    data = relay.var("data", shape=(1, 16, 4, 5))
     pooled = relay.nn.max_pool2d(data, pool_size=(3, 3), strides=(1, 1), padding=(1, 1))
     branches = [
         relay.nn.relu(conv_block(data, 16, 16, size=1)),
@@ -58,7 +58,7 @@ def odd_channels() -> relay.Expr:
 
 
 def grouped() -> relay.Expr:
-    data = relay.var("data", shape=(1, 32, 8, 8))
+    data = relay.var("data", shape=(1, 32, 5, 5))
     depthwise = relay.nn.conv2d(data, weight(32, 1, 3, 3), padding=(1, 1), groups=32)
     return relay.nn.conv2d(relay.nn.relu(depthwise), weight(32, 8, 3, 3), groups=4)
 

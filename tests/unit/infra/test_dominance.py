@@ -127,6 +127,6 @@ def test_many_ops_and_deep_nesting_cost_no_recursion() -> None:
     for _ in range(2000):
         inner = test.TestOp(result_types=[i32], regions=[Region(Block([inner]))])
     chain = [test.TestOp(result_types=[i32])]
-    for _ in range(20_000):
+    for _ in range(5_000):
         chain.append(test.TestOp(operands=[chain[-1].results[0]], result_types=[i32]))
     verify_dominance(ModuleOp([inner, *chain]))

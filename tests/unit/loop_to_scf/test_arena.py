@@ -68,7 +68,7 @@ def test_nothing_to_place():
     assert assign_offsets([Lifetime(0, 0, 5)]) == ArenaPlan((0,), 0)
 
 
-@pytest.mark.parametrize("reach", [2, 100_000])
+@pytest.mark.parametrize("reach", [2, 20_000])
 def test_work_is_near_linear(reach: int):
     """Ten times the buffers must not make anything like a hundred times the work."""
 
@@ -77,4 +77,4 @@ def test_work_is_near_linear(reach: int):
         return lambda: assign_offsets(lives)
 
     assert growth(assign, 1000, 10) < 20
-    assert len(assign(100_000)().offsets) == 100_000
+    assert len(assign(20_000)().offsets) == 20_000

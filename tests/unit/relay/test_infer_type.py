@@ -11,11 +11,11 @@ from xrelay.passes.relay.infer_type import infer_types
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_a_chain_of_twenty_thousand_ops(backwards):
+def test_a_long_chain_is_no_recursion(backwards):
     known, unknown = relay.TensorType((7,)), None
     data = relay.var("data", unknown if backwards else known)
     value = data
-    for _ in range(20_000):
+    for _ in range(5_000):
         value = relay.let("v", value)
     if backwards:
         value = relay.If(relay.const(True), value, relay.var("other", known))
