@@ -3,7 +3,8 @@
     @converts("Relu", since=1)
     def relu(node: NodeView) -> SSAValue: ...
 
-The range that holds the model's opset wins; ranges of one op may not overlap. `attributes` names every attribute the
+The range that holds the model's opset wins; ranges of one op may not overlap, but a converter of another package comes
+before one of xrelay's: whoever writes an operator of their own wants it used. `attributes` names every attribute the
 converter reads: one that it does not know is reported instead of ignored. `supports` may look at a node before any
 conversion and give the reason why it cannot be converted, so that all such nodes are reported at once.
 """
@@ -37,6 +38,11 @@ class Converter:
     convert: ConvertFunction
     supports: SupportCheck | None
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether xrelay brings it, not another package."""
+        return self.convert.__module__.partition(".")[0] == "xrelay"
+
     def covers(self, opset: int) -> bool:
         """Whether a model of this opset is meant."""
         return self.since <= opset and (self.until is None or opset <= self.until)
@@ -54,15 +60,19 @@ def converts(
     attributes: Sequence[str] = (),
     supports: SupportCheck | None = None,
 ) -> Callable[[ConvertFunction], ConvertFunction]:
-    """Decorator: register a conversion. Raises `ModelImportError` where the range overlaps a registered one."""
+    """Decorator: register a conversion.
+
+    Raises `ModelImportError` where the range overlaps one that is registered, unless that is xrelay's and this is not.
+    """
 
     def register(function: ConvertFunction) -> ConvertFunction:
         known = _CONVERTERS.setdefault((domain, op_type), [])
         new = Converter(op_type, domain, since, until, frozenset(attributes), function, supports)
         for old in known:
-            if old.covers(since) or new.covers(old.since):
+            overlap = old.covers(since) or new.covers(old.since)
+            if overlap and (new.is_ours or not old.is_ours):
                 raise ModelImportError(f"two converters of {op_type} overlap: from opset {old.since} and from {since}")
-        known.append(new)
+        known.insert(len(known) if new.is_ours else 0, new)
         return function
 
     return register

@@ -14,6 +14,13 @@ from onnx import TensorProto, helper
 PACKAGE = Path(__file__).parents[1] / "out_of_tree" / "hardswish"
 BIN = Path(sys.executable).parent
 
+CONTRIBUTED = """
+func.func @main(%x: tensor<4xf32>) -> !relay.incomplete {
+  %y = relay.contrib.hard_swish(%x) : (tensor<4xf32>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+"""
+
 RUN = """
 import sys
 import numpy as np
@@ -56,20 +63,25 @@ def run(command: list[str], environment: dict[str, str] | None, text: str = "") 
 
 
 def test_without_the_package_the_op_is_unknown(model: Path) -> None:
-    done = run([str(BIN / "xrelay"), "import", str(model)], None)
+    done = run([str(BIN / "xrelay-opt")], None, CONTRIBUTED)
     assert done.returncode == 1
-    assert "HardSwish" in done.stderr
+    assert "relay.contrib.hard_swish" in done.stderr
+    done = run([str(BIN / "xrelay"), "import", str(model)], None)
+    assert done.returncode == 0, done.stderr
+    assert "contrib" not in done.stdout
+
+
+def test_its_converter_comes_before_the_one_of_xrelay(environment: dict[str, str], model: Path) -> None:
+    done = run([str(BIN / "xrelay"), "import", str(model)], environment)
+    assert done.returncode == 0, done.stderr
+    assert "relay.contrib.hard_swish" in done.stdout
 
 
 def test_the_op_parses_verifies_and_infers(environment: dict[str, str]) -> None:
-    text = """func.func @main(%x: tensor<4xf32>) -> !relay.incomplete {
-      %y = relay.contrib.hard_swish(%x) : (tensor<4xf32>) -> !relay.incomplete
-      func.return %y : !relay.incomplete
-    }"""
-    done = run([str(BIN / "xrelay-opt"), "-p", "relay-infer-type"], environment, text)
+    done = run([str(BIN / "xrelay-opt"), "-p", "relay-infer-type"], environment, CONTRIBUTED)
     assert done.returncode == 0, done.stderr
     assert "relay.contrib.hard_swish(%x) : (tensor<4xf32>) -> tensor<4xf32>" in done.stdout
-    wrong = text.replace("f32", "i32").replace("!relay.incomplete", "tensor<4xi32>")
+    wrong = CONTRIBUTED.replace("f32", "i32").replace("!relay.incomplete", "tensor<4xi32>")
     done = run([str(BIN / "xrelay-opt")], environment, wrong)
     assert "[relay.contrib.hard_swish C1]" in done.stderr
 

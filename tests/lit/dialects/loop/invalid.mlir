@@ -250,6 +250,14 @@ func.func @arguments() {
 
 // -----
 
+func.func @loaded_scalar_of_another_type(%X: memref<4xui8>, %i: index) {
+  // expected-error@below {{[loop.load C4] a scalar of type ui8 for elements of type ui8, which i8 stands for}}
+  %v = "loop.load"(%X, %i) <{map = affine_map<(d0) -> (d0)>}> : (memref<4xui8>, index) -> ui8
+  func.return
+}
+
+// -----
+
 func.func @scalar_of_another_type(%X: memref<4xui8>, %v: ui8, %i: index) {
   // expected-error@below {{[loop.store C4] a scalar of type ui8 for elements of type ui8, which i8 stands for}}
   "loop.store"(%v, %X, %i) {map = affine_map<(d0) -> (d0)>} : (ui8, memref<4xui8>, index) -> ()
