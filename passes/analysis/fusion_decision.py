@@ -14,9 +14,7 @@ class FusionRule(Enum):
 
     LEVEL = "fusion is on at optimisation level 1 and above"
     OPAQUE = "an opaque op is never fused"
-    POST_DOMINATOR = (
-        "a value seen outside (returned, yielded, bound, a condition) must be computed by a kernel's root"
-    )
+    POST_DOMINATOR = "a value seen outside (returned, yielded, bound, a condition) must be computed by a kernel's root"
     DEPTH = "a group has at most max-depth nodes"
     ARGUMENTS = "a kernel has at most max-function-args arguments"
     ANCHOR = "a heavy op takes elementwise and broadcasting ops of its own shape behind it"

@@ -171,9 +171,7 @@ def own_name(name: str) -> str:
 def _context(args: Namespace) -> PassContext:
     config = parse_configs(args.pass_config)
     if IMMUTABLE in config:
-        raise PassError(
-            f"{IMMUTABLE} has no meaning here", help="xrelay-opt's passes rewrite what they are given"
-        )
+        raise PassError(f"{IMMUTABLE} has no meaning here", help="xrelay-opt's passes rewrite what they are given")
     return PassContext(
         DEFAULT_OPT_LEVEL if args.opt_level is None else args.opt_level,
         required_pass=_split(args.required_pass),

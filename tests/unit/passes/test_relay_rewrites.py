@@ -26,12 +26,12 @@ from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.analysis.partition import FusionOptions
 from xrelay.passes.relay.alter_op_layout import alter_layouts
+from xrelay.passes.relay.cpu_layout_hooks import largest_divisor, vector_block
 from xrelay.passes.relay.eliminate_common_subexpr import eliminate_common_subexpressions
 from xrelay.passes.relay.fold_constant import fold_constants
 from xrelay.passes.relay.fold_scale_axis import fold_scale_axis
 from xrelay.passes.relay.fuse_ops import RelayFuseOpsPass, analyse_module, fuse_module
 from xrelay.passes.relay.group_names import MAX_LENGTH, abbreviated
-from xrelay.passes.relay.cpu_layout_hooks import largest_divisor, vector_block
 from xrelay.passes.relay.pipelines import DEFAULT_PIPELINE, default_passes, pipeline_table
 
 CONV_RELU = """
