@@ -9,8 +9,9 @@ of that post-dominator. What is allowed depends on the pattern of the node's own
 - in phase 2 an injective op joins a tuple that phase 1 fused into its injective consumer.
 
 A group grows to at most `max_depth` nodes, counted as Relay does (constants and both sides of a diamond count), and to
-`max_function_args` arguments. A path is walked only until it has counted past `max_depth`, and a node refused for depth
-once is never walked again, since groups only grow: the cost is linear in the graph for a given `max_depth`.
+`max_function_args` arguments. Paths are walked only until they have counted past `max_depth`, not at all where one is
+known to be longer than that, and never again from a node refused for depth once, since groups only grow: the cost is
+linear in the graph for a given `max_depth`.
 
 The first node visited wins: of two convolutions added together, the one that is the sum's first operand takes it. A
 hint (`ForwardGraph.hints`) changes that order and nothing else: within a phase hinted nodes are asked first.
@@ -25,7 +26,7 @@ from dataclasses import dataclass
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.errors import PassError
 from xrelay.passes.analysis.arguments import ArgumentCounter
-from xrelay.passes.analysis.forward_graph import ForwardGraph
+from xrelay.passes.analysis.forward_graph import Edge, ForwardGraph
 from xrelay.passes.analysis.fusion_decision import FusionDecision, FusionRule
 from xrelay.passes.analysis.groups import Groups
 from xrelay.passes.analysis.post_dominators import PostDominatorTree, post_dominator_tree
@@ -132,9 +133,14 @@ class _Partitioner:
         self.graph, self.options = graph, options
         self.tree = post_dominator_tree(graph)
         self.groups = Groups(graph)
+        self.outputs = [_consumers(edges) for edges in graph.outputs]
+        """The consumers of each node, each once."""
+        self.distances = self._distances()
+        """How many edges the longest path from each node to one without consumers has."""
         self.decisions = [self._first_decision(node) for node in range(len(graph))]
         self.too_deep: set[int] = set()
-        self.arguments = ArgumentCounter(graph, self.groups, options.max_function_args)
+        maximum = options.max_function_args
+        self.arguments = ArgumentCounter(graph, self.groups, maximum) if maximum > 0 else None
         self.postponed: defaultdict[int, list[tuple[int, PathRule]]] = defaultdict(list)
         """Consumer → nodes that may fuse by the rule if the consumer finds the arguments to fit when it is visited."""
 
@@ -156,6 +162,14 @@ class _Partitioner:
         return sorted(
             node for node, wanted in hints.items() if wanted is not None and wanted == self.tree.parents[node]
         )
+
+    def _distances(self) -> list[int]:
+        distances = [0] * len(self.outputs)
+        for node in reversed(range(len(distances))):
+            consumers = self.outputs[node]
+            if consumers:
+                distances[node] = 1 + max([distances[consumer] for consumer in consumers])
+        return distances
 
     def _first_decision(self, node: int) -> FusionDecision:
         parent = self.tree.parents[node]
@@ -193,11 +207,15 @@ class _Partitioner:
 
     def _commit(self, path: Sequence[int], sink: int, rule: PathRule) -> None:
         """Merge the groups of `path` into that of `sink`."""
+        groups, target = self.groups, self.groups.root(sink)
+        counted = self.arguments
+        before = {} if counted is None else {root: groups.arguments[root] for root in map(groups.root, (sink, *path))}
         for member in path:
-            self.arguments.note_merge(member, sink)
-            self.groups.merge(member, sink)
+            groups.merge(member, target)
             if not self.decisions[member].fused:
                 self.decisions[member] = FusionDecision(member, self.tree.parents[member], rule.rule, fused=True)
+        if counted is not None:
+            counted.commit(before, target)
 
     def _rule(self, node: int, sink: int, phase: int) -> PathRule | None:
         """The rule that decides about `node` in `phase`; `None` where the phase leaves it alone."""
@@ -227,21 +245,23 @@ class _Partitioner:
     def _walk(self, node: int, sink: int, rule: PathRule) -> tuple[Sequence[int], FusionDecision | None]:
         """`node` and the nodes between it and `sink`, and the refusal where there are too many or one does not fit."""
         limit, num_nodes = self.options.max_depth, self.groups.num_nodes
-        count = limit + 1 if node in self.too_deep else num_nodes[self.groups.root(sink)] + num_nodes[node]
+        count = num_nodes[self.groups.root(sink)] + num_nodes[node]
+        longest = count + self.distances[node] - self.distances[sink] - 1
+        if node in self.too_deep or longest > limit:
+            count = limit + 1
         path, visited, blocker = [node], {node, sink}, None
-        pending = [iter(self.graph.outputs[node])]
+        pending = [iter(self.outputs[node])]
         while pending and count <= limit:
-            edge = next(pending[-1], None)
-            if edge is None:
+            current = next(pending[-1], None)
+            if current is None:
                 pending.pop()
-            elif edge.consumer not in visited:
-                current = edge.consumer
+            elif current not in visited:
                 visited.add(current)
                 path.append(current)
                 count += num_nodes[current]
                 if blocker is None and self.groups.pattern[self.groups.root(current)] not in rule.inner:
                     blocker = current
-                pending.append(iter(self.graph.outputs[current]))
+                pending.append(iter(self.outputs[current]))
         if count > limit:
             self.too_deep.add(node)
             return (), FusionDecision(node, sink, FusionRule.DEPTH, fused=False, found=count, limit=limit)
@@ -253,8 +273,8 @@ class _Partitioner:
 
     def _refuse_arguments(self, node: int, sink: int) -> tuple[FusionDecision | None, int | None]:
         """The refusal where the would-be kernel takes too many arguments; and the consumer that has to settle it."""
-        limit = self.arguments.limit(node)
-        if self.options.max_function_args == 0 or limit == 0:
+        limit = 0 if self.arguments is None else self.arguments.limit(node)
+        if self.arguments is None or limit == 0:
             return None, None
         found, waits_for = self.arguments.fused(node)
         if found > limit:
@@ -269,7 +289,7 @@ class _Partitioner:
         """
         for node, rule in self.postponed.pop(consumer, ()):
             sink = self.tree.parents[node]
-            if sink is None:
+            if sink is None or self.arguments is None:
                 continue
             found, limit = self.arguments.settled(consumer), self.arguments.limit(consumer)
             if found > limit:
@@ -303,9 +323,16 @@ class _Partitioner:
         """The nodes on all paths from `node` to `sink`, without both."""
         visited, found, pending = {node, sink}, list[int](), [node]
         while pending:
-            for edge in self.graph.outputs[pending.pop()]:
-                if edge.consumer not in visited:
-                    visited.add(edge.consumer)
-                    found.append(edge.consumer)
-                    pending.append(edge.consumer)
+            for consumer in self.outputs[pending.pop()]:
+                if consumer not in visited:
+                    visited.add(consumer)
+                    found.append(consumer)
+                    pending.append(consumer)
         return found
+
+
+def _consumers(edges: Sequence[Edge]) -> list[int]:
+    """The consumers of `edges`, each once."""
+    if len(edges) < 2:
+        return [edge.consumer for edge in edges]
+    return list(dict.fromkeys([edge.consumer for edge in edges]))
