@@ -31,7 +31,7 @@ class RelayCanonicalizeOpsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Canonicalize the module in place."""
-        rewrite(op, AddInsteadOfBiasAdd())
+        rewrite(op, {BiasAddOp: AddInsteadOfBiasAdd()})
 
 
 class AddInsteadOfBiasAdd(RewritePattern):

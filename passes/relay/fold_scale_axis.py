@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.axes import axis_index
 from xrelay.dialects.relay.constant import ConstantOp
@@ -35,9 +35,8 @@ from xrelay.dialects.relay.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.dialects.relay.weights import Array, WeightAttr
 from xrelay.errors import PassError
-from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.relay.remarks import Remark, Remarks
-from xrelay.passes.relay.rewriting import Emitter, constant_of, owner_of, per_channel
+from xrelay.passes.relay.rewriting import Emitter, constant_of, owner_of, per_channel, rewrite_once
 
 HeavyOp: TypeAlias = Conv2DOp | DenseOp
 Step: TypeAlias = Conv2DOp | DenseOp | AddOp | BiasAddOp | ReluOp | MaxPool2DOp
@@ -69,7 +68,7 @@ def fold_scale_axis(module: ModuleOp, *, direction: str = "both") -> list[Remark
     """
     remarks = Remarks("relay-fold-scale-axis")
     backward, forward = ScaleBackward(remarks), ScaleForward(remarks)
-    patterns: dict[str, tuple[RewritePattern, ...]] = {
+    patterns: dict[str, tuple[ScaleBackward | ScaleForward, ...]] = {
         "backward": (backward,),
         "forward": (forward,),
         "both": (backward, forward),
@@ -79,7 +78,7 @@ def fold_scale_axis(module: ModuleOp, *, direction: str = "both") -> list[Remark
             f"relay-fold-scale-axis: direction is {direction!r}", help=f"it is one of {', '.join(sorted(patterns))}"
         )
     for pattern in patterns[direction]:
-        PatternRewriteWalker(counted(pattern), apply_recursively=False).rewrite_module(module)
+        rewrite_once(module, pattern.KIND, pattern)
     return remarks.all
 
 
@@ -97,6 +96,9 @@ class ScaleBackward(RewritePattern):
         %c = relay.nn.conv2d(%x, %v)           %v : %w times %s along O, a constant
         %y = relay.add(%c, %d)                 %d : %bias times %s, a constant
     """
+
+    KIND: ClassVar = MultiplyOp
+    """What the pattern starts from."""
 
     def __init__(self, remarks: Remarks):
         self.remarks = remarks
@@ -140,6 +142,9 @@ class ScaleForward(RewritePattern):
 
         %y = relay.nn.conv2d(%x, %v)           %v : %w times %s along I, a constant
     """
+
+    KIND: ClassVar = HeavyOp
+    """What the pattern starts from."""
 
     def __init__(self, remarks: Remarks):
         self.remarks = remarks

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TupleType, UnitAttr, UnknownLoc
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -94,15 +94,14 @@ class _Outliner:
                 f"relay-outline-fused: @{function.sym_name.data} has {len(function.body.blocks)} blocks, it must be"
                 " straight-line code"
             )
-        old_parameters = self._flatten_parameters(function)
+        function.arg_attrs = _repeated(function.arg_attrs, [argument.type for argument in function.body.block.args])
+        _flatten_arguments(function.body)
         for op in list(function.body.block.ops):
             self._outline_op(function, op)
         for op in reversed(self.replaced):
             _require_unused(op)
             Rewriter.erase_op(op)
         self.replaced.clear()
-        for argument in old_parameters:
-            function.body.block.erase_arg(argument)
         for op in list(function.body.block.ops):
             if isinstance(op, ConstantOp) and op.result.first_use is None:
                 Rewriter.erase_op(op)
@@ -128,15 +127,6 @@ class _Outliner:
                 location=location_of(op),
                 help="interpret the program, or remove the control flow before compiling",
             )
-
-    def _flatten_parameters(self, function: FuncOp) -> list[BlockArgument]:
-        """Put the leaves of tuple parameters behind them; gives the tuple parameters, still there."""
-        block = function.body.block
-        function.arg_attrs = _repeated(function.arg_attrs, [argument.type for argument in block.args])
-        tuples = [argument for argument in block.args if isinstance(argument.type, TupleType)]
-        for argument in tuples:
-            self.leaves.tell(argument, _insert_leaves(argument))
-        return tuples
 
     def _flatten_return(self, function: FuncOp, op: ReturnOp) -> None:
         function.res_attrs = _repeated(function.res_attrs, [operand.type for operand in op.operands])
@@ -182,7 +172,8 @@ class _Outliner:
         attributes: dict[str, Attribute] = {PRIMITIVE: UnitAttr()} | group.attributes
         attributes |= {name: value for name, value in ((ANCHOR, group.anchor), (PATTERN, group.pattern)) if value}
         body = group.detach_region(group.body)
-        types = _flatten_kernel(body.block)
+        _flatten_arguments(body)
+        types = _flatten_result(body.block)
         key = (structure_key(body.block), tuple(sorted(attributes.items(), key=lambda item: item[0])))
         known = self.kernels.get(key)
         if known is not None:
@@ -218,13 +209,30 @@ def copy_of(value: SSAValue) -> CastOp:
 # --- kernels and signatures
 
 
-def _flatten_kernel(block: Block) -> list[Attribute]:
-    """Take the tuples of a kernel's parameters and result apart; gives the types of its results."""
-    for argument in [argument for argument in block.args if isinstance(argument.type, TupleType)]:
-        value, ops = rebuild(argument.type, iter(_insert_leaves(argument)))
-        Rewriter.insert_op(ops, InsertPoint.at_start(block))
-        argument.replace_all_uses_with(value)
-        block.erase_arg(argument)
+def _flatten_arguments(body: Region) -> None:
+    """Give the block of `body` the leaves of its tuple arguments instead, and make the tuples of them at its start.
+
+    A new block takes the place of the old one: inserting arguments one by one would copy all of them each time.
+    """
+    old = body.block
+    if not any(isinstance(argument.type, TupleType) for argument in old.args):
+        return
+    new = Block(arg_types=leaf_types(old.arg_types))
+    body.add_block(new)
+    sources = [argument for argument in old.args for _ in leaf_types([argument.type])]
+    for leaf, source in zip(new.args, sources, strict=True):
+        leaf.name_hint, leaf.location = source.name_hint, source.location
+    values: list[SSAValue] = []
+    leaves = iter(new.args)
+    for argument in old.args:
+        value, ops = rebuild(argument.type, leaves)
+        new.add_ops(ops)
+        values.append(value)
+    Rewriter.inline_block(old, InsertPoint.at_end(new), values)
+
+
+def _flatten_result(block: Block) -> list[Attribute]:
+    """Take the tuples of a kernel's result apart; gives the types of its results."""
     end = block.last_op
     if not isinstance(end, YieldOp):
         raise PassError("relay-outline-fused: a group must end in relay.yield")
@@ -244,16 +252,6 @@ def _flatten_kernel(block: Block) -> list[Attribute]:
         if isinstance(op, TupleOp) and op.result.first_use is None:
             Rewriter.erase_op(op)
     return [leaf.type for leaf in returned]
-
-
-def _insert_leaves(argument: BlockArgument) -> list[BlockArgument]:
-    """New arguments behind a tuple argument, one for each tensor in it."""
-    leaves: list[BlockArgument] = []
-    for number, type in enumerate(leaf_types([argument.type])):
-        leaf = argument.block.insert_arg(type, argument.index + 1 + number)
-        leaf.name_hint = argument.name_hint
-        leaves.append(leaf)
-    return leaves
 
 
 def _repeated(

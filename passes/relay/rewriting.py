@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import UnionType
 from typing import TypeVar
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriter, PatternRewriteWalker, RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
 from xdsl.rewriter import InsertPoint
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dtypes import numpy_dtype
@@ -16,6 +19,7 @@ from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.dialects.relay.weights import Array, WeightAttr
 from xrelay.passes.infra.pattern_counts import counted
+from xrelay.passes.infra.verify import walk_ops
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -48,9 +52,67 @@ class Emitter:
         self._rewriter.replace(self._source, [], [value])
 
 
-def rewrite(module: ModuleOp, *patterns: RewritePattern) -> None:
-    """Apply `patterns` until none applies; ops that become unused go."""
-    PatternRewriteWalker(GreedyRewritePatternApplier([counted(pattern) for pattern in patterns])).rewrite_module(module)
+def rewrite(module: ModuleOp, patterns: Mapping[type[Operation], RewritePattern]) -> None:
+    """Apply to each op the pattern of its class until none applies; ops that are unused go.
+
+    Ops without a pattern are passed over once, unlike in xDSL's walker, which shows all of them to all patterns, and
+    goes over the module again until nothing changes.
+    """
+    _Rewriting(patterns).run(module)
+
+
+def rewrite_once(module: ModuleOp, kind: type[Operation] | UnionType, pattern: RewritePattern) -> None:
+    """Apply `pattern` to each op of `kind` that is there now, in program order."""
+    chosen = counted(pattern)
+    for current in [op for op in walk_ops(module) if isinstance(op, kind)]:
+        if current.parent is not None:
+            chosen.match_and_rewrite(current, PatternRewriter(current))
+
+
+class _Rewriting:
+    """The ops that a rewrite has still to look at, last one first."""
+
+    def __init__(self, patterns: Mapping[type[Operation], RewritePattern]):
+        self._patterns = {op: counted(pattern) for op, pattern in patterns.items()}
+        self._pending: dict[Operation, None] = {}
+        self._listener = PatternRewriterListener(
+            operation_insertion_handler=[self._push],
+            operation_modification_handler=[self._push],
+            operation_removal_handler=[self._note_removal],
+            operation_replacement_handler=[lambda op, _: self._push_users(op)],
+        )
+
+    def run(self, module: ModuleOp) -> None:
+        """Look at every op, and at what changes, in program order."""
+        for op in reversed([op for op in walk_ops(module) if type(op) in self._patterns or is_trivially_dead(op)]):
+            self._push(op)
+        while self._pending:
+            op, _ = self._pending.popitem()
+            dead, pattern = is_trivially_dead(op), self._patterns.get(type(op))
+            if not dead and pattern is None:
+                continue
+            rewriter = PatternRewriter(op)
+            rewriter.extend_from_listener(self._listener)
+            if dead:
+                rewriter.erase(op)
+            elif pattern is not None:
+                pattern.match_and_rewrite(op, rewriter)
+
+    def _push(self, op: Operation) -> None:
+        self._pending.setdefault(op)
+
+    def _push_users(self, op: Operation) -> None:
+        for result in op.results:
+            for use in result.uses:
+                self._push(use.operation)
+
+    def _note_removal(self, op: Operation) -> None:
+        """Forget `op` and what is inside of it; what only it used will be unused."""
+        for gone in walk_ops(op):
+            self._pending.pop(gone, None)
+        for operand in op.operands:
+            if isinstance(operand, OpResult):
+                self._push(operand.op)
 
 
 def constant_of(value: SSAValue) -> Array | None:

@@ -39,7 +39,9 @@ class RelaySimplifyInferencePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplify the module in place."""
-        rewrite(op, SimplifyBatchNorm(), SimplifyDropout(), TakeFieldOfTuple())
+        rewrite(
+            op, {BatchNormOp: SimplifyBatchNorm(), DropoutOp: SimplifyDropout(), TupleGetItemOp: TakeFieldOfTuple()}
+        )
 
 
 class SimplifyBatchNorm(RewritePattern):

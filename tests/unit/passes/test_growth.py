@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from support.work import copied_operands, growth
-from xdsl.dialects.builtin import ModuleOp, f32, i1
+from xdsl.dialects.builtin import ModuleOp, TupleType, f32, i1
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.nn_norm import BatchNormOp
 from xrelay.dialects.relay.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.scope import IfOp, YieldOp
 from xrelay.dialects.relay.tensor_elementwise import AddOp, ExpOp
 from xrelay.dialects.relay.tensor_join import ConcatenateOp
-from xrelay.dialects.relay.tuples import TupleOp
+from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import tensor_type
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.infra.pipeline import parse_passes
@@ -57,6 +59,23 @@ def wide(size: int) -> ModuleOp:
             constant = graph.add(ConstantOp.of(np.full(20, number, np.float32)))
             ends.append(graph.call(AddOp, graph.block.args[0], constant))
     return ModuleOp([graph.function("main", graph.call(ConcatenateOp, graph.call(TupleOp, *ends)))])
+
+
+def wide_parameter(size: int) -> ModuleOp:
+    """A parameter that is a tuple, joined by one op."""
+    graph = Graph(TupleType((VECTOR,) * size))
+    return ModuleOp([graph.function("main", graph.call(ConcatenateOp, graph.block.args[0]))])
+
+
+def norms(size: int) -> ModuleOp:
+    """Batch norms behind one another."""
+    graph = Graph(tensor_type([1, 20, 1, 1], f32))
+    value: SSAValue = graph.block.args[0]
+    statistics = graph.add(ConstantOp.of(np.ones(20, np.float32)))
+    for _ in range(size):
+        value = graph.add(BatchNormOp.call(value, *[statistics] * 4))
+        value = graph.add(TupleGetItemOp.call(value, index=0))
+    return ModuleOp([graph.function("main", value)])
 
 
 def functions(size: int) -> ModuleOp:
@@ -117,6 +136,8 @@ ALONE = f"{TYPED},relay-fuse-ops{{fuse-opt-level=0}}"
         (f"{TYPED},relay-to-a-normal-form,relay-to-graph-normal-form", wide, 30),
         (f"{ALONE},relay-defuse-ops", wide, 20),
         (f"{ALONE},relay-outline-fused", wide, 20),
+        (f"{ALONE},relay-outline-fused", wide_parameter, 20),
+        ("relay-simplify-inference", norms, 5),
         (TYPED, functions, 20),
         ("relay-inline", functions, 20),
         ("relay-dead-code-elimination", functions, 20),
@@ -144,6 +165,14 @@ def test_work_grows_with_the_graph(names: str, make: Callable[[int], ModuleOp], 
 def test_a_wide_op_is_not_written_anew_for_each_operand(names: str) -> None:
     # 200 operands, half of which change: one after the other would be 20,000 copies.
     assert copied_operands(applied(names, wide)(100)) < 2_000
+
+
+def test_arguments_are_not_copied_for_each_field_of_a_tuple() -> None:
+    outline = applied(f"{ALONE},relay-outline-fused", wide_parameter)(100)
+    with patch.object(Block, "insert_arg", autospec=True, side_effect=Block.insert_arg) as insert:
+        outline()
+    # Each time the whole list of arguments is written anew.
+    assert insert.call_count < 10
 
 
 def test_a_chain_of_functions_is_inlined_without_copies() -> None:
