@@ -25,7 +25,7 @@ with effects, and ops without a use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -33,11 +33,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import IsTerminator, is_side_effect_free
+from xdsl.traits import IsTerminator
 
 from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.errors import PassError
+from xrelay.passes.relay.effects import side_effect_free_ops
 from xrelay.passes.relay.fuse_ops import PRIMITIVE
 from xrelay.passes.relay.scopes import Scopes
 
@@ -72,20 +73,21 @@ def violations(function: FuncOp) -> Iterator[str]:
     scopes = Scopes(function)
     if len(scopes.depths) == 1:
         return  # Without branches there is nothing to stand outside of.
+    free = side_effect_free_ops(function)
     for block in scopes.depths:
         for op in block.ops:
-            target = scopes.where_uses_meet(op) if _is_placed(op) else None
+            target = scopes.where_uses_meet(op) if _is_placed(op, free) else None
             if target is not None and target is not block:
                 place = format_location(op.location)
                 at = f" ({place})" if place is not None else ""
                 yield f"{op.name}{at} stands in {_name(block)}, its uses meet in {_name(target)}"
 
 
-def _is_placed(op: Operation) -> bool:
-    """Whether it matters where `op` stands, and it may be moved."""
+def _is_placed(op: Operation, free: Container[Operation]) -> bool:
+    """Whether it matters where `op` stands, and it may be moved; `free` are the ops without side effects."""
     if op.has_trait(IsTerminator) or isinstance(op, ConstantOp):
         return False
-    return is_side_effect_free(op) or isinstance(op, CallOp)
+    return op in free or isinstance(op, CallOp)
 
 
 def _name(block: Block) -> str:

@@ -32,10 +32,11 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import IsTerminator, is_side_effect_free
+from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.scope import FORM_ATTRIBUTE
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.effects import side_effect_free_ops
 from xrelay.passes.relay.fuse_ops import PRIMITIVE
 from xrelay.passes.relay.scopes import Scopes
 
@@ -60,12 +61,12 @@ def to_basic_block_normal_form(function: FuncOp) -> None:
     form = function.attributes.get(FORM_ATTRIBUTE)
     if len(function.body.blocks) != 1 or (isinstance(form, StringAttr) and form.data != "dataflow"):
         return
-    scopes = Scopes(function)
+    scopes, free = Scopes(function), side_effect_free_ops(function)
     # Last first, and what is inside an op before the op: the users of an op are placed before it is.
     for op in reversed(list(walk_ops(function))):
         if op.parent not in scopes.depths or not op.results or op.has_trait(IsTerminator):
             continue
-        if is_side_effect_free(op) or isinstance(op, CallOp):
+        if op in free or isinstance(op, CallOp):
             _place(op, scopes)
     function.attributes[FORM_ATTRIBUTE] = StringAttr(BBNF)
 

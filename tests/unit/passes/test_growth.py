@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -90,9 +91,9 @@ def functions(size: int) -> ModuleOp:
     return ModuleOp(found)
 
 
-def nested(size: int) -> ModuleOp:
+def nested(size: int, depth: int = 40) -> ModuleOp:
     """Branches in branches, forty levels of them, with `size` ops in each."""
-    levels = [Graph(tensor_type([], i1), VECTOR), *(Graph() for _ in range(40))]
+    levels = [Graph(tensor_type([], i1), VECTOR), *(Graph() for _ in range(depth))]
     flag, value = levels[0].block.args
     values: list[SSAValue] = []
     for level in levels:
@@ -165,6 +166,12 @@ def test_work_grows_with_the_graph(names: str, make: Callable[[int], ModuleOp], 
 def test_a_wide_op_is_not_written_anew_for_each_operand(names: str) -> None:
     # 200 operands, half of which change: one after the other would be 20,000 copies.
     assert copied_operands(applied(names, wide)(100)) < 2_000
+
+
+def test_branches_in_branches_are_asked_for_their_effects_without_recursion() -> None:
+    # xDSL asks by recursion: 600 levels are more than the interpreter's stack holds.
+    names = f"{TYPED},relay-to-basic-block-normal-form,relay-check-basic-block-normal-form"
+    applied(names, partial(nested, depth=600))(1)()
 
 
 def test_arguments_are_not_copied_for_each_field_of_a_tuple() -> None:
