@@ -1,10 +1,11 @@
 """Graph passes on graphs of 10,000 and 100,000 ops and on resnet50: CPU seconds, and what ten times the graph costs.
 
-    python benchmarks/bench_passes.py [--ops N] [--graphs a,b] [--passes a,b] [--text]
+    python benchmarks/bench_passes.py [--all] [--ops N] [--graphs a,b] [--passes a,b] [--text]
 
-For each graph of `pass_graphs.py`: the whole default pipeline at opt_level 3 pass by pass, each on what the one before
-left, and the other passes of relay; with `--text` its text printed, parsed and verified too. For resnet50, of the
-frontend's light models with random weights: all of that. The exit code is 1 where a pass takes more than 10 s at the
+For a chain, diamonds, 10,000 branches and resnet50: the whole default pipeline at opt_level 3 pass by pass, each on
+what the one before left. With `--all`, which takes half an hour: every graph of `pass_graphs.py`, and the other passes
+of relay. With `--text` the text of a graph printed, parsed and verified too. Resnet50 is that of the frontend's light
+models with random weights. The exit code is 1 where a pass takes more than 10 s at the
 larger size, grows more than 12 times, or resnet50's pipeline takes more than 1.5 s. Growth is judged where it can be
 told from noise: of passes that take a second. Printing, parsing and verifying are shown only.
 """
@@ -40,6 +41,8 @@ OTHERS = (
     "relay-defuse-ops",
 )
 """Passes that the default pipeline lacks, in an order in which each has something to do."""
+USUAL = ("resnet50", "chain", "ladder", "wide")
+"""The graphs without `--all`."""
 SLOW, GROWTH, NETWORK = 10.0, 12.0, 1.5
 """Seconds that a pass may take, how many times more for ten times the graph, and seconds for resnet50's pipeline."""
 TELLING = 1.0
@@ -86,16 +89,15 @@ def text_rows(module: ModuleOp) -> list[Row]:
     ]
 
 
-def measure(make: Callable[[], ModuleOp], passes: list[str], *, text: bool) -> list[Row]:
-    """All rows of one graph; without `passes` the default ones."""
+def measure(make: Callable[[], ModuleOp], passes: list[str], *, text: bool, others: bool) -> list[Row]:
+    """All rows of one graph; without `passes` the default ones, and the other ones where that is wanted."""
     module = make()
-    other = module.clone()
     rows = text_rows(module) if text else []
     chosen = timed(passes if passes else pipeline(), module)
     rows += [*chosen, (TOGETHER, sum(time for _, time in chosen))]
-    if not passes:
+    if others:
         del module
-        rows += timed(["relay-infer-type", *OTHERS], other)[1:]
+        rows += timed(["relay-infer-type", *OTHERS], make())[1:]
     return rows
 
 
@@ -112,14 +114,14 @@ def compare(small: list[Row], large: list[Row]) -> bool:
     return fine
 
 
-def resnet50(passes: list[str]) -> bool:
+def resnet50(passes: list[str], *, others: bool) -> bool:
     """Print what each pass takes on resnet50; whether they keep to their limit together."""
     from xrelay.frontend.onnx import import_onnx
     from xrelay.frontend.onnx.light_models import light_model
 
     model = light_model("resnet50")
     timed(pipeline(), import_onnx(model))  # What a process imports once is no cost of a graph.
-    rows = measure(lambda: import_onnx(model), passes, text=True)
+    rows = measure(lambda: import_onnx(model), passes, text=True, others=others)
     sys.stdout.write("resnet50\n")
     for name, time in rows:
         sys.stdout.write(f"  {name:38} {time:8.3f} s\n")
@@ -132,20 +134,22 @@ def main() -> int:
     """Print the tables; the exit code is 1 where something took longer than it may."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ops", type=int, default=100_000, help="how large the larger graph is (100000)")
-    parser.add_argument("--graphs", default=",".join(("resnet50", *GRAPHS)), help="which graphs, separated by commas")
+    parser.add_argument("--graphs", default="", help="which graphs, separated by commas")
+    parser.add_argument("--all", action="store_true", help="every graph and every pass: half an hour")
     parser.add_argument("--passes", default="", help="which passes instead, separated by commas")
     parser.add_argument("--text", action="store_true", help="print, parse and verify too: minutes")
     args = parser.parse_args()
     passes: list[str] = args.passes.split(",") if args.passes else []
-    fine = True
-    for graph in args.graphs.split(","):
+    usual = ("resnet50", *GRAPHS) if args.all else USUAL
+    others, fine = args.all and not passes, True
+    for graph in args.graphs.split(",") if args.graphs else usual:
         if graph == "resnet50":
-            fine = resnet50(passes) and fine
+            fine = resnet50(passes, others=others) and fine
             continue
         sys.stdout.write(f"{graph}, {args.ops // 10} and {args.ops} ops\n")
         found: list[list[Row]] = []
         for ops in (args.ops // 10, args.ops):
-            found.append(measure(lambda make=GRAPHS[graph], ops=ops: make(ops), passes, text=args.text))
+            found.append(measure(lambda make=GRAPHS[graph], ops=ops: make(ops), passes, text=args.text, others=others))
             gc.collect()
         fine = compare(*found) and fine
     return int(not fine)
