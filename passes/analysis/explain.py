@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr, FusedLoc, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import format_location
@@ -18,7 +18,7 @@ from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.passes.analysis.forward_graph import ForwardGraph
 from xrelay.passes.analysis.fusion_decision import FusionDecision
-from xrelay.passes.analysis.fusion_hints import FUSE_WITH, names_of
+from xrelay.passes.analysis.fusion_hints import hint_of, names_of
 from xrelay.passes.analysis.op_patterns import is_fusable_scalar
 from xrelay.passes.analysis.partition import FusionOptions, Partition
 from xrelay.passes.relay.fuse_ops import FunctionFusion, fuse_module
@@ -119,8 +119,8 @@ def _is_shown(op: Operation) -> bool:
 
 def _explain_op(node: int, op: Operation, operator: str) -> ExplainedOp:
     value = op.results[0].name_hint if op.results else None
-    hint = op.attributes.get(FUSE_WITH)
-    wanted = hint.data if isinstance(hint, StringAttr) else None
+    hint = hint_of(op)
+    wanted = None if hint is None else hint.data
     return ExplainedOp(node, operator, value, _places(op.location), wanted, frozenset({*names_of(op), f"#{node}"}))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
@@ -153,10 +154,17 @@ def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:
     """What became of the op's `relay.fuse_with`; `None` without one."""
     if op.hint is None:
         return None
-    wanted = block.graph.hints.get(op.node)
+    wanted = block.graph.hints.get(op.node, frozenset())
     decision = block.decision(op.node)
-    if wanted is None:
-        return f'"{op.hint}" names no op behind this one; without effect'
-    if wanted != decision.post_dominator:
-        return f'"{op.hint}" is {block.name(wanted)}, not the post-dominator; without effect'
-    return f'"{op.hint}": asked first, ' + ("and fused" if decision.fused else "but the fusion is not legal")
+    target = decision.post_dominator
+    if target is not None and target in wanted:
+        return f'"{op.hint}": asked first, ' + ("and fused" if decision.fused else "but the fusion is not legal")
+    if len(wanted) == 1:
+        return f'"{op.hint}" is {block.name(next(iter(wanted)))}, not the post-dominator; without effect'
+    if wanted:
+        return f'"{op.hint}" is the name of {len(wanted)} ops, none of them the post-dominator; without effect'
+    names = sorted(block.ops[target].names) if target in block.ops else []
+    close = get_close_matches(op.hint, names, n=1)
+    return f'"{op.hint}" names no op of this function; without effect' + (
+        f', did you mean "{close[0]}"?' if close else ""
+    )

@@ -8,6 +8,7 @@ order a node comes after everything it uses: `0 … n-1` is a topological order,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -50,8 +51,8 @@ class ForwardGraph:
     """The operands, variables apart, whose groups count among the arguments of the node's kernel (`arguments.py`)."""
     dynamic_extents: list[int] = field(default_factory=list[int])
     """How many dimensions of the node's result are unknown; each is one more output of its kernel."""
-    hints: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
-    """Nodes that ask to be fused with a certain node behind them; `None` where there is no such node."""
+    hints: dict[int, AbstractSet[int]] = field(default_factory=dict[int, AbstractSet[int]])
+    """Nodes that ask to be fused with their post-dominator if it is one of certain nodes."""
 
     def __len__(self) -> int:
         return len(self.names)

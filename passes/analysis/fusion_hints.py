@@ -30,28 +30,22 @@ FUSE_WITH = "relay.fuse_with"
 
 
 def resolve_hints(nodes: FunctionGraph) -> None:
-    """Enter the hints of the block's ops into its graph."""
-    for op, node in nodes.numbers.items():
-        hint = op.attributes.get(FUSE_WITH) if isinstance(op, Operation) else None
-        if isinstance(hint, StringAttr):
-            nodes.graph.hints[node] = _nearest_behind(nodes, node, hint.data)
+    """Enter the hints of the function's ops into its graph, each as the nodes that have the name; linear."""
+    hints = {node: hint.data for op, node in nodes.numbers.items() if (hint := hint_of(op)) is not None}
+    if not hints:
+        return
+    called: dict[str, set[int]] = {name: set() for name in hints.values()}
+    for node, ref in enumerate(nodes.refs):
+        for name in names_of(ref):
+            if name in called:
+                called[name].add(node)
+    nodes.graph.hints.update((node, called[name]) for node, name in hints.items())
 
 
-def _nearest_behind(nodes: FunctionGraph, node: int, name: str) -> int | None:
-    """The nearest consumer, direct or not, that is called `name`."""
-    seen, level = {node}, [node]
-    while level:
-        reached: list[int] = []
-        for current in level:
-            for edge in nodes.graph.outputs[current]:
-                if edge.consumer not in seen:
-                    seen.add(edge.consumer)
-                    reached.append(edge.consumer)
-        found = [consumer for consumer in reached if name in names_of(nodes.refs[consumer])]
-        if found:
-            return min(found)
-        level = reached
-    return None
+def hint_of(ref: Operation | SSAValue) -> StringAttr | None:
+    """The hint on an op; an attribute of the name that is no string is none."""
+    hint = ref.attributes.get(FUSE_WITH) if isinstance(ref, Operation) else None
+    return hint if isinstance(hint, StringAttr) else None
 
 
 def names_of(ref: Operation | SSAValue) -> Mapping[str, str]:

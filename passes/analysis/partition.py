@@ -158,10 +158,7 @@ class _Partitioner:
 
     def _hinted(self) -> list[int]:
         """The nodes whose hint names their post-dominator: each phase asks them first, by the same rules."""
-        hints = self.graph.hints
-        return sorted(
-            node for node, wanted in hints.items() if wanted is not None and wanted == self.tree.parents[node]
-        )
+        return sorted(node for node, wanted in self.graph.hints.items() if self.tree.parents[node] in wanted)
 
     def _distances(self) -> list[int]:
         distances = [0] * len(self.outputs)

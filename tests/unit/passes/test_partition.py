@@ -352,7 +352,7 @@ def test_a_hint_gives_the_sum_to_the_other_conv(g: GraphBuilder):
     total = g.sum_of(left, right)
     graph = g.returns(total)
     assert fused_groups(graph) == groups({left, total})
-    graph.hints[right] = total
+    graph.hints[right] = {total}
     assert fused_groups(graph) == groups({right, total})
 
 
@@ -365,5 +365,5 @@ def test_a_hint_makes_no_illegal_fusion(g: GraphBuilder):
     expected = fused_groups(graph)
     # A conv takes no reshape; the relu is not the conv's post-dominator; nothing behind it has the name.
     for wanted in (flat, relu, None):
-        graph.hints[conv] = wanted
+        graph.hints[conv] = set() if wanted is None else {wanted}
         assert fused_groups(graph) == expected == groups({flat, relu})

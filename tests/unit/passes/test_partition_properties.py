@@ -42,7 +42,7 @@ def random_graphs(draw: st.DrawFn) -> ForwardGraph:
         if not graph.outputs[node] or draw(st.integers(0, 9)) == 0:
             graph.mark_extern(node)
         elif draw(st.integers(0, 3)) == 0:
-            graph.hints[node] = draw(st.sampled_from([edge.consumer for edge in graph.outputs[node]]))
+            graph.hints[node] = {draw(st.sampled_from([edge.consumer for edge in graph.outputs[node]]))}
     return graph
 
 
