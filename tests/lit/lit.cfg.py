@@ -19,6 +19,16 @@ config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
 # lit hands tests an empty environment; the tools are those of the Python that runs lit.
 bin_dir = str(Path(sys.executable).parent)
 config.environment["PATH"] = os.pathsep.join([bin_dir, os.environ.get("PATH", "")])
+if lit_config.params.get("tools") != "scripts":
+    sys.path.append(str(Path(__file__).parents[1]))
+    from support.tool_server.launch import start
+
+    tools = ["xrelay-opt", "xrelay", "filecheck", "python"]
+    shims = start([Path(bin_dir) / tool for tool in tools], config.environment)
+    if shims is not None:
+        config.environment["PATH"] = os.pathsep.join([shims, config.environment["PATH"]])
+    else:
+        lit_config.note("no tool server: every command starts its tool anew")
 config.environment["XRELAY_CACHE_DIR"] = str(Path(config.test_exec_root) / "cache")
 
 try:

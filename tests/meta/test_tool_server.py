@@ -1,0 +1,135 @@
+"""The fork server of the lit tests against the scripts that it stands for: the same output, the same end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.tool_server.launch import start, stop
+
+BIN = Path(sys.executable).parent
+TOOLS = ("xrelay-opt", "xrelay", "filecheck", "python")
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork: lit runs the scripts")
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "XRELAY_DEBUG": ""}
+WHERE_AM_I = "import os, sys; print(os.getcwd(), os.environ['XRELAY_X'], sys.argv[1:], sys.stdin.read())"
+IS_FORK = "import sys; print('support.tool_server.server' in sys.orig_argv)"
+
+
+@pytest.fixture(scope="module")
+def shims() -> Iterator[Path]:
+    folder = start([BIN / tool for tool in TOOLS], ENVIRONMENT, ["xrelay.tools.xrelay_opt"])
+    assert folder is not None
+    yield Path(folder)
+    stop(folder)
+    assert not Path(folder).exists()
+
+
+def run(
+    folder: Path, command: list[str], text: str = "", cwd: Path | None = None, **variables: str
+) -> tuple[int, str, str]:
+    program, *arguments = command
+    done = subprocess.run(
+        [str(folder / program), *arguments],
+        input=text,
+        cwd=cwd,
+        env=ENVIRONMENT | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["xrelay-opt", "-p", "canonicalize"], 0),
+        (["xrelay-opt", "-p", "no-such-pass"], 2),
+        (["xrelay-opt", "-p", "parse"], 2),
+        (["xrelay", "--version"], 0),
+        (["xrelay", "inspect", "no-such-file.onnx"], 1),
+        (["filecheck", "--version"], 0),
+        (["python", "-c", "raise SystemExit('said on stderr')"], 1),
+        (["python", "-c", "import os; os.abort()"], -signal.SIGABRT),
+        (["python", "-c", "import sys; sys.stdout.close(); sys.exit(3)"], 3),
+        (["python", "-c", "import atexit; atexit.register(print, 'last'); print('first')"], 0),
+        (["python", "-m", "this"], 0),
+    ],
+)
+def test_a_shim_ends_as_the_script(shims: Path, command: list[str], code: int) -> None:
+    text = "builtin.module {}"
+    script = run(BIN, command, text)
+    assert run(shims, command, text) == script
+    assert script[0] == code
+
+
+def test_an_uncaught_exception_is_shown(shims: Path) -> None:
+    code, out, err = run(shims, ["python", "-c", "print('before'); 1 / 0"])
+    assert (code, out) == (1, "before\n")
+    assert err.startswith("Traceback")
+    assert err.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_folder_environment_arguments_and_files_travel(shims: Path, tmp_path: Path) -> None:
+    done = run(shims, ["python", "-c", WHERE_AM_I, "a b", "é", ""], "text", tmp_path, XRELAY_X="set")
+    assert done == (0, f"{tmp_path} set ['a b', 'é', ''] text\n", "")
+
+
+def test_a_run_leaves_nothing_to_the_next(shims: Path) -> None:
+    leave = "import os, sys; os.chdir('/'); os.environ['XRELAY_LEFT'] = '1'; sys.left = 1"
+    assert run(shims, ["python", "-c", leave])[0] == 0
+    look = "import os, sys; print(os.getcwd() == '/', 'XRELAY_LEFT' in os.environ, hasattr(sys, 'left'))"
+    assert run(shims, ["python", "-c", look])[1] == "False False False\n"
+
+
+def test_another_environment_gets_the_script_itself(shims: Path, tmp_path: Path) -> None:
+    (tmp_path / "planted.py").touch()
+    assert run(shims, ["python", "-c", IS_FORK])[1] == "True\n"
+    assert run(shims, ["python", "-c", IS_FORK], PYTHONPATH=str(tmp_path))[1] == "False\n"
+    assert run(shims, ["python", "-c", "import planted"], PYTHONPATH=str(tmp_path))[0] == 0
+
+
+def test_a_child_dies_with_its_shim(shims: Path) -> None:
+    code = "import os, signal; print(os.getpid(), flush=True); signal.pause()"
+    shim = subprocess.Popen([str(shims / "python"), "-c", code], env=ENVIRONMENT, stdout=subprocess.PIPE)
+    assert shim.stdout is not None
+    assert int(shim.stdout.readline()) != shim.pid
+    shim.kill()
+    # The pipe ends when the child, which holds it too, is gone.
+    assert shim.communicate()[0] == b""
+    assert shim.returncode == -signal.SIGKILL
+
+
+def test_without_its_server_a_shim_is_the_script(shims: Path, tmp_path: Path) -> None:
+    shim = tmp_path / "python"
+    shim.write_text((shims / "python").read_text().replace(str(shims / "socket"), str(tmp_path / "socket")))
+    shim.chmod(0o755)
+    assert run(tmp_path, ["python", "-c", IS_FORK])[1] == "False\n"
+
+
+def test_no_server_where_no_socket_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    too_long = tmp_path / ("long" * 50)
+    too_long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(too_long))
+    assert start([BIN / "python"], ENVIRONMENT, []) is None
+    assert list(too_long.iterdir()) == []
+
+
+def test_a_server_that_ends_does_not_leave_a_run_behind() -> None:
+    folder = start([BIN / "python"], ENVIRONMENT, [])
+    assert folder is not None
+    code = "import signal; print('ready', flush=True); signal.pause()"
+    shim = subprocess.Popen([f"{folder}/python", "-c", code], env=ENVIRONMENT, stdout=subprocess.PIPE)
+    assert shim.stdout is not None
+    shim.stdout.readline()
+    stop(folder)
+    assert shim.communicate()[0] == b""
+    assert shim.returncode == 1

@@ -1,0 +1,84 @@
+"""Turns a fork of the server into the process that a shim stands for."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import runpy
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple, Never, TextIO
+
+
+class Request(NamedTuple):
+    """What a shim was started with."""
+
+    program: str
+    arguments: list[str]
+    folder: str
+    environment: dict[bytes, bytes]
+    files: list[int]
+
+
+def is_python(program: str) -> bool:
+    """Whether a program is this interpreter and not one of its scripts."""
+    return Path(program).name.startswith("python")
+
+
+def become(request: Request) -> None:
+    """Take over what a process gets from its parent."""
+    for target, file in enumerate(request.files):
+        os.dup2(file, target)
+        os.close(file)
+    os.chdir(request.folder)
+    for name in os.environb.keys() - request.environment.keys():
+        del os.environb[name]
+    os.environb.update(request.environment)
+    tempfile.tempdir = None
+    # Python chose the buffers of its three streams for the server's files.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        old: TextIO = getattr(sys, name)
+        buffering = 1 if name == "stderr" else -1
+        new = open(old.fileno(), mode, buffering, old.encoding, old.errors, closefd=False)  # noqa: SIM115
+        setattr(sys, name, new)
+        setattr(sys, f"__{name}__", new)
+
+
+def run(request: Request) -> Never:
+    """Run the program and exit as the interpreter does, but for taking every loaded module to pieces: 0.1 s of work."""
+    code = 0
+    try:
+        execute(request)
+    except SystemExit as error:
+        if isinstance(error.code, str):
+            raise
+        code = error.code or 0
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        # The interpreter knows what to say of a stream that is broken or closed.
+        sys.exit(code)
+    os._exit(code)
+
+
+def execute(request: Request) -> None:
+    """Run the program as `__main__`; its exceptions, SystemExit among them, are for the interpreter as ever."""
+    program, arguments = request.program, request.arguments
+    if is_python(program):
+        program, *arguments = arguments
+    if program == "-c":
+        code, *arguments = arguments
+        sys.argv, sys.path[0] = ["-c", *arguments], ""
+        sys.modules["__main__"] = module = ModuleType("__main__")
+        exec(compile(code, "<string>", "exec", dont_inherit=True), module.__dict__)
+    else:
+        sys.argv, sys.path[0] = [program, *arguments], str(Path(program).parent)
+        runpy.run_path(program, run_name="__main__")
