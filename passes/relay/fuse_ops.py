@@ -33,15 +33,16 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.scope import YieldOp
+from xrelay.errors import PassError
 from xrelay.passes.analysis.op_kinds import OpKind, kind_of
 from xrelay.passes.analysis.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar
 from xrelay.passes.analysis.partition import FusionOptions, Partition, partition
@@ -54,6 +55,9 @@ PRIMITIVE = "relay.primitive"
 """Marks functions that are kernels."""
 RESHAPE_ONLY = "relay.reshape_only"
 """Marks groups whose result is their operand's bytes under another shape."""
+
+
+_PATTERN_NAMES = {pattern: StringAttr(pattern.relay_name) for pattern in OpPatternKind}
 
 
 @dataclass(frozen=True)
@@ -189,42 +193,37 @@ def make_group(
     """
     root = ops[-1]
     result = root.results[0]
-    operators = [op for op in ops if kind_of(op) is not OpKind.CONSTANT]
+    operators = ops if len(ops) == 1 else [op for op in ops if kind_of(op) is not OpKind.CONSTANT]
     location = root.location if len(operators) == 1 else fuse_locations(op.location for op in operators)
     inputs = _Inputs.of(ops, results, link_params=link_params)
     body = Block(arg_types=[value.type for value in inputs.arguments])
     for number, parameter in enumerate(body.args):
         parameter.name_hint = f"p{number}"
-    group = _fused_op(names.unique(group_name(ops)), inputs.arguments, result.type, Region(body), pattern, anchor)
-    group.location = location
+    properties = {"group_name": StringAttr(names.unique(group_name(operators)))}
+    if isinstance(anchor, RelayOp):
+        properties["anchor"] = StringAttr(anchor.relay_name())
+    properties["pattern"] = _PATTERN_NAMES[pattern]
+    group = FusedOp.create(
+        operands=inputs.arguments,
+        result_types=[result.type],
+        properties=properties,
+        regions=[Region(body)],
+        location=location,
+    )
     if all(_is_reshape(op) for op in operators):
         group.attributes[RESHAPE_ONLY] = UnitAttr()
-    Rewriter.insert_op(group, InsertPoint.before(root))
+    around = root.parent
+    if around is None:
+        raise PassError(f"relay-fuse-ops: {root.name} is in no block")
+    around.insert_op_before(group, root)
     group.result.name_hint = result.name_hint
     if results is None:
         result.replace_all_uses_with(group.result)
     _move_into(body, ops, inputs)
-    end = YieldOp.create(operands=[result])
-    end.location = location
-    body.add_op(end)
+    body.add_op(YieldOp.create(operands=[result], location=location))
     if results is not None:
         results.add(result, group.result)
     return group
-
-
-def _fused_op(
-    name: str,
-    arguments: Sequence[SSAValue],
-    type: Attribute,
-    body: Region,
-    pattern: OpPatternKind,
-    anchor: Operation | None,
-) -> FusedOp:
-    properties = {"group_name": StringAttr(name)}
-    if isinstance(anchor, RelayOp):
-        properties["anchor"] = StringAttr(anchor.relay_name())
-    properties["pattern"] = StringAttr(pattern.relay_name)
-    return FusedOp.create(operands=arguments, result_types=[type], properties=properties, regions=[body])
 
 
 @dataclass(frozen=True)
@@ -241,14 +240,15 @@ class _Inputs:
     @staticmethod
     def of(ops: Sequence[Operation], results: Replacements | None, *, link_params: bool) -> _Inputs:
         """The inputs of a group of `ops`, with what `results` says to stand for them."""
-        inside = {result for op in ops for result in op.results}
+        known: set[SSAValue] = {result for op in ops for result in op.results}
         arguments: dict[SSAValue, int] = {}
         position: dict[SSAValue, int] = {}
         linked: dict[SSAValue, ConstantOp] = {}
         for op in ops:
             for operand in op.operands:
-                if operand in inside or operand in position or operand in linked:
+                if operand in known:
                     continue
+                known.add(operand)
                 value = operand if results is None else results.of(operand)
                 constant = _constant(value)
                 if constant is not None and (link_params or is_fusable_scalar(constant)):
@@ -269,13 +269,14 @@ def _move_into(body: Block, ops: Sequence[Operation], inputs: _Inputs) -> None:
     for op in ops:
         operands = tuple(op.operands)
         for operand in operands:
-            if operand in inputs.linked and operand not in known:
+            if inputs.linked and operand in inputs.linked and operand not in known:
                 constant = inputs.linked[operand].clone()
                 body.add_op(constant)
                 known[operand] = constant.result
         op.detach()
-        if any(operand in known for operand in operands):
-            op.operands = [known.get(operand, operand) for operand in operands]
+        new = tuple(known.get(operand, operand) for operand in operands)
+        if new != operands:
+            op.operands = new
         body.add_op(op)
 
 
