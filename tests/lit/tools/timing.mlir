@@ -14,13 +14,15 @@
 // TREE: {{  }}canonicalize
 // TREE: print
 // TREE: 100.0%  total
-// STATISTICS: relay-simplify-inference 5 -> 3 -1 relay.nn.dropout, -1 relay.tuple_get_item
+// STATISTICS: relay-simplify-inference 7 -> 3 -1 relay.nn.dropout, -1 relay.tuple, -2 relay.tuple_get_item
 // STATISTICS: SimplifyDropout tried {{[0-9]+}}, hit 1
-// STATISTICS: TakeFieldOfTuple tried {{[0-9]+}}, hit
+// STATISTICS: TakeFieldOfTuple tried {{[0-9]+}}, hit 1
 // JSON: {"name": "total", "seconds": {{.*}}, "own_seconds": {{.*}}, "steps": [{"name": "parse"
 // JSON: {"name": "passes", {{.*}} "steps": [{"name": "relay-simplify-inference"
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %d = relay.nn.dropout(%x) : (tensor<4x8xf32>) -> tuple<tensor<4x8xf32>, tensor<4x8xf32>>
   %y = relay.tuple_get_item(%d) {index = 0 : i64} : (tuple<tensor<4x8xf32>, tensor<4x8xf32>>) -> tensor<4x8xf32>
-  func.return %y : tensor<4x8xf32>
+  %t = relay.tuple(%y, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tuple<tensor<4x8xf32>, tensor<4x8xf32>>
+  %z = relay.tuple_get_item(%t) {index = 0 : i64} : (tuple<tensor<4x8xf32>, tensor<4x8xf32>>) -> tensor<4x8xf32>
+  func.return %z : tensor<4x8xf32>
 }
