@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.passes.analysis.forward_graph import Edge, ForwardGraph
@@ -24,8 +24,7 @@ class FusionRule(Enum):
     TUPLE = "a field joins a tuple only where the tuple was fused into an injective op and the field is of no heavy op"
 
 
-@dataclass(frozen=True, slots=True)
-class FusionDecision:
+class FusionDecision(NamedTuple):
     """What was decided about `node`.
 
     `blocker` is the node whose group does not fit, or the edge whose pattern does not; `found` and `limit` are the

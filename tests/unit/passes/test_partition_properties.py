@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.fusion_oracle import Node, OracleGraph, oracle_partition
 
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.passes.analysis.forward_graph import ForwardGraph, Use
+from xrelay.passes.analysis.forward_graph import Edge, ForwardGraph, Use
 from xrelay.passes.analysis.fusion_decision import FusionRule
 from xrelay.passes.analysis.partition import FusionOptions, partition
 from xrelay.passes.analysis.post_dominators import post_dominator_tree
@@ -178,6 +178,60 @@ def test_a_refusal_by_a_limit_goes_when_the_limit_does(graph: ForwardGraph, opti
         if not decision.fused and decision.post_dominator is not None and decision.rule in lifted:
             after = partition(graph, lifted[decision.rule]).decisions[decision.node]
             assert after.fused or after.rule is not decision.rule
+
+
+# --- what would have to change, changed
+
+
+def simplified(graph: ForwardGraph, simpler: Edge) -> ForwardGraph:
+    """`graph` with one edge made elementwise."""
+    result = ForwardGraph()
+    for node, name in enumerate(graph.names):
+        edges = [edge for operand in dict.fromkeys(graph.operands[node]) for edge in graph.outputs[operand]]
+        uses = [
+            Use(edge.producer, OpPatternKind.ELEM_WISE if edge == simpler else edge.pattern)
+            for edge in edges
+            if edge.consumer == node
+        ]
+        result.add(name, graph.patterns[node], uses, own_arguments=graph.own_arguments[node])
+    for node in range(len(graph)):
+        if graph.extern[node]:
+            result.mark_extern(node)
+    result.hints = graph.hints
+    return result
+
+
+@given(random_graphs())
+@settings(max_examples=80, deadline=None)
+def test_a_blocking_edge_made_elementwise_blocks_no_more(graph: ForwardGraph):
+    for decision in partition(graph).decisions:
+        if isinstance(decision.blocker, Edge):
+            after = partition(simplified(graph, decision.blocker)).decisions[decision.node]
+            assert not isinstance(after.blocker, Edge) or after.blocker[:2] != decision.blocker[:2]
+
+
+@given(random_graphs())
+@settings(max_examples=80, deadline=None)
+def test_a_heavy_op_that_came_too_late_is_not_kept_out_by_the_other_when_hinted(graph: ForwardGraph):
+    graph.hints.clear()
+    before = partition(graph)
+    for decision in before.decisions:
+        sink = decision.post_dominator
+        if decision.rule is not FusionRule.ANCHOR or sink is None or decision.blocker != sink:
+            continue
+        if before.anchors[before.roots[sink]] not in (None, sink):
+            after = partition(replace(graph, hints={decision.node: {sink}})).decisions[decision.node]
+            assert after.fused or after.blocker != sink
+
+
+@given(random_graphs())
+@settings(max_examples=60, deadline=None)
+def test_an_op_seen_outside_gets_a_post_dominator_when_it_is_not(graph: ForwardGraph):
+    for node, decision in enumerate(partition(graph).decisions):
+        if decision.rule is FusionRule.POST_DOMINATOR and graph.extern[node] and len(graph.outputs[node]) == 1:
+            graph.extern[node] = False
+            assert partition(graph).decisions[node].post_dominator == graph.outputs[node][0].consumer
+            graph.extern[node] = True
 
 
 # --- scale
