@@ -108,11 +108,12 @@ class _Rewriting:
 
     def _note_removal(self, op: Operation) -> None:
         """Forget `op` and what is inside of it; what only it used will be unused."""
-        for gone in walk_ops(op):
-            self._pending.pop(gone, None)
-        for operand in op.operands:
+        gone = list(walk_ops(op))
+        for operand in (operand for one in gone for operand in one.operands):
             if isinstance(operand, OpResult):
                 self._push(operand.op)
+        for one in gone:
+            self._pending.pop(one, None)
 
 
 def constant_of(value: SSAValue) -> Array | None:

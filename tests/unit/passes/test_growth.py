@@ -182,6 +182,18 @@ def test_arguments_are_not_copied_for_each_field_of_a_tuple() -> None:
     assert insert.call_count < 10
 
 
+def test_what_only_an_unused_branch_uses_goes_with_it() -> None:
+    graph, inner, other = Graph(tensor_type([], i1), VECTOR), Graph(), Graph()
+    flag, value = graph.block.args
+    used = graph.add(ExpOp.call(value))
+    for branch in (inner, other):
+        branch.block.add_op(YieldOp(used))
+    graph.add(IfOp(flag, VECTOR, Region(inner.block), Region(other.block)))
+    module = ModuleOp([graph.function("main", value)])
+    applied("relay-simplify-inference", lambda _: module)(1)()
+    assert [op.name for op in graph.block.ops] == ["func.return"]
+
+
 def test_a_chain_of_functions_is_inlined_without_copies() -> None:
     module = functions(100)
     assert inline_calls(module, max_ops=0) == 99
