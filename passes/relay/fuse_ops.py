@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -199,14 +199,10 @@ def make_group(
     body = Block(arg_types=[value.type for value in inputs.arguments])
     for number, parameter in enumerate(body.args):
         parameter.name_hint = f"p{number}"
-    properties = {"group_name": StringAttr(names.unique(group_name(operators)))}
-    if isinstance(anchor, RelayOp):
-        properties["anchor"] = StringAttr(anchor.relay_name())
-    properties["pattern"] = _PATTERN_NAMES[pattern]
     group = FusedOp.create(
         operands=inputs.arguments,
         result_types=[result.type],
-        properties=properties,
+        properties=_properties(names.unique(group_name(operators)), pattern, anchor),
         regions=[Region(body)],
         location=location,
     )
@@ -224,6 +220,15 @@ def make_group(
     if results is not None:
         results.add(result, group.result)
     return group
+
+
+def _properties(name: str, pattern: OpPatternKind, anchor: Operation | None) -> dict[str, Attribute]:
+    """What a group says of itself."""
+    properties: dict[str, Attribute] = {"group_name": StringAttr(name)}
+    if isinstance(anchor, RelayOp):
+        properties["anchor"] = StringAttr(anchor.relay_name())
+    properties["pattern"] = _PATTERN_NAMES[pattern]
+    return properties
 
 
 @dataclass(frozen=True)
