@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dims import Shape
+from xrelay.dialects.relay.dtypes import numpy_dtype
 from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
 from xrelay.dialects.relay.registry import get_relay_op
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
@@ -201,9 +202,11 @@ class NodeView:
 
     def scalar_like(self, value: float, index: int) -> SSAValue:
         """A rank-0 constant with the element type of input `index`."""
-        from xrelay.dialects.relay.dtypes import numpy_dtype
+        return self.scalar(value, self.input(index))
 
-        return self.emit_constant(np.array(value, dtype=numpy_dtype(self.element_type(index))))
+    def scalar(self, value: float, like: SSAValue) -> SSAValue:
+        """A rank-0 constant with the element type of the tensor `like`."""
+        return self.emit_constant(np.array(value, dtype=numpy_dtype(element_type_of(like.type))))
 
 
 def constant_value(value: SSAValue) -> Array | None:

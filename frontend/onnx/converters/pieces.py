@@ -66,8 +66,7 @@ def _stride(node: NodeView, value: SSAValue, axis: int, indices: Sequence[int], 
     if lacking:
         pads = [0] * (2 * len(shape))
         pads[2 * axis + 1] = lacking
-        zero = node.emit_constant(np.zeros((), numpy_dtype(element_type_of(value.type))))
-        whole = node.emit("nn.pad", whole, zero, pad_width=tuple(pads))
+        whole = node.emit("nn.pad", whole, node.scalar(0.0, value), pad_width=tuple(pads))
     rows = (*shape[:axis], len(indices), step, *shape[axis + 1 :])
     column = cut(node, node.emit("reshape", whole, newshape=rows), axis + 1, 0, 1)
     return node.emit("squeeze", column, axis=(axis + 1,))

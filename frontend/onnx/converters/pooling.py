@@ -34,19 +34,20 @@ def convert_average_pool(node: NodeView) -> SSAValue:
 @converts("GlobalAveragePool")
 def convert_global_average_pool(node: NodeView) -> SSAValue:
     """`nn.global_avg_pool2d` for two spatial dimensions, a mean over them for any other number."""
-    rank = len(node.shape(0))
-    if rank == 4:
-        return node.emit("nn.global_avg_pool2d", node.input(0))
-    return node.emit("mean", node.input(0), axis=tuple(range(2, rank)), keepdims=True)
+    return _global_pool(node, "nn.global_avg_pool2d", "mean")
 
 
 @converts("GlobalMaxPool")
 def convert_global_max_pool(node: NodeView) -> SSAValue:
     """`nn.global_max_pool2d` for two spatial dimensions, a maximum over them for any other number."""
+    return _global_pool(node, "nn.global_max_pool2d", "max")
+
+
+def _global_pool(node: NodeView, pool: str, reduction: str) -> SSAValue:
     rank = len(node.shape(0))
     if rank == 4:
-        return node.emit("nn.global_max_pool2d", node.input(0))
-    return node.emit("max", node.input(0), axis=tuple(range(2, rank)), keepdims=True)
+        return node.emit(pool, node.input(0))
+    return node.emit(reduction, node.input(0), axis=tuple(range(2, rank)), keepdims=True)
 
 
 def _window(node: NodeView) -> Window:

@@ -8,23 +8,18 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import element_type_of
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
 _SELU_ALPHA, _SELU_GAMMA = 1.67326319217681884765625, 1.05070102214813232421875
 
 
-def _scalar(node: NodeView, number: float, like: SSAValue) -> SSAValue:
-    return node.emit_constant(np.array(number, numpy_dtype(element_type_of(like.type))))
-
-
 def _times(node: NodeView, value: SSAValue, factor: float) -> SSAValue:
-    return node.emit("multiply", value, _scalar(node, factor, value))
+    return node.emit("multiply", value, node.scalar(factor, value))
 
 
 def _plus(node: NodeView, value: SSAValue, addend: float) -> SSAValue:
-    return node.emit("add", value, _scalar(node, addend, value))
+    return node.emit("add", value, node.scalar(addend, value))
 
 
 def _positive(node: NodeView) -> SSAValue:
@@ -61,7 +56,7 @@ def _exponential(node: NodeView, alpha: float, scale: float) -> SSAValue:
     x, dtype = node.input(0), numpy_dtype(node.element_type(0))
     if dtype.itemsize < np.dtype(np.float32).itemsize:
         x = node.emit("cast", x, dtype="float32")
-    argument = node.emit("minimum", x, _scalar(node, 0.0, x))
+    argument = node.emit("minimum", x, node.scalar(0.0, x))
     if scale != 1.0:
         argument = _times(node, argument, 1 / scale)
     below = _times(node, _plus(node, node.emit("exp", argument), -1.0), alpha)
