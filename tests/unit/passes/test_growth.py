@@ -8,14 +8,14 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from pass_graphs import Graph
 from support.work import copied_operands, growth
 from xdsl.dialects.builtin import ModuleOp, TupleType, f32, i1
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.nn_norm import BatchNormOp
-from xrelay.dialects.relay.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.scope import IfOp, YieldOp
 from xrelay.dialects.relay.tensor_elementwise import AddOp, ExpOp
 from xrelay.dialects.relay.tensor_join import ConcatenateOp
@@ -30,25 +30,6 @@ from xrelay.passes.relay.inline import inline_calls
 VECTOR = tensor_type([20], f32)
 LIMIT = 12.0
 """Work for ten times the graph: the bound of the whole project."""
-
-
-class Graph:
-    """Ops appended to a block, untyped."""
-
-    def __init__(self, *types: Attribute):
-        self.block = Block(arg_types=types)
-
-    def add(self, op: Operation) -> SSAValue:
-        self.block.add_op(op)
-        return op.results[0]
-
-    def call(self, op: type[RelayOp], *operands: SSAValue) -> SSAValue:
-        properties = op.properties_from({})
-        return self.add(op.create(operands=operands, result_types=[INCOMPLETE], properties=properties))
-
-    def function(self, name: str, result: SSAValue, visibility: str | None = None) -> FuncOp:
-        self.block.add_op(ReturnOp(result))
-        return FuncOp(name, (list(self.block.arg_types), [result.type]), Region(self.block), visibility)
 
 
 def wide(size: int) -> ModuleOp:
