@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from xrelay.errors import InputError
+from xrelay.errors import InputError, did_you_mean
 
 KIB = 1024
 
@@ -128,8 +128,7 @@ def cpu(name: str) -> Target:
     if known is None and (host := Target.host()).mcpu == name:
         return host
     if known is None:
-        close = get_close_matches(name, CPUS, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(CPUS)}"
+        hint = did_you_mean(name, CPUS, f"known are {', '.join(CPUS)}")
         raise InputError(f"no CPU is called {name!r}", help=hint)
     return replace(known, mcpu=name)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 import onnx
 from xdsl.ir import Attribute
@@ -11,7 +10,7 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.dims import ANY, Dim, is_dim_name, symbol
 from xrelay.dialects.relay.dtypes import element_type
 from xrelay.dialects.relay.types import tensor_type
-from xrelay.errors import ModelImportError, TypeInferenceError
+from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean
 from xrelay.frontend.onnx.graph import identifier
 
 
@@ -26,8 +25,7 @@ def check_shapes(shapes: Mapping[str, Sequence[int]], inputs: Sequence[onnx.Valu
     names = [value.name for value in inputs]
     for name in shapes:
         if name not in names:
-            near = get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "the inputs are " + ", ".join(map(repr, names))
+            hint = did_you_mean(name, names, "the inputs are " + ", ".join(map(repr, names)))
             raise ModelImportError(f"shapes names {name!r}, which is no input of the model", help=hint)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import cast, get_type_hints
 
@@ -18,7 +17,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
 
-from xrelay.errors import PassError
+from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError
 from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
@@ -213,8 +212,7 @@ def _check_options(pass_type: type[XdslModulePass], row: RelayPass, options: Map
     for name, value in options.items():
         if name not in known:
             names = [*known, *row.values]
-            close = get_close_matches(name, names, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"options: {', '.join(names) if names else 'none'}"
+            hint = did_you_mean(name, names, f"options: {', '.join(names) if names else 'none'}")
             raise PassArgumentError(f"[{row.name}] has no option {name!r}", help=hint)
         expected = hints[name]
         if not isa(value, expected) or (isinstance(value, bool) and expected is int):

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,7 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
-from xrelay.errors import PassError, XRelayError
+from xrelay.errors import PassError, XRelayError, did_you_mean
 from xrelay.passes.infra.collector import rare_collections
 from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.pass_info import PassArgumentError
@@ -103,8 +102,7 @@ def _expand(spec: str, available: PassTable, pipelines: Pipelines, group: str = 
 
 def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> PassError:
     """The error for a name that is not in a table: the closest known one as help, or `otherwise`."""
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
-    return PassError(f"no {kind} is called {name!r}", help=f"did you mean {close[0]!r}?" if close else otherwise)
+    return PassError(f"no {kind} is called {name!r}", help=did_you_mean(name, known, otherwise))
 
 
 def _instantiate(item: ArgSpec, available: PassTable) -> ModulePass:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import Enum
 
+from xrelay.errors import did_you_mean
 from xrelay.passes.infra.pass_info import PassArgumentError
 
 
@@ -200,8 +200,7 @@ def check_known(names: Iterable[str], what: str) -> frozenset[str]:
     found: set[str] = set()
     for name in names:
         if name not in _ROWS and name not in _OTHER_NAMES and name not in ELSEWHERE:
-            close = get_close_matches(name, known_names(), 1)
-            hint = f"did you mean {close[0]!r}?" if close else "make the pass before the context that names it"
+            hint = did_you_mean(name, known_names(), "make the pass before the context that names it")
             raise PassArgumentError(f"{what}: no pass is called {name!r}", help=hint)
         found.add(canonical(name))
     return frozenset(found)

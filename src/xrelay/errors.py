@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class XRelayError(Exception):
     """Base of every error that a user of xrelay can meet.
@@ -80,3 +82,11 @@ class ParseError(XRelayError):
 
 class VerificationError(XRelayError):
     """A module breaks a rule of its dialects, or of SSA form."""
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """What to do about a name that is not among `known`: the closest of them, or `otherwise` where none is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else otherwise

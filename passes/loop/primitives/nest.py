@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
@@ -13,7 +12,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, SchedulePrimi
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.dialects.loop.value_map import Space
-from xrelay.errors import ScheduleError
+from xrelay.errors import ScheduleError, did_you_mean
 
 
 def refusal(step: SchedulePrimitive, subject: str, reason: str, help: str) -> ScheduleError:
@@ -64,8 +63,7 @@ def find_block(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> Block
 
 
 def _not_found(kernel: func.FuncOp, what: str, name: str, known: list[str], step: SchedulePrimitive) -> ScheduleError:
-    close = get_close_matches(name, known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) if known else 'none'}"
+    hint = did_you_mean(name, known, f"there are {', '.join(known) if known else 'none'}")
     return refusal(step, f"{what} {name!r}", f"@{kernel.sym_name.data} has no such {what}", hint)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, cast
 
 import numpy as np
@@ -22,7 +21,7 @@ from xrelay.api.interface import NAME, main_function
 from xrelay.api.model import CompiledModel
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.types import merge_types
-from xrelay.errors import InputError
+from xrelay.errors import InputError, did_you_mean
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.relay import Expr, Function, Module
 from xrelay.runtime.artifact import Artifact
@@ -115,9 +114,8 @@ def _bind(function: FuncOp, params: Mapping[str, NDArray[Any]]) -> None:
     arguments = {_name(argument, attributes): argument for argument in block.args}
     for name in params:
         if name not in arguments:
-            close = get_close_matches(name, arguments, n=1)
-            known = f"did you mean {close[0]!r}?" if close else f"they are {', '.join(arguments)}"
-            raise InputError(f"no parameter is called {name!r}", help=known)
+            hint = did_you_mean(name, arguments, f"they are {', '.join(arguments)}")
+            raise InputError(f"no parameter is called {name!r}", help=hint)
     constants = [_constant(arguments[name], name, array) for name, array in params.items()]
     kept = [argument for argument in block.args if _name(argument, attributes) not in params]
     set_argument_attrs(function, [attributes[argument.index] for argument in kept])
