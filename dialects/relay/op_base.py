@@ -8,7 +8,7 @@ index-space definition in `xrelay.lowering.relay_to_topi`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from operator import index as integer
@@ -37,6 +37,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.relay import text_form
 from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ
 from xrelay.dialects.relay.dtypes import element_type
+from xrelay.dialects.relay.identity_memo import IdentityMemo
 from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_pattern import OpPatternKind
@@ -83,6 +84,15 @@ class RelayOp(IRDLOperation):
         where a constraint does not hold.
         """
         raise NotImplementedError(f"{self.name} has no shape rule")
+
+    def inferred_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """What `infer_type` gives, remembered: a network repeats its layers, with the same types and properties."""
+        key = _rule_key(type(self), operand_types, self.properties)
+        known = _INFERRED.get(key)
+        if known is None:
+            kept = (*operand_types, *self.properties.values())
+            known = _INFERRED.add(key, self.infer_type(operand_types), kept)
+        return known
 
     def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
         """Operand types refined by the others and the result: the rule read backwards.
@@ -138,7 +148,7 @@ class RelayOp(IRDLOperation):
         if not all(is_complete(type) for type in operand_types):
             return
         try:
-            inferred = self.infer_type(operand_types)
+            inferred = self.inferred_type(operand_types)
         except ConstraintError as error:
             raise VerifyException(_verifier_text(error)) from error
         found = self.results[0].type
@@ -188,9 +198,13 @@ class RelayOp(IRDLOperation):
     @classmethod
     def typed(cls, operands: Sequence[SSAValue], properties: Mapping[str, Attribute]) -> Self:
         """The op on `operands`, its result of the type that the shape rule gives; `ConstraintError` as that."""
+        types = [operand.type for operand in operands]
+        known = _INFERRED.get(_rule_key(cls, types, properties))
+        if known is not None:
+            return cls.create(operands=operands, result_types=[known], properties=properties)
         op = cls.create(operands=operands, result_types=[INCOMPLETE], properties=properties)
         try:
-            result_type = op.infer_type([operand.type for operand in operands])
+            result_type = op.inferred_type(types)
         except (XRelayError, ValueError):
             # xDSL's implicit builder has put the op into a block already.
             if op.parent is not None:
@@ -296,6 +310,15 @@ class RelayOp(IRDLOperation):
             if name in self.properties
             and (isinstance(definition, OptionalDef) or definition.default_value != self.properties[name])
         }
+
+
+_INFERRED = IdentityMemo[Attribute]()
+"""What shape rules gave."""
+
+
+def _rule_key(op: type[RelayOp], operand_types: Sequence[Attribute], properties: Mapping[str, Attribute]) -> Hashable:
+    """All that a shape rule may look at."""
+    return (op, *map(id, operand_types), *properties, *map(id, properties.values()))
 
 
 @lru_cache(maxsize=4096)

@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_attr_definition
 
 from xrelay.dialects.relay.dims import ANY, Dim, DimExpr, Shape, merge_dims
 from xrelay.dialects.relay.dims_attr import DimsAttr
+from xrelay.dialects.relay.identity_memo import IdentityMemo
 
 AnyTensorType: TypeAlias = TensorType[Attribute]
 """A builtin tensor type of any element type."""
@@ -42,6 +43,15 @@ def shape_of(type: Attribute) -> Shape:
 
     Raises `ValueError` where `type` is not a tensor or its `#relay.dims` lists another number of dimensions.
     """
+    known = _SHAPES.get(id(type))
+    return known if known is not None else _SHAPES.add(id(type), _find_shape(type), type)
+
+
+_SHAPES = IdentityMemo[Shape]()
+
+
+def _find_shape(type: Attribute) -> Shape:
+    """What `shape_of` says, worked out; every rule asks for shapes, mostly for the same ones."""
     if not isinstance(type, TensorType):
         raise ValueError(f"{type} is not a tensor type")
     extents = type.get_shape()

@@ -71,7 +71,7 @@ class TypeUpkeep:
             return
         self.inferred += 1
         self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
-        _set_type(op.results[0], op.infer_type(list(op.operand_types)))
+        _set_type(op.results[0], op.inferred_type(op.operand_types))
 
 
 def has_incomplete_types(functions: Iterable[Operation]) -> bool:

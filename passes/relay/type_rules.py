@@ -53,7 +53,7 @@ def _operator(op: RelayOp, solver: TypeSolver) -> None:
                 solver.refine(operand, type, op)
             types = [solver.type_of(operand) for operand in op.operands]
         if op.INFERS_FROM_INCOMPLETE or all(is_complete(type) for type in types):
-            solver.refine(op.results[0], op.infer_type(types), op)
+            solver.refine(op.results[0], op.inferred_type(types), op)
     except ConstraintError as error:
         raise TypeInferenceError(error.message, location=location_of(op), help=error.help) from error
 

@@ -16,9 +16,11 @@ from xdsl.printer import Printer
 from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.relay import LANGUAGE, RELAY
+from xrelay.dialects.relay.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.registry import relay_ops
 from xrelay.dialects.relay.scope import YieldOp
+from xrelay.dialects.relay.types import is_complete
 from xrelay.interpreters.relay.registry import _EVALUATORS
 
 OPERATORS = relay_ops()
@@ -56,6 +58,17 @@ def test_the_example_parses_and_round_trips(op):
     Printer(generic, print_generic_format=True).print_op(module)
     assert str(Parser(context, str(module)).parse_module()) == str(module)
     assert str(Parser(context, generic.getvalue()).parse_module()) == str(module)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_the_shape_rule_looks_at_types_and_properties_alone(name):
+    context = Context()
+    for dialect in (Builtin, Func, RELAY):
+        context.load_dialect(dialect)
+    for op in parse_example(context, example_of(OPERATORS[name])).walk():
+        if isinstance(op, RelayOp) and (op.INFERS_FROM_INCOMPLETE or all(map(is_complete, op.operand_types))):
+            bare = type(op).create(result_types=[INCOMPLETE], properties=op.properties)
+            assert bare.infer_type(op.operand_types) == op.inferred_type(op.operand_types)
 
 
 @pytest.mark.parametrize("op", list(RELAY.operations), ids=lambda op: op.name)
