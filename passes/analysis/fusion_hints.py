@@ -31,7 +31,8 @@ FUSE_WITH = "relay.fuse_with"
 
 def resolve_hints(nodes: FunctionGraph) -> None:
     """Enter the hints of the function's ops into its graph, each as the nodes that have the name; linear."""
-    hints = {node: hint.data for op, node in nodes.numbers.items() if (hint := hint_of(op)) is not None}
+    asking = ((node, op) for node, op in enumerate(nodes.ops) if op is not None and FUSE_WITH in op.attributes)
+    hints = {node: hint.data for node, op in asking if (hint := hint_of(op)) is not None}
     if not hints:
         return
     called: dict[str, set[int]] = {name: set() for name in hints.values()}
@@ -42,9 +43,9 @@ def resolve_hints(nodes: FunctionGraph) -> None:
     nodes.graph.hints.update((node, called[name]) for node, name in hints.items())
 
 
-def hint_of(ref: Operation | SSAValue) -> StringAttr | None:
+def hint_of(op: Operation) -> StringAttr | None:
     """The hint on an op; an attribute of the name that is no string is none."""
-    hint = ref.attributes.get(FUSE_WITH) if isinstance(ref, Operation) else None
+    hint = op.attributes.get(FUSE_WITH)
     return hint if isinstance(hint, StringAttr) else None
 
 

@@ -1,13 +1,14 @@
 """What an op is to fusion, told from its class alone.
 
-Asked of every op of a graph several times; `isinstance` walks xDSL's abstract base classes for each answer, the cache
-here asks once a class.
+Asked of every op of a graph several times; `isinstance` walks xDSL's abstract base classes for each answer but that of
+the very class, the caches here ask once a class.
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
 from functools import cache
+from typing import TypeGuard
 
 from xdsl.ir import Operation
 
@@ -42,13 +43,9 @@ class OpKind(Enum):
     OTHER = auto()
     """A call of another function, or an op that is not of this dialect."""
 
-    @property
-    def is_call(self) -> bool:
-        """Whether Relay would have a call node for the op."""
-        return self in _CALLS
 
-
-_CALLS = frozenset({OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER})
+CALLS = (OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER)
+"""The kinds of op for which Relay has a call node; no set, as the hash of an enumeration's member is Python code."""
 
 _KINDS: dict[type[Operation], OpKind] = {
     StopFusionOp: OpKind.WALL,
@@ -66,6 +63,31 @@ _KINDS: dict[type[Operation], OpKind] = {
 def kind_of(op: Operation) -> OpKind:
     """What `op` is to fusion."""
     return _kind_of_class(type(op))
+
+
+def is_constant(op: Operation) -> TypeGuard[ConstantOp]:
+    """Whether `op` is a `relay.constant`."""
+    return kind_of(op) is OpKind.CONSTANT
+
+
+def is_relay_op(op: Operation) -> TypeGuard[RelayOp]:
+    """Whether `op` is a `RelayOp`."""
+    return _is_relay_class(type(op))
+
+
+def short_name(op: Operation) -> str:
+    """The op's name as Relay has it: `nn.relu`."""
+    return _short_name_of_class(type(op))
+
+
+@cache
+def _is_relay_class(op: type[Operation]) -> bool:
+    return issubclass(op, RelayOp)
+
+
+@cache
+def _short_name_of_class(op: type[Operation]) -> str:
+    return op.name.removeprefix("relay.")
 
 
 @cache

@@ -18,14 +18,15 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 
-from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dims import Shape
-from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.types import shape_of
 from xrelay.passes.analysis.forward_graph import ForwardGraph, Use
 from xrelay.passes.analysis.fusion_hints import resolve_hints
-from xrelay.passes.analysis.op_kinds import OpKind, kind_of
+from xrelay.passes.analysis.op_kinds import CALLS, OpKind, is_constant, is_relay_op, kind_of, short_name
+
+_COUNTING = (*CALLS, OpKind.TUPLE)
+"""Kinds of op whose operands count among the arguments of a kernel."""
 
 NodeRef: TypeAlias = Operation | SSAValue
 """What a node stands for: an op, or a parameter of the function or of a closure in it."""
@@ -42,14 +43,15 @@ class FunctionGraph:
     graph: ForwardGraph
     refs: list[NodeRef]
     """Indexed by node."""
+    ops: list[Operation | None]
+    """Indexed by node; `None` for a value from outside."""
     numbers: dict[NodeRef, int]
     unneeded: list[Operation]
     """Ops that no result needs, in text order."""
 
     def op(self, node: int) -> Operation | None:
         """The op that `node` stands for; `None` for a value from outside."""
-        ref = self.refs[node]
-        return ref if isinstance(ref, Operation) else None
+        return self.ops[node]
 
 
 def forward_graph(body: Block) -> FunctionGraph:
@@ -57,7 +59,7 @@ def forward_graph(body: Block) -> FunctionGraph:
     builder = _GraphBuilder()
     builder.visit_body(body)
     unneeded = [op for block in builder.blocks for op in block.ops if _could_be_left_out(op, builder.numbers)]
-    found = FunctionGraph(body, builder.graph, builder.refs, builder.numbers, unneeded)
+    found = FunctionGraph(body, builder.graph, builder.refs, builder.ops, builder.numbers, unneeded)
     resolve_hints(found)
     return found
 
@@ -68,7 +70,7 @@ def _could_be_left_out(op: Operation, needed: dict[NodeRef, int]) -> bool:
 
 def is_fusable_scalar(op: Operation) -> bool:
     """Whether `op` is a constant that belongs inside the kernel that uses it."""
-    if not isinstance(op, ConstantOp):
+    if not is_constant(op):
         return False
     type = op.result.type
     return not type.get_shape() and str(type.element_type) in FUSABLE_SCALARS
@@ -79,7 +81,7 @@ def pattern_of(op: Operation) -> OpPatternKind:
     kind = kind_of(op)
     if kind is OpKind.CONSTANT:
         return OpPatternKind.ELEM_WISE if is_fusable_scalar(op) else OpPatternKind.OPAQUE
-    if not isinstance(op, RelayOp):
+    if not is_relay_op(op):
         return OpPatternKind.OPAQUE
     if kind is OpKind.FIELD and not _is_tuple_of_tensors(op.operands[0].type):
         return OpPatternKind.OPAQUE
@@ -120,11 +122,14 @@ class _GraphBuilder:
     def __init__(self) -> None:
         self.graph = ForwardGraph()
         self.refs: list[NodeRef] = []
+        self.ops: list[Operation | None] = []
         self.numbers: dict[NodeRef, int] = {}
         self.blocks: list[Block] = []
         """The blocks visited: the body, and those of the branches and closures that something needs."""
         self._entered: dict[NodeRef, int] = {}
         """In which order ops and parameters were come to; consumers come before what they use."""
+        self._variable_arguments: list[int] = []
+        """For each node that is a variable or a field, the arguments that a kernel taking it needs; 0 for others."""
         self._facts: dict[int, tuple[Attribute, TypeFacts]] = {}
         """By the identity of a type, which is cheaper than its hash; the type is kept so that it stays the only one."""
 
@@ -153,7 +158,7 @@ class _GraphBuilder:
                 entered[ref] = len(entered)
                 if isinstance(ref, BlockArgument):
                     self._add_parameter(ref)
-                elif isinstance(ref, Operation):
+                elif not isinstance(ref, SSAValue):
                     stack.append((ref, self._needed_by(ref)))
                     break
             else:
@@ -187,65 +192,67 @@ class _GraphBuilder:
         arguments = self._type(value).arguments
         node = self.graph.add(f"%{name}", OpPatternKind.OPAQUE, is_variable=True, own_arguments=arguments)
         self.graph.mark_extern(node)
-        self._remember(value)
+        self._remember(value, None, arguments)
 
     def _add_op(self, op: Operation) -> None:
         kind, pattern, operands = kind_of(op), pattern_of(op), tuple(op.operands)
-        counted: tuple[SSAValue, ...] = ()
-        if kind.is_call or kind is OpKind.TUPLE:
-            counted = operands[1:] if kind is OpKind.INVOCATION else operands
+        used = [self._number(value) for value in operands]
         is_binding = kind is OpKind.BINDING
+        arguments = self._type(op.results[0]).arguments if is_binding or kind is OpKind.FIELD else 0
+        counted = self._counted(kind, used)
         node = self.graph.add(
-            op.name.removeprefix("relay."),
+            short_name(op),
             pattern,
-            self._uses(op, operands, pattern),
+            self._uses(op, operands, used, pattern),
             is_variable=is_binding,
-            own_arguments=self._type(op.results[0]).arguments if is_binding else self._own_arguments(counted),
-            counted=[self._number(value) for value in counted],
-            dynamic_extents=self._type(op.results[0]).dynamic if op.results and kind.is_call else 0,
+            own_arguments=arguments if is_binding else sum([self._variable_arguments[node] for node in counted]),
+            counted=counted,
+            dynamic_extents=self._type(op.results[0]).dynamic if op.results and kind in CALLS else 0,
         )
         if is_binding or not op.results:
             self.graph.mark_extern(node)
-        self._remember(op)
+        self._remember(op, op, arguments)
 
-    def _uses(self, op: Operation, operands: Sequence[SSAValue], pattern: OpPatternKind) -> list[Use]:
-        """What `op` uses, and how; `None` where nothing may fuse through the use."""
+    def _counted(self, kind: OpKind, used: list[int]) -> list[int]:
+        """Of the nodes that an op of `kind` uses, those that count among the arguments of its kernel."""
+        if kind is OpKind.INVOCATION:
+            return used[1:]
+        return used if kind in _COUNTING else []
+
+    def _uses(
+        self, op: Operation, operands: Sequence[SSAValue], used: Sequence[int], pattern: OpPatternKind
+    ) -> list[Use]:
+        """How `op` uses its operands, the nodes `used`; `None` where nothing may fuse through the use."""
         kind = kind_of(op)
         if kind is OpKind.OPERATOR and pattern is not OpPatternKind.BROADCAST:
-            return [Use(self._number(value), pattern) for value in operands]
+            return [Use(node, pattern) for node in used]
         if kind is OpKind.OPERATOR:
             shape = self._type(op.results[0]).shape
-            return [Use(self._number(value), self._broadcast(value, shape)) for value in operands]
+            return [Use(node, self._broadcast(value, shape)) for node, value in zip(used, operands, strict=True)]
         if kind is OpKind.TUPLE:
             patterns = [OpPatternKind.INJECTIVE if self._type(value).shape is not None else None for value in operands]
-            return [Use(self._number(value), edge) for value, edge in zip(operands, patterns, strict=True)]
+            return [Use(node, edge) for node, edge in zip(used, patterns, strict=True)]
         if op.regions and kind is not OpKind.GROUP:
             inner = _yielded(op) if kind is OpKind.REGIONS else _captured(op)
-            return [Use(self._number(value), None) for value in (*operands, *inner)]
+            return [Use(node, None) for node in (*used, *map(self._number, inner))]
         if kind is OpKind.BINDING or (kind is OpKind.FIELD and pattern is OpPatternKind.OPAQUE):
-            return [Use(self._number(value), None) for value in operands]
+            return [Use(node, None) for node in used]
         extern = 1 if kind is OpKind.INVOCATION else 0
-        return [Use(self._number(value), pattern if i >= extern else None) for i, value in enumerate(operands)]
+        return [Use(node, pattern if i >= extern else None) for i, node in enumerate(used)]
 
     def _broadcast(self, value: SSAValue, shape: Shape | None) -> OpPatternKind:
         """How a broadcasting op whose result has `shape` treats an operand."""
         same = shape is not None and self._type(value).shape == shape
         return OpPatternKind.ELEM_WISE if same else OpPatternKind.BROADCAST
 
-    def _own_arguments(self, counted: Sequence[SSAValue]) -> int:
-        """Operands that become kernel arguments whatever is fused: variables and fields of tuples."""
-        return sum(
-            self._type(value).arguments
-            for value in counted
-            if not isinstance(value, OpResult) or kind_of(value.op) in (OpKind.BINDING, OpKind.FIELD)
-        )
-
     def _number(self, value: SSAValue) -> int:
         return self.numbers[value.op if isinstance(value, OpResult) else value]
 
-    def _remember(self, ref: NodeRef) -> None:
+    def _remember(self, ref: NodeRef, op: Operation | None, variable_arguments: int) -> None:
         self.numbers[ref] = len(self.refs)
         self.refs.append(ref)
+        self.ops.append(op)
+        self._variable_arguments.append(variable_arguments)
 
     def _type(self, value: SSAValue) -> TypeFacts:
         type = value.type

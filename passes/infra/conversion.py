@@ -61,6 +61,8 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
     found: dict[LocationAttr, None] = {}
     while pending:
         location = pending.pop()
+        if isinstance(location, UnknownLoc):
+            continue
         if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
             pending.extend(reversed(location.locations.data))
         elif isinstance(location, FileLineColLoc | NameLoc | CallSiteLoc | FusedLoc):

@@ -39,11 +39,10 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.fused import FusedOp
-from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.scope import YieldOp
 from xrelay.errors import PassError
-from xrelay.passes.analysis.op_kinds import OpKind, kind_of
+from xrelay.passes.analysis.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.analysis.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar
 from xrelay.passes.analysis.partition import FusionOptions, Partition, partition
 from xrelay.passes.infra.conversion import fuse_locations
@@ -163,7 +162,7 @@ class _GroupMaker:
         self.results.apply(_is_inside_with)
         _erase(walls)
         # Scalars whose users have copies of their own.
-        _erase([op for op in self.nodes.refs if isinstance(op, ConstantOp) and not op.result.first_use])
+        _erase([op for op in self.nodes.ops if op is not None and is_constant(op) and not op.result.first_use])
 
     def _make(self, root_op: Operation, root: int, nodes: Sequence[Operation | None]) -> None:
         """Make a group of `nodes`, unless there is no work in it."""
@@ -225,7 +224,7 @@ def make_group(
 def _properties(name: str, pattern: OpPatternKind, anchor: Operation | None) -> dict[str, Attribute]:
     """What a group says of itself."""
     properties: dict[str, Attribute] = {"group_name": StringAttr(name)}
-    if isinstance(anchor, RelayOp):
+    if anchor is not None and is_relay_op(anchor):
         properties["anchor"] = StringAttr(anchor.relay_name())
     properties["pattern"] = _PATTERN_NAMES[pattern]
     return properties
@@ -264,7 +263,7 @@ class _Inputs:
 
 
 def _constant(value: SSAValue) -> ConstantOp | None:
-    return value.op if isinstance(value, OpResult) and isinstance(value.op, ConstantOp) else None
+    return value.op if isinstance(value, OpResult) and is_constant(value.op) else None
 
 
 def _move_into(body: Block, ops: Sequence[Operation], inputs: _Inputs) -> None:
@@ -301,7 +300,7 @@ def _is_inside_with(user: Operation, value: SSAValue) -> bool:
 
 
 def _is_reshape(op: Operation) -> bool:
-    return isinstance(op, RelayOp) and op.RESHAPE_ONLY
+    return is_relay_op(op) and op.RESHAPE_ONLY
 
 
 def _in_text_order(body: Block) -> list[Operation]:

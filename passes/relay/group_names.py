@@ -52,9 +52,10 @@ def abbreviated(operators: Sequence[str]) -> str:
     name = "_".join(["fused", *parts])
     if len(name) <= MAX_LENGTH:
         return name
-    kept = len(parts)
-    while kept > 1 and len("_".join(["fused", *parts[:kept]])) > MAX_LENGTH - len("_and_999999_more"):
-        kept -= 1
+    kept, length = 1, len("fused_") + len(parts[0])
+    while kept < len(parts) and length + 1 + len(parts[kept]) <= MAX_LENGTH - len("_and_999999_more"):
+        length += 1 + len(parts[kept])
+        kept += 1
     left_out = sum(count for _, count in runs[kept:])
     return "_".join(["fused", *parts[:kept], "and", str(left_out), "more"])
 
