@@ -66,8 +66,11 @@ def rounded(function: ScalarFunction) -> ScalarCompiler:
 
 def caster(dtype: np.dtype[Any]) -> Callable[[Value], Value]:
     """A cast of scalars and arrays to `dtype`, wrapping integers and rounding floats as numpy does."""
+    kind = dtype.type
 
     def cast(value: Value) -> Value:
+        if type(value) is kind:
+            return value
         return np.asarray(value).astype(dtype)[()]
 
     return cast

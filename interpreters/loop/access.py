@@ -8,49 +8,67 @@ import numpy as np
 from xdsl.ir import Operation
 
 from xrelay.dialects.loop import LoadOp, StoreOp
-from xrelay.interpreters.loop.frame import Array, Frame, IndexFunction, Slots, Step, compile_index, is_lanes, outside
+from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes, outside
 from xrelay.interpreters.scalar_meaning import Value, signless_view
 
 
-def compile_load(op: LoadOp, slots: Slots) -> Step:
-    """`loop.load`."""
+def compile_load(op: LoadOp, slots: Slots, *, lanes: bool) -> Step:
+    """`loop.load`; `lanes`, where the values of indices may be arrays."""
     buffer, index = slots.use(op.memref), compile_index(op.index, slots)
     result = slots.define(op.result)
 
     def load(frame: Frame) -> None:
-        array = signless_view(frame[buffer])
-        values = checked(op, array, index, frame)
-        flat = _flat(array, values)
-        frame[result] = array[values] if flat is None else array.reshape(-1).take(flat)
+        array, place = signless_view(frame[buffer]), index(frame)
+        if min(place, default=0) < 0:
+            check(op, array, place)
+        try:
+            frame[result] = array[place]
+        except IndexError:
+            check(op, array, place)
+            raise
 
-    return load
+    def load_lanes(frame: Frame) -> None:
+        array, places = signless_view(frame[buffer]), index(frame)
+        check(op, array, places)
+        flat = _flat(array, places)
+        frame[result] = array[places] if flat is None else array.reshape(-1).take(flat)
+
+    return load_lanes if lanes else load
 
 
-def compile_store(op: StoreOp, slots: Slots) -> Step:
-    """`loop.store`."""
+def compile_store(op: StoreOp, slots: Slots, *, lanes: bool) -> Step:
+    """`loop.store`; `lanes`, where the values of indices may be arrays."""
     value, buffer = slots.use(op.value), slots.use(op.memref)
     index = compile_index(op.index, slots)
 
     def store(frame: Frame) -> None:
-        array = signless_view(frame[buffer])
-        values = checked(op, array, index, frame)
-        flat = _flat(array, values)
+        array, place = signless_view(frame[buffer]), index(frame)
+        if min(place, default=0) < 0:
+            check(op, array, place)
+        try:
+            array[place] = frame[value]
+        except IndexError:
+            check(op, array, place)
+            raise
+
+    def store_lanes(frame: Frame) -> None:
+        array, places = signless_view(frame[buffer]), index(frame)
+        check(op, array, places)
+        flat = _flat(array, places)
         if flat is None:
-            array[values] = frame[value]
+            array[places] = frame[value]
         else:
             array.reshape(-1)[flat] = frame[value]
 
-    return store
+    return store_lanes if lanes else store
 
 
-def checked(op: Operation, array: Array, index: Sequence[IndexFunction], frame: Frame) -> tuple[Value, ...]:
-    """The values of the index expressions; `InterpreterError` where one lies outside."""
-    values = tuple(function(frame) for function in index)
-    for dimension, (value, size) in enumerate(zip(values, array.shape, strict=True)):
+def check(op: Operation, array: Array, places: Sequence[Value]) -> None:
+    """`InterpreterError` where an index lies outside."""
+    for dimension, (value, size) in enumerate(zip(places, array.shape, strict=True)):
         low, high = (int(value.min()), int(value.max())) if is_lanes(value) else (int(value), int(value))
         if low < 0 or high >= size:
             raise outside(op, dimension, low, high, array.shape)
-    return values
 
 
 def _flat(array: Array, values: Sequence[Value]) -> Array | None:

@@ -30,6 +30,7 @@ class BodyCompiler:
 
     def __init__(self, *, lanes: bool):
         self.slots, self.lanes = Slots(), lanes
+        self._in_lanes = False
 
     def block(self, block: Block) -> Step:
         """Every op of a block, in order; the terminator does nothing."""
@@ -51,9 +52,9 @@ class BodyCompiler:
             case BlockOp():
                 return self._block(op)
             case LoadOp():
-                return compile_load(op, self.slots)
+                return compile_load(op, self.slots, lanes=self._in_lanes)
             case StoreOp():
-                return compile_store(op, self.slots)
+                return compile_store(op, self.slots, lanes=self._in_lanes)
             case scf.IfOp():
                 return self._if(op)
             case memref.AllocOp():
@@ -84,7 +85,9 @@ class BodyCompiler:
         for loop in nest.loops:
             self.slots.define(loop.index)
         bindings = compile_index(nest.block.bindings, self.slots)
+        self._in_lanes = True
         variables, init, body = self._parts(nest.block)
+        self._in_lanes = False
         return nest.compile(self.slots, bindings, variables, init, body)
 
     def _parts(self, op: BlockOp) -> tuple[list[int], Step | None, Step]:
@@ -101,12 +104,11 @@ class BodyCompiler:
         extents = op.extents
         reduce = [k for k, kind in enumerate(op.kinds) if kind is IterKind.REDUCE]
         variables, init, body = self._parts(op)
-        parts = list(zip(bindings, variables, extents, strict=True))
+        parts = list(zip(variables, extents, strict=True))
         reduce_slots = [variables[k] for k in reduce]
 
         def block(frame: Frame) -> None:
-            for binding, variable, extent in parts:
-                value = binding(frame)
+            for value, (variable, extent) in zip(bindings(frame), parts, strict=True):
                 if extent != DYNAMIC and not 0 <= value < extent:
                     return
                 frame[variable] = value
@@ -132,6 +134,14 @@ class BodyCompiler:
         function = compile_scalar(op)
         operands = [self.slots.use(operand) for operand in op.operands]
         result = self.slots.define(op.results[0])
+
+        if len(operands) == 2:
+            first, second = operands
+
+            def binary(frame: Frame) -> None:
+                frame[result] = function(frame[first], frame[second])
+
+            return binary
 
         def scalar(frame: Frame) -> None:
             frame[result] = function(*[frame[slot] for slot in operands])

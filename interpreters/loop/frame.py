@@ -7,6 +7,7 @@ ints, or int64 arrays where a nest runs many iterations (lanes) at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,8 +25,8 @@ Frame: TypeAlias = list[Value]
 Step: TypeAlias = Callable[[Frame], None]
 """Does what one op does, reading and writing slots."""
 
-IndexFunction: TypeAlias = Callable[[Frame], Value]
-"""The value of an index expression."""
+IndexFunction: TypeAlias = Callable[[Frame], tuple[Value, ...]]
+"""The values of index expressions."""
 
 
 class Slots:
@@ -49,47 +50,42 @@ class Slots:
         return [None] * len(self._slots)
 
 
-def compile_index(index: ValueMap, slots: Slots) -> list[IndexFunction]:
-    """A function for each expression of `index`."""
+def compile_index(index: ValueMap, slots: Slots) -> IndexFunction:
+    """A function from a frame to the values of all expressions of `index`.
+
+    It is one Python expression, since a call for each term of each access is most of what interpreting would cost.
+    """
     places = [slots.use(value) for value in index.operands]
-    return [_compile_expr(expr, places) for expr in index.exprs]
+    return _function("".join(f"{_expression(expr, places)}, " for expr in index.exprs))
 
 
-def _compile_expr(expr: AffineExpr, places: Sequence[int]) -> IndexFunction:
+@lru_cache(maxsize=4096)
+def _function(values: str) -> IndexFunction:
+    """The function that gives a tuple; kernels have few different ones."""
+    return eval(f"lambda frame: ({values})", {})
+
+
+def _expression(expr: AffineExpr, places: Sequence[int]) -> str:
+    """The Python expression over `frame` for an affine one."""
     form = linear_form(expr)
-    constant = form.constant
-    parts = [(_compile_atom(atom, places), coefficient) for atom, coefficient in form.terms]
-    if not parts:
-        return lambda frame: constant
-    if len(parts) == 1 and constant == 0 and parts[0][1] == 1:
-        return parts[0][0]
-    if len(parts) == 1:
-        atom, coefficient = parts[0]
-        return lambda frame: atom(frame) * coefficient + constant
-    if len(parts) == 2:
-        (first, a), (second, b) = parts
-        return lambda frame: first(frame) * a + second(frame) * b + constant
-
-    def function(frame: Frame) -> Value:
-        result: Value = constant
-        for atom, coefficient in parts:
-            result = result + atom(frame) * coefficient
-        return result
-
-    return function
+    terms = [
+        _atom(atom, places) if coefficient == 1 else f"{_atom(atom, places)} * {coefficient}"
+        for atom, coefficient in form.terms
+    ]
+    if form.constant or not terms:
+        terms.append(str(form.constant))
+    return " + ".join(terms)
 
 
-def _compile_atom(atom: AffineExpr, places: Sequence[int]) -> IndexFunction:
+def _atom(atom: AffineExpr, places: Sequence[int]) -> str:
     match atom:
         case AffineDimExpr(position=position):
-            place = places[position]
-            return lambda frame: frame[place]
+            return f"frame[{places[position]}]"
         case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=AffineConstantExpr(value=divisor)) if divisor > 0:
-            inner = _compile_expr(lhs, places)
             if kind is AffineBinaryOpKind.Mod:
-                return lambda frame: inner(frame) % divisor
+                return f"(({_expression(lhs, places)}) % {divisor})"
             if kind is AffineBinaryOpKind.FloorDiv:
-                return lambda frame: inner(frame) // divisor
+                return f"(({_expression(lhs, places)}) // {divisor})"
         case _:
             pass
     raise InterpreterError(f"index expression {atom} has no meaning", help="divide by positive constants only")

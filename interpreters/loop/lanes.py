@@ -40,7 +40,7 @@ class LaneNest:
     def compile(
         self,
         slots: Slots,
-        bindings: Sequence[IndexFunction],
+        bindings: IndexFunction,
         variables: Sequence[int],
         init: Step | None,
         body: Step,
@@ -52,7 +52,7 @@ class LaneNest:
         lane_values = _grid([loop.extent or 0 for loop in self.lanes])
         serial_slots = [slots.use(loop.index) for loop in self.serial]
         serial_ranges = [range(loop.extent or 0) for loop in self.serial]
-        parts = list(zip(bindings, variables, extents, strict=True))
+        parts = list(zip(variables, extents, strict=True))
 
         def run(frame: Frame) -> None:
             for point in product(*serial_ranges):
@@ -60,7 +60,7 @@ class LaneNest:
                     frame[slot] = value
                 for slot, values in zip(lane_slots, lane_values, strict=True):
                     frame[slot] = values
-                if not _bind(frame, parts, lane_slots):
+                if not _bind(frame, bindings(frame), parts, lane_slots):
                     continue
                 if init is not None and not any(frame[variables[k]] for k in reduce):
                     init(frame)
@@ -76,20 +76,19 @@ def _grid(extents: Sequence[int]) -> list[Array]:
     return [values.reshape(-1) for values in np.indices(extents, dtype=np.int64)]
 
 
-def _bind(frame: Frame, parts: Sequence[tuple[IndexFunction, int, int]], lane_slots: Sequence[int]) -> bool:
+def _bind(frame: Frame, values: Sequence[Value], parts: Sequence[tuple[int, int]], lane_slots: Sequence[int]) -> bool:
     """Set the block's variables, keeping the lanes inside its domain; false if none is."""
-    values = [binding(frame) for binding, _, _ in parts]
     inside: Value = True
-    for value, (_, _, extent) in zip(values, parts, strict=True):
+    for value, (_, extent) in zip(values, parts, strict=True):
         if extent != DYNAMIC:
             inside = inside & (value >= 0) & (value < extent)
     if not np.any(inside):
         return False
-    for value, (_, variable, _) in zip(values, parts, strict=True):
+    for value, (variable, _) in zip(values, parts, strict=True):
         frame[variable] = value
     if np.all(inside):
         return True
-    for slot in [*lane_slots, *(variable for _, variable, _ in parts)]:
+    for slot in [*lane_slots, *(variable for variable, _ in parts)]:
         if is_lanes(frame[slot]):
             frame[slot] = frame[slot][inside]
     return True
@@ -178,7 +177,7 @@ def _is_injective(index: ValueMap, grid: dict[SSAValue, Array]) -> bool:
         if any(dims & moving and not dims <= moving for dims in used):
             return False
         if any(dims & moving for dims in used):
-            columns.append(np.asarray(compile_index(ValueMap((expr,), index.operands), slots)[0](frame)))
+            columns.append(np.asarray(compile_index(ValueMap((expr,), index.operands), slots)(frame)[0]))
     count = next(iter(grid.values())).size
     if not columns:
         return count <= 1
