@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 
@@ -28,6 +29,7 @@ def require_axes(op: RelayOp, axes: Sequence[int], rank: int, constraint: str) -
     return found
 
 
+@lru_cache(maxsize=4096)
 def int_attribute(value: int) -> IntegerAttr[IntegerType]:
     """An i64 attribute."""
     return IntegerAttr(value, i64)

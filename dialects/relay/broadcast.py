@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import zip_longest
 from math import prod
 
@@ -46,6 +47,12 @@ def broadcast_layouts(layouts: Sequence[Layout | None], shapes: Sequence[Shape])
     All follow the largest operand that has a layout. An operand of rank 0 fits every layout; the others must have all
     axes, and where one has extent 1 along an axis that is split, it is split by 1 for it: NCHW1c goes with NCHW16c.
     """
+    return _broadcast_layouts(tuple(layouts), tuple(shapes))
+
+
+@lru_cache(maxsize=4096)
+def _broadcast_layouts(layouts: tuple[Layout | None, ...], shapes: tuple[Shape, ...]) -> LayoutDecision | LayoutRefusal:
+    """What `broadcast_layouts` answers; most elementwise ops of a network ask the same."""
     rank = max(len(shape) for shape in shapes)
     low = next((len(shape) for shape in shapes if 0 < len(shape) < rank), None)
     if low is not None:

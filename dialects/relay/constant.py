@@ -64,9 +64,9 @@ class ConstantOp(IRDLOperation):
         """The constant holding `array`: inline when small, else a weight called `name`."""
         values: Array = np.asarray(array)
         type = tensor_type(values.shape, element_type(values.dtype))
-        if values.size <= INLINE_LIMIT:
-            return ConstantOp(dense_of(values, type), type)
-        return ConstantOp(WeightAttr.of(name, values), type)
+        value = dense_of(values, type) if values.size <= INLINE_LIMIT else WeightAttr.of(name, values)
+        # Programs have as many constants as layers, and xDSL's constructor looks at all that an op may consist of.
+        return ConstantOp.create(properties={"value": value}, result_types=[type])
 
     @property
     def array(self) -> Array:

@@ -41,6 +41,13 @@ class Layout:
 
     axes: tuple[LayoutAxis, ...]
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.axes)
+
     @staticmethod
     def parse(text: str) -> Layout:
         """The layout written as `text`; `LayoutError` where it is ill-formed."""
@@ -68,7 +75,11 @@ class Layout:
 
     def factor(self, letter: str) -> int | None:
         """The factor by which `letter` is split; `None` where it is whole."""
-        return next((axis.factor for axis in self.axes if axis.letter == letter and axis.factor is not None), None)
+        return self._factors.get(letter)
+
+    @cached_property
+    def _factors(self) -> dict[str, int]:
+        return {axis.letter: axis.factor for axis in self.axes if axis.factor is not None}
 
     def index(self, letter: str) -> int:
         """The position of the primal axis `letter`; `LayoutError` where there is none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -21,6 +20,7 @@ from xrelay.dialects.relay.properties import (
     optional_int,
     optional_int_property,
     optional_ints_property,
+    string_attribute,
     string_property,
 )
 from xrelay.dialects.relay.registry import register_relay_op
@@ -241,8 +241,8 @@ class Conv2DOp(RelayOp):
             if factor is not None and certainly_differ(channels % factor, 0):
                 return LayoutRefusal(f"blocks of {factor} do not divide the {channels} {what}{of_group}")
         properties: dict[str, Attribute] = {
-            "data_layout": StringAttr(str(data)),
-            "kernel_layout": StringAttr(str(weight)),
-            "out_layout": StringAttr("" if out == data else str(out)),
+            "data_layout": string_attribute(str(data)),
+            "kernel_layout": string_attribute(str(weight)),
+            "out_layout": string_attribute("" if out == data else str(out)),
         }
         return LayoutDecision((data, weight), out, properties)

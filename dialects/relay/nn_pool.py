@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -15,7 +14,13 @@ from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.properties import bool_property, ints_property, required_ints_property, string_property
+from xrelay.dialects.relay.properties import (
+    bool_property,
+    ints_property,
+    required_ints_property,
+    string_attribute,
+    string_property,
+)
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.types import tensor_type
 from xrelay.dialects.relay.windows import (
@@ -75,7 +80,7 @@ class SpatialOp(RelayOp):
         own = [str(known) for known in self.layouts]
         if own != [str(layout.text)] * 2:
             return LayoutRefusal(f"it works in {' and '.join(own)}, its data comes as {layout.text}")
-        properties: dict[str, Attribute] = {"layout": StringAttr(str(layout)), "out_layout": StringAttr("")}
+        properties: dict[str, Attribute] = {"layout": string_attribute(str(layout)), "out_layout": string_attribute("")}
         return LayoutDecision((layout,), layout, properties)
 
 

@@ -190,7 +190,7 @@ class RelayOp(IRDLOperation):
         `None` leaves a property at its default. Raises `ConstraintError` for unknown properties and bad values.
         """
         properties = cls.properties_from(attributes)
-        values = [SSAValue.get(operand) for operand in operands]
+        values = [operand if isinstance(operand, SSAValue) else SSAValue.get(operand) for operand in operands]
         if cls.INFERS_FROM_INCOMPLETE or all(is_complete(value.type) for value in values):
             return cls.typed(values, properties)
         return cls.create(operands=values, result_types=[INCOMPLETE], properties=properties)

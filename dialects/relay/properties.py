@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -24,7 +25,18 @@ IntArrayAttr = DenseArrayBase[IntegerType]
 
 def int_array(values: Sequence[int]) -> IntArrayAttr:
     """The attribute written `[2, 2]`."""
-    return DenseArrayBase.from_list(i64, list(values))
+    return _int_array(tuple(values))
+
+
+@lru_cache(maxsize=4096)
+def _int_array(values: tuple[int, ...]) -> IntArrayAttr:
+    return DenseArrayBase.from_list(i64, values)
+
+
+@lru_cache(maxsize=4096)
+def string_attribute(text: str) -> StringAttr:
+    """The attribute written `"NCHW"`: one object for each text, as what follows from it is remembered by identity."""
+    return StringAttr(text)
 
 
 def ints_property(*default: int) -> IntArrayAttr:

@@ -60,6 +60,7 @@ from xrelay.passes.relay.layout_savings import save_transforms
 from xrelay.passes.relay.layout_versions import LayoutVersions
 from xrelay.passes.relay.rebuilding import rebuilt
 from xrelay.passes.relay.remarks import Remark, Remarks
+from xrelay.passes.relay.replacements import erase_op
 from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
 
 DEFAULT_LANES = 16
@@ -120,7 +121,7 @@ class _Alterer:
                 self._visit(op)
         for op in reversed(self.replaced):
             if not any(result.first_use for result in op.results):
-                Rewriter.erase_op(op)
+                erase_op(op)
         self.versions.erase_unused()
 
     # --- one op -----------------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ class _Alterer:
         self._rebuild(op, asked, answer)
         wanted = [layout for layout in (*answer.operands, answer.result) if isinstance(layout, Layout)]
         if wanted:
-            self.remarks.applied(op, f"works in {wanted[-1]}")
+            self.remarks.applied(op, "works in {}", wanted[-1])
         return True
 
     def _rebuild(self, op: RelayOp, hook: LayoutHook | None, decision: LayoutDecision) -> None:

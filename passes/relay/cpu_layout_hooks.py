@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr
+from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
@@ -12,6 +12,7 @@ from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.nn_conv import Conv2DOp
 from xrelay.dialects.relay.nn_dense import DenseOp
 from xrelay.dialects.relay.nn_dense_pack import ContribDensePackOp
+from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.relayouts import Relayout
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.passes.relay.layout_hooks import alters_layout
@@ -96,7 +97,7 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
     if block is None:
         return LayoutRefusal(f"vectors of {lanes_of_type} do not divide the {units} units")
     layout = Layout.parse(f"NC{block}n")
-    properties: dict[str, Attribute] = {"weight_layout": StringAttr(str(layout))}
+    properties: dict[str, Attribute] = {"weight_layout": string_attribute(str(layout))}
     if op.out_dtype is not None:
         properties["out_dtype"] = op.out_dtype
     return LayoutDecision((None, layout), None, properties, op=ContribDensePackOp)

@@ -27,10 +27,11 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
-from xdsl.traits import IsTerminator, is_side_effect_free
+from xdsl.traits import IsTerminator
 
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.effects import is_pure
+from xrelay.passes.relay.replacements import erase_op
 
 PRIVATE = StringAttr("private")
 
@@ -64,7 +65,7 @@ def _clean(region: Region, pure_calls: set[str]) -> int:
             continue
         places.append(op.prev_op)
         if _is_dead(op, pure_calls):
-            Rewriter.erase_op(op)
+            erase_op(op)
             erased += 1
         else:
             places.extend(block.last_op for nested in op.regions for block in nested.blocks)
@@ -76,7 +77,7 @@ def _is_dead(op: Operation, pure_calls: set[str]) -> bool:
         return False
     if isinstance(op, CallOp):
         return op.callee.string_value() in pure_calls
-    return is_side_effect_free(op)
+    return is_pure(op)
 
 
 def _erase_uncalled(functions: dict[str, FuncOp]) -> int:
@@ -93,5 +94,5 @@ def _erase_uncalled(functions: dict[str, FuncOp]) -> int:
                 reached.add(callee)
                 pending.append(callee)
     for name in functions.keys() - reached:
-        Rewriter.erase_op(functions[name])
+        erase_op(functions[name])
     return len(functions) - len(reached)

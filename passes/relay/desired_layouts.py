@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import StringAttr
-
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout, LayoutAxis, LayoutError
 from xrelay.dialects.relay.nn_conv import Conv2DOp
 from xrelay.dialects.relay.nn_pool import AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp, MaxPool2DOp, SpatialOp
 from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.registry import UnknownOpError, get_relay_op
 from xrelay.dialects.relay.relayouts import Relayout
 from xrelay.dialects.relay.types import shape_of
@@ -128,7 +127,7 @@ def _pool_hook(place: str, layouts: Sequence[str]) -> LayoutHook:
         channels, factor = before.primal_extents(shape_of(op.data.type))["C"], wanted.factor("C")
         if factor is not None and not (isinstance(channels, int) and channels % factor == 0):
             return LayoutRefusal(f"blocks of {factor} do not divide the {channels} channels")
-        properties = {"layout": StringAttr(str(wanted)), "out_layout": StringAttr("")}
+        properties = {"layout": string_attribute(str(wanted)), "out_layout": string_attribute("")}
         return LayoutDecision((Relayout.of(wanted, before),), Relayout.of(wanted, out), properties)
 
     return hook

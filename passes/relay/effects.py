@@ -6,10 +6,23 @@ their depth, and some hundred of them end the interpreter's stack.
 
 from __future__ import annotations
 
+from functools import cache
+
 from xdsl.ir import Operation
-from xdsl.traits import MemoryEffect, RecursiveMemoryEffect, is_side_effect_free
+from xdsl.traits import MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect, is_side_effect_free
 
 from xrelay.passes.infra.verify import walk_ops
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether `op`, what is inside of it included, has no side effects for sure; of most ops the class tells."""
+    return _is_pure_class(type(op)) or is_side_effect_free(op)
+
+
+@cache
+def _is_pure_class(op: type[Operation]) -> bool:
+    effects = op.get_traits_of_type(MemoryEffect)
+    return bool(effects) and all(isinstance(effect, NoMemoryEffect) for effect in effects)
 
 
 def side_effect_free_ops(top: Operation) -> set[Operation]:
@@ -17,6 +30,9 @@ def side_effect_free_ops(top: Operation) -> set[Operation]:
     free: set[Operation] = set()
     # What is inside of an op comes before the op.
     for op in reversed(list(walk_ops(top))):
+        if _is_pure_class(type(op)):
+            free.add(op)
+            continue
         kinds = op.get_traits_of_type(MemoryEffect)
         if len(kinds) == 1 and isinstance(kinds[0], RecursiveMemoryEffect):
             inside = (inner for region in op.regions for block in region.blocks for inner in block.ops)

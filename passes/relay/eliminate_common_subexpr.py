@@ -22,22 +22,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
-from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.relay.annotation import StopFusionOp
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.scope import LetOp
+from xrelay.passes.relay.effects import is_pure
 from xrelay.passes.relay.fuse_ops import PRIMITIVE
-from xrelay.passes.relay.replacements import Replacements
-from xrelay.passes.relay.structure import op_key
+from xrelay.passes.relay.replacements import Replacements, erase_op
+from xrelay.passes.relay.structure import OpKeys
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ def eliminate_common_subexpressions(module: ModuleOp, *, skip: Callable[[Operati
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes
         for block in function.body.blocks
     ]
-    return sum(_Merger(skip).run(block) for block in blocks)
+    keys = OpKeys()
+    return sum(_Merger(skip, keys).run(block) for block in blocks)
 
 
 @dataclass
@@ -76,8 +77,9 @@ class _Scope:
 class _Merger:
     """Merges the equal ops of one block and what lies in it."""
 
-    def __init__(self, skip: Callable[[Operation], bool] | None):
+    def __init__(self, skip: Callable[[Operation], bool] | None, keys: OpKeys):
         self._skip = skip
+        self._keys = keys
         self._seen: dict[Hashable, Operation] = {}
         """What is computed in the scopes around the place of the walk → the op that does."""
         self._merged = Replacements()
@@ -99,15 +101,14 @@ class _Merger:
                 self._merge(op, scopes[-1])
         self._merged.apply()
         for op in reversed(self._superfluous):
-            Rewriter.erase_op(op)
+            erase_op(op)
         return len(self._superfluous)
 
     def _merge(self, op: Operation, scope: _Scope) -> None:
         """Let an equal op that the place sees stand for `op`, or remember it."""
-        key = (op_key(op), *(self._merged.of(operand) for operand in op.operands))
-        equal = self._seen.get(key)
-        if equal is None:
-            self._seen[key] = op
+        key = (self._keys.of(op), *map(self._merged.of, op.operands))
+        equal = self._seen.setdefault(key, op)
+        if equal is op:
             scope.keys.append(key)
             return
         for old, new in zip(op.results, equal.results, strict=True):
@@ -117,6 +118,9 @@ class _Merger:
 
 
 def _may_merge(op: Operation) -> bool:
-    if isinstance(op, LetOp | StopFusionOp):
-        return False
-    return isinstance(op, RelayOp | ConstantOp) and is_side_effect_free(op)
+    return _may_merge_class(type(op)) and is_pure(op)
+
+
+@cache
+def _may_merge_class(op: type[Operation]) -> bool:
+    return issubclass(op, RelayOp | ConstantOp) and not issubclass(op, LetOp | StopFusionOp)

@@ -30,7 +30,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.relay.annotation import StopFusionOp
 from xrelay.dialects.relay.constant import ConstantOp
@@ -43,8 +42,10 @@ from xrelay.dialects.relay.types import shape_of
 from xrelay.dialects.relay.weights import WeightAttr
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
+from xrelay.passes.relay.effects import is_pure
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
 from xrelay.passes.relay.remarks import Remark, Remarks
+from xrelay.passes.relay.replacements import erase_op
 
 MAX_GROWTH = 1 << 20
 """A folded constant may be this many bytes larger than what it was computed from."""
@@ -132,10 +133,10 @@ class _Folder:
             if result.first_use is not None and not isinstance(result.type, TupleType):
                 self._replace_by_constant(op)
             elif result.first_use is None:
-                Rewriter.erase_op(op)
+                erase_op(op)
         for value in list(self.known):
             if isinstance(value.owner, ConstantOp) and value.first_use is None and value.owner.parent is not None:
-                Rewriter.erase_op(value.owner)
+                erase_op(value.owner)
 
     def _replace_by_constant(self, op: Operation) -> None:
         known = self.known[op.results[0]]
@@ -144,16 +145,16 @@ class _Folder:
         constant = ConstantOp.of(array, known.name if known.name else "constant")
         constant.location = op.location
         constant.result.name_hint = op.results[0].name_hint
-        self.remarks.applied(op, f"folded to {constant.result.type}")
+        self.remarks.applied(op, "folded to {}", constant.result.type)
         Rewriter.insert_op(constant, InsertPoint.before(op))
         op.results[0].replace_all_uses_with(constant.result)
-        Rewriter.erase_op(op)
+        erase_op(op)
 
 
 def _may_fold(op: Operation) -> bool:
     if not isinstance(op, RelayOp) or isinstance(op, LetOp | StopFusionOp):
         return False
-    return is_side_effect_free(op) and (isinstance(op, TupleOp | TupleGetItemOp) or can_evaluate(op))
+    return is_pure(op) and (isinstance(op, TupleOp | TupleGetItemOp) or can_evaluate(op))
 
 
 def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:

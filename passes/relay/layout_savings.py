@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, SSAValue
 
 from xrelay.dialects.relay.layouts import LayoutError, transform_shape
 from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.types import is_complete, shape_of
 from xrelay.passes.relay.layout_regions import RegionMover
@@ -73,4 +73,4 @@ def _read_through(op: LayoutTransformOp, data: SSAValue) -> None:
     # Not equal where the first fills up blocks and the second keeps what was filled in.
     if shape == shape_of(op.result.type):
         op.operands = [before.data]
-        op.properties["src_layout"] = StringAttr(str(source))
+        op.properties["src_layout"] = string_attribute(str(source))

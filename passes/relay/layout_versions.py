@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import LocationAttr, StringAttr, TupleType, UnknownLoc
+from xdsl.dialects.builtin import LocationAttr, TupleType, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.relay.broadcast import element_count
 from xrelay.dialects.relay.layout_behaviour import ResultLayout
 from xrelay.dialects.relay.layouts import Layout, LayoutError
 from xrelay.dialects.relay.op_base import RelayOp, known_shape
+from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import shape_of
+from xrelay.passes.relay.effects import is_pure
+from xrelay.passes.relay.replacements import erase_op
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
     """`value` from `source` to `target`, right behind where it is made, so that every block inside sees it."""
     if source.axes == target.axes:
         return value
-    layouts = {"src_layout": StringAttr(str(source)), "dst_layout": StringAttr(str(target))}
+    layouts = {"src_layout": string_attribute(str(source)), "dst_layout": string_attribute(str(target))}
     return insert_behind(LayoutTransformOp.call(value, **layouts), value)
 
 
@@ -175,11 +177,11 @@ def erase_unused(*ops: Operation | Block) -> None:
     pending: list[Operation | Block] = list(ops)
     while pending:
         current = pending.pop()
-        if not isinstance(current, RelayOp) or current.parent is None or not is_side_effect_free(current):
+        if not isinstance(current, RelayOp) or current.parent is None or not is_pure(current):
             continue
         if not any(result.first_use for result in current.results):
             owners = [operand.owner for operand in current.operands]
-            Rewriter.erase_op(current)
+            erase_op(current)
             pending.extend(owners)
 
 

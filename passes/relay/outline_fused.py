@@ -48,7 +48,8 @@ from xrelay.errors import PassError
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, is_groupable, make_group
 from xrelay.passes.relay.group_names import GroupNames
-from xrelay.passes.relay.structure import structure_key
+from xrelay.passes.relay.replacements import erase_op
+from xrelay.passes.relay.structure import OpKeys
 from xrelay.passes.relay.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
 
 ANCHOR, PATTERN = "relay.anchor", "relay.pattern"
@@ -79,6 +80,7 @@ class _Outliner:
         self.module = module
         self.names = GroupNames(module)
         self.symbols = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self.keys = OpKeys()
         self.kernels: dict[Hashable, FuncOp] = {}
         """Structure → the function that has it."""
         self.leaves = TupleLeaves()
@@ -100,11 +102,11 @@ class _Outliner:
             self._outline_op(function, op)
         for op in reversed(self.replaced):
             _require_unused(op)
-            Rewriter.erase_op(op)
+            erase_op(op)
         self.replaced.clear()
         for op in list(function.body.block.ops):
             if isinstance(op, ConstantOp) and op.result.first_use is None:
-                Rewriter.erase_op(op)
+                erase_op(op)
         function.update_function_type()
 
     def _outline_op(self, function: FuncOp, op: Operation) -> None:
@@ -112,7 +114,7 @@ class _Outliner:
             self.replaced.append(op)
         elif isinstance(op, LetOp | StopFusionOp):
             op.results[0].replace_all_uses_with(op.operands[0])
-            Rewriter.erase_op(op)
+            erase_op(op)
         elif isinstance(op, FusedOp):
             self._call_group(op)
         elif is_groupable(op):
@@ -175,7 +177,7 @@ class _Outliner:
         body = group.detach_region(group.body)
         _flatten_arguments(body)
         types = _flatten_result(body.block)
-        key = (structure_key(body.block), tuple(sorted(attributes.items(), key=lambda item: item[0])))
+        key = (self.keys.of_block(body.block), self.keys.of_attributes(attributes))
         known = self.kernels.get(key)
         if known is not None:
             return known
@@ -250,7 +252,7 @@ def _flatten_result(block: Block) -> list[Attribute]:
     Rewriter.replace_op(end, result, [])
     for op in reversed(list(block.ops)):
         if isinstance(op, TupleOp) and op.result.first_use is None:
-            Rewriter.erase_op(op)
+            erase_op(op)
     return [leaf.type for leaf in returned]
 
 

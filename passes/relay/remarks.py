@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
@@ -18,7 +18,14 @@ class Remark:
     place: str | None
     applied: bool
     """Whether the pass changed the op; a refusal is a remark too."""
-    message: str
+    template: str = field(repr=False)
+    """The message with `{}` for each of `values`: most remarks are never read, and types are long in the printing."""
+    values: tuple[object, ...] = field(default=(), repr=False)
+
+    @property
+    def message(self) -> str:
+        """What was done, or why nothing was."""
+        return self.template.format(*self.values) if self.values else self.template
 
     def __str__(self) -> str:
         place = "" if self.place is None else f"{self.place}: "
@@ -32,9 +39,9 @@ class Remarks:
         self._pass_name = pass_name
         self.all: list[Remark] = []
 
-    def applied(self, op: Operation, message: str) -> None:
-        """Note that `op` was rewritten."""
-        self.all.append(Remark(self._pass_name, op.name, describe_place(op), True, message))
+    def applied(self, op: Operation, message: str, *values: object) -> None:
+        """Note that `op` was rewritten; `values` that never change, such as types, take the place of `{}` when read."""
+        self.all.append(Remark(self._pass_name, op.name, describe_place(op), True, message, values))
 
     def refused(self, op: Operation, message: str) -> None:
         """Note that `op` was left alone, and why."""

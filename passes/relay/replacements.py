@@ -1,4 +1,4 @@
-"""Replacing many values at once.
+"""Replacing many values at once, and erasing what nobody uses then.
 
 xDSL writes the whole list of operands anew for each operand that is replaced, so a tuple of 10,000 fields whose fields
 are replaced one by one costs a hundred million steps. Here every user is written once.
@@ -44,6 +44,18 @@ class Replacements:
                 operand if keeps is not None and keeps(user, operand) else self.of(operand) for operand in user.operands
             ]
         self._new.clear()
+
+
+def erase_op(op: Operation) -> None:
+    """Erase `op`, whose results nobody uses; `ValueError` where somebody does.
+
+    xDSL's way makes an erased value for each result first, which would stand for it in its users.
+    """
+    if any(result.first_use is not None for result in op.results):
+        raise ValueError(f"a result of {op.name} is still used")
+    if op.parent is not None:
+        op.parent.detach_op(op)
+    op.drop_all_references()
 
 
 def retype(types: Mapping[SSAValue, Attribute]) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
-from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xrelay.dialects.relay.constant import ConstantOp
@@ -36,7 +35,12 @@ class Emitter:
         for result in op.results:
             if result.name_hint is None and self._source.results:
                 result.name_hint = self._source.results[0].name_hint
-        self._rewriter.insert(op, InsertPoint.before(self._source))
+        block = self._source.parent
+        if block is None:
+            raise ValueError(f"{self._source.name} stands in no block")
+        block.insert_op_before(op, self._source)
+        self._rewriter.has_done_action = True
+        self._rewriter.handle_operation_insertion(op)
         return op
 
     def call(self, op: type[RelayOp], *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
