@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc, UnknownLoc
 from xdsl.ir import Attribute, Operation
 
 
@@ -33,7 +33,8 @@ def location_of(op: Operation) -> str | None:
     """Where `op` comes from: its own location, or that of the closest op around it that has one."""
     current: Operation | None = op
     while current is not None:
-        if (place := format_location(current.location)) is not None:
+        # Most ops of a program made by passes have none.
+        if not isinstance(current.location, UnknownLoc) and (place := format_location(current.location)) is not None:
             return place
         current = current.parent_op()
     return None

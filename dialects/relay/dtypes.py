@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
 from xdsl.ir import Attribute, TypeAttribute
 
+from xrelay.dialects.relay.identity_memo import IdentityMemo
 from xrelay.errors import TypeInferenceError
 
 
@@ -46,6 +47,14 @@ def _from_numpy() -> dict[np.dtype, TypeAttribute]:
 
 def numpy_dtype(element_type: Attribute) -> np.dtype:
     """The numpy dtype of an element type; `TypeInferenceError` where there is none."""
+    known = _DTYPES.get(id(element_type))
+    return known if known is not None else _DTYPES.add(id(element_type), _find_dtype(element_type), element_type)
+
+
+_DTYPES = IdentityMemo[np.dtype]()
+
+
+def _find_dtype(element_type: Attribute) -> np.dtype:
     dtype = _to_numpy().get(element_type)
     if dtype is None:
         raise TypeInferenceError(f"element type {element_type} has no numpy dtype", help=_known())

@@ -86,12 +86,9 @@ def matches(value: Value, type: Attribute) -> bool:
         if isinstance(value, tuple):
             return False
         shape = shape_of(type)
-        same_rank = value.ndim == len(shape)
-        return (
-            same_rank
-            and value.dtype == numpy_dtype(type.element_type)
-            and not any(certainly_differ(found, dim) for found, dim in zip(value.shape, shape, strict=True))
-        )
+        if value.ndim != len(shape) or value.dtype != numpy_dtype(type.element_type):
+            return False
+        return value.shape == shape or not any(map(certainly_differ, value.shape, shape))
     if isinstance(type, TupleType):
         fields = cast("Sequence[Value]", value)
         return (

@@ -22,6 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.context import Context
@@ -42,6 +45,7 @@ from xrelay.dialects.relay.types import shape_of
 from xrelay.dialects.relay.weights import WeightAttr
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
+from xrelay.passes.analysis.op_kinds import is_constant
 from xrelay.passes.relay.effects import is_pure
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
 from xrelay.passes.relay.remarks import Remark, Remarks
@@ -78,12 +82,18 @@ def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH) -> list[Re
     return folder.remarks.all
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     """The value of an SSA value, and the name its constant would have."""
 
     value: Value
     name: str
+    bytes: int
+    """Of all its arrays together."""
+
+    @staticmethod
+    def of(value: Value, name: str) -> _Known:
+        """`value`, called `name`, measured."""
+        return _Known(value, name, _size(value))
 
 
 class _Folder:
@@ -97,23 +107,23 @@ class _Folder:
     def evaluate(self, block: Block) -> None:
         """Find the values of the ops of `block` that are known."""
         for op in block.ops:
-            if isinstance(op, ConstantOp):
+            if is_constant(op):
                 self._know(op)
-            elif _may_fold(op) and all(operand in self.known for operand in op.operands):
+            elif all(operand in self.known for operand in op.operands) and _may_fold(op):
                 self._evaluate(op)
 
     def _know(self, op: ConstantOp) -> None:
         if not isinstance(op.value, WeightAttr):
-            self.known[op.result] = _Known(op.array, op.result.name_hint if op.result.name_hint is not None else "")
+            self.known[op.result] = _Known.of(op.array, op.result.name_hint if op.result.name_hint is not None else "")
         elif op.value.data.is_resolved:
-            self.known[op.result] = _Known(op.array, op.value.data.name)
+            self.known[op.result] = _Known.of(op.array, op.value.data.name)
         else:
             self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not here")
 
     def _evaluate(self, op: Operation) -> None:
         operands = [self.known[operand] for operand in op.operands]
         result = op.results[0]
-        growth = _bytes_of(result.type) - sum(_size(operand.value) for operand in operands)
+        growth = _bytes_of(result.type) - sum(operand.bytes for operand in operands)
         if growth > self.max_growth:
             allowed = f"{self.max_growth} are allowed"
             self.remarks.refused(op, f"the result is {growth} bytes larger than the operands, {allowed}")
@@ -123,7 +133,7 @@ class _Folder:
         except InterpreterError as error:
             self.remarks.refused(op, error.message)
             return
-        self.known[result] = _Known(value, _derived_name(op, operands))
+        self.known[result] = _Known.of(value, _derived_name(op, operands))
         self.folded[op] = None
 
     def replace(self) -> None:
@@ -139,27 +149,33 @@ class _Folder:
                 erase_op(value.owner)
 
     def _replace_by_constant(self, op: Operation) -> None:
-        known = self.known[op.results[0]]
+        result = op.results[0]
+        known = self.known[result]
         # A view of its operand would keep the whole operand alive, and native code reads plain memory.
         array = np.asarray(known.value, order="C")
         constant = ConstantOp.of(array, known.name if known.name else "constant")
         constant.location = op.location
-        constant.result.name_hint = op.results[0].name_hint
-        self.remarks.applied(op, "folded to {}", constant.result.type)
+        replacement = constant.result
+        replacement.name_hint = result.name_hint
+        self.remarks.applied(op, "folded to {}", replacement.type)
         Rewriter.insert_op(constant, InsertPoint.before(op))
-        op.results[0].replace_all_uses_with(constant.result)
+        result.replace_all_uses_with(replacement)
         erase_op(op)
 
 
 def _may_fold(op: Operation) -> bool:
-    if not isinstance(op, RelayOp) or isinstance(op, LetOp | StopFusionOp):
-        return False
-    return is_pure(op) and (isinstance(op, TupleOp | TupleGetItemOp) or can_evaluate(op))
+    kind = type(op)
+    return _may_fold_class(kind) and is_pure(op) and (kind in (TupleOp, TupleGetItemOp) or can_evaluate(op))
+
+
+@cache
+def _may_fold_class(op: type[Operation]) -> bool:
+    return issubclass(op, RelayOp) and not issubclass(op, LetOp | StopFusionOp)
 
 
 def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:
     """The name of the largest operand with what was done to it: `conv1.w.OIHW16i16o`, `conv1.w.multiply`."""
-    largest = max(operands, key=lambda operand: _size(operand.value), default=None)
+    largest = max(operands, key=attrgetter("bytes"), default=None)
     base = largest.name if largest is not None else ""
     if isinstance(op, LayoutTransformOp):
         step = op.dst_layout.data
