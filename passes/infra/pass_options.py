@@ -38,7 +38,8 @@ def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = Non
     """
     shown = name if name is not None else spec.name
     fields = {field.name: field for field in dataclasses.fields(pass_type)}
-    hints = get_type_hints(pass_type)
+    # Reading annotations is slow, and most passes of a pipeline stand there without options.
+    hints = get_type_hints(pass_type) if spec.parameters else {}
     for option, value in spec.parameters.items():
         key = option.replace("-", "_")
         if key not in fields:
@@ -50,7 +51,7 @@ def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = Non
         if key not in {option.replace("-", "_") for option in spec.parameters}:
             raise PassArgumentError(f"[{shown}] needs the option {_spelt(key)!r}", help=_help(shown))
     try:
-        return pass_type.from_spec(spec)
+        return pass_type.from_spec(spec) if spec.parameters else pass_type()
     except (ValueError, TypeError) as error:
         raise PassArgumentError(f"[{shown}] {one_line(str(error))}", help=_help(shown)) from error
 
