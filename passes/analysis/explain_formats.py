@@ -9,6 +9,7 @@ from typing import TypeAlias
 from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
 from xrelay.passes.analysis.explain_story import blocked_by, hint_effect, what_would_help
 from xrelay.passes.analysis.forward_graph import Edge
+from xrelay.passes.analysis.fusion_change import FusionChange, change_for
 from xrelay.passes.analysis.fusion_decision import FusionDecision
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
@@ -72,7 +73,14 @@ def _decision(block: ExplainedBlock, decision: FusionDecision) -> Json:
         "found": decision.found,
         "limit": decision.limit,
         "to_change_it": what_would_help(block, decision),
+        "change": _change(change_for(block.partition, decision)),
     }
+
+
+def _change(change: FusionChange | None) -> Json:
+    if change is None:
+        return None
+    return {"kind": change.kind.name.lower(), "node": change.node, "other": change.other, "amount": change.amount}
 
 
 def dot_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:

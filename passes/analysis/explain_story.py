@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
 from xrelay.passes.analysis.forward_graph import Edge
-from xrelay.passes.analysis.fusion_decision import FusionDecision, FusionRule
+from xrelay.passes.analysis.fusion_change import ChangeKind, FusionChange, change_for, kept_by_own_kernel
+from xrelay.passes.analysis.fusion_decision import FusionDecision
+
+MOST_USERS = 4
+"""How many users of an op a story names."""
 
 
 def group_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:
@@ -90,6 +93,13 @@ def blocked_by(block: ExplainedBlock, decision: FusionDecision) -> str | None:
     if isinstance(decision.blocker, Edge):
         producer, consumer, pattern = decision.blocker
         return f"the edge from {block.name(producer)} into {block.name(consumer)}, which is {pattern.relay_name}"
+    if decision.blocker is not None and kept_by_own_kernel(block.partition, decision):
+        anchor = block.partition.anchors[block.partition.roots[decision.node]]
+        return (
+            "its own pattern"
+            if anchor is None or anchor == decision.node
+            else f"its kernel, that of {block.name(anchor)}"
+        )
     if decision.blocker is not None:
         return f"the node {block.name(decision.blocker)}{_why_not_free(block, decision.blocker)}"
     if decision.found is not None:
@@ -111,43 +121,49 @@ def _why_not_free(block: ExplainedBlock, node: int) -> str:
 
 def what_would_help(block: ExplainedBlock, decision: FusionDecision) -> str | None:
     """What would have to be otherwise for the node to be fused; `None` where it is fused already, or never can be."""
-    if decision.fused:
-        return None
-    if decision.post_dominator is None:
-        outside = block.graph.extern[decision.node] and block.graph.outputs[decision.node]
-        return "its value would have to be used inside one kernel alone" if outside else None
-    target = block.name(decision.post_dominator)
-    match decision.rule:
-        case FusionRule.LEVEL:
+    change = change_for(block.partition, decision)
+    return None if change is None else _change_text(block, change, decision)
+
+
+def _change_text(block: ExplainedBlock, change: FusionChange, decision: FusionDecision) -> str:
+    name = block.name(change.node)
+    other = "" if change.other is None else block.name(change.other)
+    match change.kind:
+        case ChangeKind.RAISE_LEVEL:
             return "raise the optimisation level to 1 or more"
-        case FusionRule.DEPTH:
-            return f"raise max-depth to {decision.found} or more; the number is counted as far as the limit"
-        case FusionRule.ARGUMENTS:
-            return "raise max-function-args"
-        case FusionRule.OPAQUE | FusionRule.REDUCTION:
-            return None
-        case FusionRule.TUPLE:
-            return f"{target} would have to be fused into an injective op first"
-        case _:
-            return _simpler(block, decision, target)
+        case ChangeKind.RAISE_DEPTH:
+            return f"raise max-depth to {change.amount} or more; the number is counted as far as the limit"
+        case ChangeKind.RAISE_ARGUMENTS:
+            return f"raise max-function-args by {change.amount} or more"
+        case ChangeKind.KEEP_INSIDE:
+            return "its value would have to be seen by ops alone, not outside"
+        case ChangeKind.ONE_USER:
+            return f"its users ({_users(block, change.node)}) would have to meet, or all but one of them go"
+        case ChangeKind.REMOVE:
+            return f"remove {name}"
+        case ChangeKind.SAME_SHAPE:
+            return f"{name} would have to keep the shape of {other}"
+        case ChangeKind.SIMPLER:
+            return f"{name} would have to be a simpler op, best an elementwise one"
+        case ChangeKind.CHOOSE_FIRST:
+            sink = decision.post_dominator
+            operator = "" if sink is None else block.graph.names[sink]
+            taken = "" if sink is None else f"{block.name(sink)} would have to be free of {other}: "
+            return f'{taken}relay.fuse_with = "{operator}" on this op lets it choose first'
+        case ChangeKind.FREE:
+            free = "it" if change.node == decision.node else name
+            return (
+                f"{free} would have to be free of {other}: relay.annotation.stop_fusion between them keeps them apart"
+            )
+        case ChangeKind.FUSE_FIRST:
+            return f"{name} would have to be fused into an injective op first"
 
 
-def _simpler(block: ExplainedBlock, decision: FusionDecision, target: str) -> str:
-    if isinstance(decision.blocker, Edge):
-        producer, consumer, pattern = decision.blocker
-        if decision.rule is FusionRule.ANCHOR and pattern is OpPatternKind.BROADCAST:
-            return f"{block.name(consumer)} would have to keep the shape of {block.name(producer)}"
-        return f"{block.name(consumer)} would have to be a simpler op than {pattern.relay_name}"
-    if decision.blocker is None:
-        return f"{target} would have to be of a simpler pattern"
-    anchor = block.partition.anchors[block.partition.roots[decision.blocker]]
-    if anchor is None or anchor == decision.blocker:
-        return f"{block.name(decision.blocker)} would have to be of a simpler pattern"
-    text = f"{block.name(decision.blocker)} would have to be free of {block.name(anchor)}"
-    if decision.rule is FusionRule.ANCHOR and decision.blocker == decision.post_dominator:
-        operator = block.ops[decision.blocker].operator
-        text += f': relay.fuse_with = "{operator}" on this op lets it choose first'
-    return text
+def _users(block: ExplainedBlock, node: int) -> str:
+    """The consumers of `node`, the first of many."""
+    users = list(dict.fromkeys(edge.consumer for edge in block.graph.outputs[node]))
+    names = [block.name(user) for user in users[:MOST_USERS]]
+    return ", ".join(names) + (f" and {len(users) - MOST_USERS} more" if len(users) > MOST_USERS else "")
 
 
 def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:

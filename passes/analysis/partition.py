@@ -286,8 +286,8 @@ class _Partitioner:
         """
         for node, rule in self.postponed.pop(consumer, ()):
             sink = self.tree.parents[node]
-            if sink is None or self.arguments is None:
-                continue
+            if sink is None or self.arguments is None or self.groups.root(node) == self.groups.root(sink):
+                continue  # Fused in the meantime, by another node's path or because a hint had it asked twice.
             found, limit = self.arguments.settled(consumer), self.arguments.limit(consumer)
             if found > limit:
                 self.decisions[node] = FusionDecision(

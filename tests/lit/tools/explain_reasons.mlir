@@ -10,13 +10,15 @@
 // EDGE:   post-dominator: %s sum, on the way there kCommReduce
 // EDGE:   decision: not fused into it
 // EDGE:   blocked by: the edge from %z nn.relu into %s sum, which is kCommReduce
+// EDGE:   to change it: %s sum would have to be a simpler op, best an elementwise one
 // DEPTH:  blocked by: the limit: 3 found, 2 allowed
 // DEPTH:  to change it: raise max-depth to 3 or more
 // ARGS:   blocked by: the limit: 3 found, 2 allowed
-// ARGS:   to change it: raise max-function-args
+// ARGS:   to change it: raise max-function-args by 1 or more
 // LEVEL:  rule: fusion is on at optimisation level 1 and above
 // LEVEL:  to change it: raise the optimisation level to 1 or more
 // STOP:   blocked by: the edge from %e exp into %stop annotation.stop_fusion, which is kOpaque
+// STOP:   to change it: remove %stop annotation.stop_fusion
 // HINT:   kernel: fused_nn_conv2d_add, with %t add
 // HINT:   hint: "add": asked first, and fused
 func.func @main(%x: tensor<1x8x6x6xf32>, %v: tensor<8x8x1x1xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<f32> {
