@@ -97,8 +97,9 @@ def alter_layouts(
     remarks = Remarks("relay-alter-op-layout")
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            _Alterer(chosen, vector_lanes, remarks).run(fusable_blocks(function))
-            save_transforms(fusable_blocks(function), fixed=frozenset(chosen))
+            blocks = fusable_blocks(function)
+            _Alterer(chosen, vector_lanes, remarks).run(blocks)
+            save_transforms(blocks, fixed=frozenset(chosen))
     return remarks.all
 
 

@@ -17,7 +17,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.broadcast import element_count
-from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision
 from xrelay.dialects.relay.layouts import Layout, LayoutError
 from xrelay.dialects.relay.op_base import RelayOp
@@ -26,6 +25,7 @@ from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import is_complete, shape_of
 from xrelay.errors import ConstraintError
+from xrelay.passes.analysis.op_kinds import is_constant, is_relay_op
 from xrelay.passes.relay.layout_versions import divisible, erase_unused, transform
 from xrelay.passes.relay.rebuilding import rebuilt
 from xrelay.passes.relay.replacements import Replacements
@@ -48,7 +48,7 @@ class RegionMover:
     def __init__(self, block: Block, fixed: frozenset[type[RelayOp]]):
         self.fixed = fixed
         self.order = {op: index for index, op in enumerate(block.ops)}
-        self.transforms = [op for op in block.ops if isinstance(op, LayoutTransformOp) and is_complete(op.data.type)]
+        self.transforms = transforms_of(block)
         self.constant = _constant_values(block)
         self.known = {(op.data, op.dst_layout.data): op for op in self.transforms}
         """(value, layout) → the transform that makes the value in that layout."""
@@ -226,6 +226,11 @@ class _Mover:
             self.results.add(old, transform(new, layout, layout.text))
 
 
+def transforms_of(block: Block) -> list[LayoutTransformOp]:
+    """The layout transforms of `block` whose operands have known types, in order."""
+    return [op for op in block.ops if type(op) is LayoutTransformOp and is_complete(op.data.type)]
+
+
 def _answer(op: RelayOp, layouts: list[Layout | None]) -> object:
     """What `op` makes of its operands in `layouts`; tuples have all fields in one."""
     if isinstance(op, TupleOp):
@@ -240,8 +245,8 @@ def _constant_values(block: Block) -> set[SSAValue]:
     """Values known when compiling: constants and what is made of them alone. Transforming them costs nothing."""
     found: set[SSAValue] = set()
     for op in block.ops:
-        made = isinstance(op, RelayOp) and bool(op.operands) and all(operand in found for operand in op.operands)
-        if isinstance(op, ConstantOp) or made:
+        operands = op.operands
+        if is_constant(op) or (is_relay_op(op) and operands and all(operand in found for operand in operands)):
             found.update(op.results)
     return found
 

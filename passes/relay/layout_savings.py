@@ -25,8 +25,8 @@ from xrelay.dialects.relay.layouts import LayoutError, transform_shape
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
-from xrelay.dialects.relay.types import is_complete, shape_of
-from xrelay.passes.relay.layout_regions import RegionMover
+from xrelay.dialects.relay.types import shape_of
+from xrelay.passes.relay.layout_regions import RegionMover, transforms_of
 from xrelay.passes.relay.layout_versions import erase_unused
 from xrelay.passes.relay.replacements import Replacements
 
@@ -45,7 +45,7 @@ def save_transforms(blocks: Sequence[Block], *, fixed: frozenset[type[RelayOp]] 
 
 def join_transforms(block: Block) -> None:
     """Make one of two transforms in a row, none of two that undo one another, and one of two equal ones."""
-    transforms = [op for op in block.ops if isinstance(op, LayoutTransformOp) and is_complete(op.data.type)]
+    transforms = transforms_of(block)
     known: dict[tuple[SSAValue, str, str], SSAValue] = {}
     results = Replacements()
     for op in transforms:

@@ -149,7 +149,7 @@ def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
     if source.axes == target.axes:
         return value
     layouts = {"src_layout": string_attribute(str(source)), "dst_layout": string_attribute(str(target))}
-    return insert_behind(LayoutTransformOp.call(value, **layouts), value)
+    return insert_behind(LayoutTransformOp.typed([value], layouts), value)
 
 
 def insert_behind(op: RelayOp, value: SSAValue) -> SSAValue:
