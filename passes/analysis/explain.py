@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, FusedLoc, ModuleOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.constant import ConstantOp
@@ -121,7 +121,8 @@ def _explain_op(node: int, op: Operation, operator: str) -> ExplainedOp:
     value = op.results[0].name_hint if op.results else None
     hint = hint_of(op)
     wanted = None if hint is None else hint.data
-    return ExplainedOp(node, operator, value, _places(op.location), wanted, frozenset({*names_of(op), f"#{node}"}))
+    names = frozenset({*names_of(op), *(places := _places(op.location)), f"#{node}", str(node)})
+    return ExplainedOp(node, operator, value, places, wanted, names)
 
 
 def _explain_group(group: FusedOp, nodes: tuple[int, ...]) -> ExplainedGroup:
@@ -133,6 +134,11 @@ def _explain_group(group: FusedOp, nodes: tuple[int, ...]) -> ExplainedGroup:
         nodes,
         _places(group.location),
     )
+
+
+def is_answer(ref: Operation | SSAValue, name: str) -> bool:
+    """Whether `name` is what an op or value is called: its operator, its result, or one of its source locations."""
+    return name in names_of(ref) or (isinstance(ref, Operation) and name in _places(ref.location))
 
 
 def _places(location: Attribute) -> tuple[str, ...]:

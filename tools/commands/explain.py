@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from xrelay.errors import InputError
+from xrelay.errors import InputError, did_you_mean
 from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.options import add_shapes, add_source
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedOp
+    from xrelay.passes.infra.instruments import Instrument
+    from xrelay.tools.commands.op_trail import OpTrail
 
 
 class ExplainCommand(Command):
@@ -23,7 +25,7 @@ class ExplainCommand(Command):
 
     `xrelay explain fusion MODEL` lists the kernels with the ops in each. With --op NAME it tells the story of an op:
     its post-dominator, the rule that decided, the node or edge that blocked it, and what would have to change. NAME is
-    a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (#5). The
+    a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (5). The
     model is looked at after the graph optimiser, as `xrelay compile` fuses it; with --as-is, as it stands.
     """
 
@@ -49,13 +51,16 @@ class ExplainCommand(Command):
         """Optimise, fuse, and print what was found."""
         if args.dot and args.op is not None:
             raise UsageError("--dot draws whole functions", help="leave out --op, or use --json with it")
-        blocks = _explained(args)
-        chosen = None if args.op is None else _chosen(blocks, args.op)
+        from xrelay.tools.commands.op_trail import OpTrail
+
+        trail = None if args.op is None else OpTrail(args.op)
+        blocks = _explained(args, trail)
+        chosen = None if trail is None else _chosen(blocks, args, trail)
         sys.stdout.writelines(line + "\n" for line in _written(args, blocks, chosen))
         return 0
 
 
-def _explained(args: Namespace) -> Sequence[ExplainedBlock]:
+def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBlock]:
     """The blocks of the model's functions, fused."""
     from xrelay.api.sources import load_source
     from xrelay.passes.analysis.explain import explain_fusion
@@ -63,11 +68,11 @@ def _explained(args: Namespace) -> Sequence[ExplainedBlock]:
 
     options = FusionOptions(args.opt_level, args.max_depth, args.max_function_args)
     module = load_source(args.model, shapes=dict(args.shapes))
-    _prepare(module, args)
+    _prepare(module, args, [] if trail is None else [trail])
     return explain_fusion(module, options)
 
 
-def _prepare(module: ModuleOp, args: Namespace) -> None:
+def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[Instrument]) -> None:
     """Infer types, and run what the compiler runs before fusion."""
     from xrelay.lowering.pipelines import Phase, all_passes, compile_stages
     from xrelay.lowering.registry import pass_thunks
@@ -77,18 +82,40 @@ def _prepare(module: ModuleOp, args: Namespace) -> None:
     wanted = (Phase.TYPED,) if args.as_is else (Phase.TYPED, Phase.OPTIMIZED)
     stages = [stage for stage in compile_stages(opt_level=args.opt_level) if stage.phase in wanted]
     passes = parse_passes(",".join(all_passes(stages)), pass_thunks())
-    run_pipeline(module, passes, context=full_context())
+    run_pipeline(module, passes, context=full_context(), instruments=instruments)
 
 
-def _chosen(blocks: Sequence[ExplainedBlock], name: str) -> list[ExplainedOp]:
-    """The ops called `name`; `InputError` where there is none."""
-    chosen = [op for block in blocks for op in block.matching(name)]
-    if not chosen:
-        known = sorted({known for block in blocks for op in block.ops.values() for known in op.names})
-        near = get_close_matches(name, known, n=3)
-        hint = f"did you mean {', '.join(near)}?" if near else "leave out --op to see all; --as-is keeps more of them"
-        raise InputError(f"no op is called {name!r}", help=hint)
-    return chosen
+def _chosen(blocks: Sequence[ExplainedBlock], args: Namespace, trail: OpTrail) -> list[ExplainedOp]:
+    """The ops called as asked; `InputError` where there is none, saying what became of it where there was one."""
+    name: str = args.op
+    chosen = _matching(blocks, name)
+    if chosen:
+        return chosen
+    refusal = trail.refusal()
+    if refusal is not None:
+        raise refusal
+    from xrelay.tools.commands.op_trail import node_called
+
+    node = node_called(Path(args.model), name)
+    if node is not None:
+        place, operator = node
+        if place != name and (chosen := _matching(blocks, place)):
+            return chosen
+        raise InputError(
+            f"the node {place!r} ({operator}) is no op of its own: the importer or the optimiser took it into others",
+            help="--as-is explains the model before the optimiser; name one of its users",
+        )
+    known = sorted(
+        {known for block in blocks for op in block.ops.values() for known in op.names if not known.isdigit()}
+    )
+    raise InputError(
+        f"no op is called {name!r}",
+        help=did_you_mean(name, known, "leave out --op to see all; --as-is keeps more of them"),
+    )
+
+
+def _matching(blocks: Sequence[ExplainedBlock], name: str) -> list[ExplainedOp]:
+    return [op for block in blocks for op in block.matching(name)]
 
 
 def _written(args: Namespace, blocks: Sequence[ExplainedBlock], chosen: Sequence[ExplainedOp] | None) -> Sequence[str]:

@@ -1,0 +1,101 @@
+"""What became of an op that a user asks for and that is not there: which pass took it, or why it is no work.
+
+An op answers to its operator, the name of its result, and each of the source locations that it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.fused import FusedOp
+from xrelay.errors import InputError
+from xrelay.passes.analysis.explain import is_answer
+from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.passes import is_kernel
+from xrelay.passes.infra.verify import walk_ops
+
+
+class OpTrail(Instrument):
+    """Follows what answers to `name` through the passes of a pipeline."""
+
+    def __init__(self, name: str):
+        self._name = name
+        self._found: Operation | SSAValue | None = None
+        self._operator = ""
+        self._removed_by: str | None = None
+        self._folded = ""
+
+    def begin(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+        """Look for it in what goes in."""
+        self._look(module, "")
+
+    def after(self, current: ModulePass, number: int, module: ModuleOp) -> None:
+        """Look for it in what came out of the pass."""
+        self._look(module, current.name)
+
+    def _look(self, module: ModuleOp, after: str) -> None:
+        found = next((ref for ref in _refs(module) if is_answer(ref, self._name)), None)
+        if found is not None:
+            if isinstance(found, ConstantOp) and isinstance(self._found, Operation) and self._operator != "constant":
+                self._folded = f"a constant, made of {self._operator} by {after}"
+            self._found, self._removed_by = found, None
+            self._operator = found.name.removeprefix("relay.") if isinstance(found, Operation) else ""
+        elif self._found is not None and self._removed_by is None:
+            self._removed_by = after
+
+    def refusal(self) -> InputError | None:
+        """Why nothing can be told of it, once the module is fused; `None` for a name that nothing had."""
+        name, ref = repr(self._name), self._found
+        if ref is None:
+            return None
+        if self._removed_by is not None:
+            kind = f" ({self._operator})" if self._operator else ""
+            return InputError(
+                f"{name}{kind} is no longer there after {self._removed_by}",
+                help="--as-is explains the model before the optimiser",
+            )
+        if isinstance(ref, SSAValue):
+            return InputError(f"{name} is a parameter, not an op", help="name one of its users")
+        if isinstance(ref, ConstantOp):
+            what = self._folded if self._folded else "a constant"
+            return InputError(f"{name} is no work for a kernel but {what}", help="name one of its users")
+        around = ref.parent_op()
+        if isinstance(around, FusedOp):
+            return InputError(
+                f"{name} is in the kernel @{around.group_name.data} already", help="relay-defuse-ops undoes it"
+            )
+        if isinstance(around, FuncOp) and is_kernel(around):
+            return InputError(f"{name} is in @{around.sym_name.data}, which is a kernel already")
+        if ref.parent is None:
+            return InputError(f"{name} ({self._operator}) is left out: no result needs it")
+        return None
+
+
+def _refs(module: ModuleOp) -> Iterator[Operation | SSAValue]:
+    """The ops of the module's functions, and their parameters after all ops."""
+    parameters: list[SSAValue] = []
+    for op in walk_ops(module):
+        if op is not module and not isinstance(op, FuncOp):
+            yield op
+        parameters += (argument for region in op.regions for block in region.blocks for argument in block.args)
+    yield from parameters
+
+
+def node_called(model: Path, name: str) -> tuple[str, str] | None:
+    """The location and the op type of the ONNX node that has `name`, or an output of it; `None` for other files."""
+    if model.suffix != ".onnx":
+        return None
+    from xrelay.frontend.onnx.load import load_model
+
+    loaded, _ = load_model(model)
+    for node in loaded.graph.node:
+        if name == node.name or name in node.output:
+            return node.name or next(filter(None, node.output), node.op_type), node.op_type
+    return None
