@@ -16,21 +16,27 @@ from xrelay import __version__
 from xrelay.errors import XRelayError
 from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
+from xrelay.tools.opt.usage import answer_in_one_line
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the subcommand that the command line (or `args`) names; gives the exit code."""
     parser = ArgumentParser(prog="xrelay", description="Compile and run deep-learning models on the CPU.")
     parser.add_argument("-v", "--version", action="version", version=f"xrelay {__version__}")
+    answer_in_one_line(parser)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     commands = {command.name: command for command in all_commands()}
+    found: dict[str, ArgumentParser] = {}
     for name, command in commands.items():
-        subparser = subparsers.add_parser(
+        found[name] = subparser = subparsers.add_parser(
             name, help=command.summary(), description=command.description(), formatter_class=RawDescriptionHelpFormatter
         )
+        answer_in_one_line(subparser)
         subparser.add_argument("--debug", action="store_true", help="show Python tracebacks (or set XRELAY_DEBUG)")
         command.add_arguments(subparser)
-    parsed = parser.parse_args(args)
+    parsed, unknown = parser.parse_known_args(args)
+    if unknown:
+        found[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         return commands[parsed.command].run(parsed)
     except BrokenPipeError:

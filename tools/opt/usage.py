@@ -1,14 +1,16 @@
-"""What a wrong command line is answered: one line on stderr, with the closest flag, and exit code 2."""
+"""What a wrong command line is answered: one line on stderr, with the closest flag or word, and exit code 2."""
 
 from __future__ import annotations
 
 import re
 import sys
 from argparse import ArgumentParser
-from difflib import get_close_matches
 from typing import NoReturn
 
+from xrelay.errors import did_you_mean
+
 _FLAG = re.compile(r"(?<!\S)--?[\w-]+")
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 
 
 def answer_in_one_line(parser: ArgumentParser) -> None:
@@ -22,11 +24,13 @@ def answer_in_one_line(parser: ArgumentParser) -> None:
 
 
 def _hint(message: str, parser: ArgumentParser) -> str:
-    """The flag closest to one that does not exist, else where they are listed."""
-    unknown = _FLAG.findall(message) if message.startswith("unrecognized arguments") else []
+    """The flag or word closest to one that does not exist, else where they are listed."""
+    listed = f"{parser.prog} --help lists the flags"
+    choice = _CHOICE.search(message)
+    if choice is not None:
+        return did_you_mean(choice[1], re.findall(r"[^', ]+", choice[2]), listed)
+    if not message.startswith("unrecognized arguments"):
+        return listed
     known = _FLAG.findall(parser.format_help())
-    for flag in unknown:
-        close = get_close_matches(flag, known, 1)
-        if close:
-            return f"did you mean {close[0]}?"
-    return f"{parser.prog} --help lists the flags"
+    hints = (did_you_mean(flag, known, "") for flag in _FLAG.findall(message))
+    return next(filter(None, hints), listed)

@@ -4,7 +4,7 @@
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay explain fusion %s --dot --op %y 2>&1 | filecheck %s --check-prefix USAGE
 
 // Each is one line, with what to do.
-// UNKNOWN: error: no op is called 'nn.rel'; help: did you mean nn.relu
+// UNKNOWN: error: no op is called 'nn.rel'; help: did you mean 'nn.relu'?
 // BAD: max-depth is 0, it must be at least 1
 // SHAPES: shapes= fixes the inputs of ONNX models only
 // USAGE: error: --dot draws whole functions; help: leave out --op

@@ -12,6 +12,6 @@
 // UNKNOWN: error: no pass is called 'qqqqqq'; help: xrelay-opt --list-passes shows them all
 // MALFORMED: error: malformed pass pipeline 'cse{'
 // OPTION: error: [cse] has no option 'depth'; help: cse takes no options
-// FLAG: xrelay-opt: error: unrecognized arguments: --timng; help: did you mean --timing?
+// FLAG: xrelay-opt: error: unrecognized arguments: --timng; help: did you mean '--timing'?
 // TARGET: invalid choice: 'nothing'
 // TARGET-FORM: '{' is not of the form name{option=value}

@@ -69,7 +69,7 @@ def answer(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[in
         (["--help-pass", "broken-rise"], "error: no pass is called 'broken-rise'; help: did you mean 'broken-raise'?"),
         (["--print-ir-after=dce", "-p", "cse"], "error: 'dce' is not in the pipeline; help: it runs cse"),
         (["--print-ir-before=dce"], "error: 'dce' is not in the pipeline; help: it runs no passes"),
-        (["--timng"], "xrelay-opt: error: unrecognized arguments: --timng; help: did you mean --timing?"),
+        (["--timng"], "xrelay-opt: error: unrecognized arguments: --timng; help: did you mean '--timing'?"),
         (
             ["--opt-level", "high"],
             "xrelay-opt: error: argument --opt-level: invalid int value: 'high'; help: xrelay-opt",
