@@ -41,7 +41,14 @@ from xrelay.dialects.relay.identity_memo import IdentityMemo
 from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.types import AnyTensorType, IncompleteType, element_type_of, is_complete, shape_of
+from xrelay.dialects.relay.types import (
+    AnyTensorType,
+    IncompleteType,
+    element_type_of,
+    function_type,
+    is_complete,
+    shape_of,
+)
 from xrelay.errors import ConstraintError, XRelayError
 
 AttributeValue: TypeAlias = (
@@ -297,9 +304,7 @@ class RelayOp(IRDLOperation):
             printer.print_list(self.operands, printer.print_ssa_value)
         text_form.print_attributes(printer, self.non_default_properties() | self.attributes)
         printer.print_string(" : ")
-        printer.print_attribute(
-            FunctionType.from_lists([operand.type for operand in self.operands], [self.results[0].type])
-        )
+        printer.print_attribute(function_type(self.operand_types, self.result_types))
 
     def non_default_properties(self) -> dict[str, Attribute]:
         """The properties that differ from their defaults, in the order the op declares them."""

@@ -38,6 +38,18 @@ def _tensor_type(dims: Shape, element_type: Attribute) -> AnyTensorType:
     return TensorType(element_type, extents, encoding if encoding is not None else NoneAttr())
 
 
+def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
+    """The function type from `inputs` to `outputs`; functions and ops in the text share few signatures."""
+    key = (*map(id, inputs), None, *map(id, outputs))
+    known = _FUNCTION_TYPES.get(key)
+    if known is None:
+        known = _FUNCTION_TYPES.add(key, FunctionType.from_lists(inputs, outputs), *inputs, *outputs)
+    return known
+
+
+_FUNCTION_TYPES = IdentityMemo[FunctionType]()
+
+
 def shape_of(type: Attribute) -> Shape:
     """The shape of a ranked tensor type, with named dimensions as expressions and the bare `?` as `ANY`.
 

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from xrelay.passes.analysis.op_kinds import OpKind, kind_of
+from xrelay.passes.infra.verify import walk_ops
 
 MAX_LENGTH = 80
 """Longer names are abbreviated: first runs of one op, then the tail."""
@@ -18,7 +19,7 @@ class GroupNames:
     """Gives each group of a module a name that no other group and no symbol of the module has."""
 
     def __init__(self, module: ModuleOp):
-        self._taken = {name.data for op in module.walk() if (name := _symbol(op)) is not None}
+        self._taken = {name.data for op in walk_ops(module) if (name := _symbol(op)) is not None}
         self._next: dict[str, int] = {}
 
     def unique(self, base: str) -> str:

@@ -26,9 +26,19 @@ from __future__ import annotations
 
 from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr, TupleType, UnitAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+    UnitAttr,
+    UnknownLoc,
+)
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -40,10 +50,11 @@ from xrelay.dialects.relay.function import FnOp, InvokeOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.scope import IfOp, LetOp
 from xrelay.dialects.relay.tensor_elementwise import CastOp
 from xrelay.dialects.relay.tuples import TupleOp
-from xrelay.dialects.relay.types import element_type_of
+from xrelay.dialects.relay.types import element_type_of, function_type
+from xrelay.dialects.relay.yields import YieldOp
 from xrelay.errors import PassError
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, is_groupable, make_group
@@ -52,6 +63,7 @@ from xrelay.passes.relay.replacements import erase_op
 from xrelay.passes.relay.structure import OpKeys
 from xrelay.passes.relay.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
 
+UNIT, PRIVATE = UnitAttr(), StringAttr("private")
 ANCHOR, PATTERN = "relay.anchor", "relay.pattern"
 """Attributes of a kernel: its heavy op by Relay's name, and its group's fusion pattern."""
 
@@ -75,13 +87,20 @@ def outline_module(module: ModuleOp) -> None:
             outliner.outline(function)
 
 
+class _Kernel(NamedTuple):
+    """A function that computes groups: its name, as calls say it, and the types of its results."""
+
+    callee: SymbolRefAttr
+    results: Sequence[Attribute]
+
+
 class _Outliner:
     def __init__(self, module: ModuleOp):
         self.module = module
         self.names = GroupNames(module)
         self.symbols = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
         self.keys = OpKeys()
-        self.kernels: dict[Hashable, FuncOp] = {}
+        self.kernels: dict[Hashable, _Kernel] = {}
         """Structure → the function that has it."""
         self.leaves = TupleLeaves()
         self.replaced: list[Operation] = []
@@ -110,17 +129,17 @@ class _Outliner:
         function.update_function_type()
 
     def _outline_op(self, function: FuncOp, op: Operation) -> None:
-        if self.leaves.note(op):
+        if isinstance(op, FusedOp):
+            self._call_group(op)
+        elif self.leaves.note(op):
             self.replaced.append(op)
         elif isinstance(op, LetOp | StopFusionOp):
             op.results[0].replace_all_uses_with(op.operands[0])
             erase_op(op)
-        elif isinstance(op, FusedOp):
-            self._call_group(op)
         elif is_groupable(op):
             self._call_group(self._alone(op))
         elif isinstance(op, CallOp):
-            self._replace_by_call(op, op.callee.string_value(), leaf_types(op.result_types))
+            self._replace_by_call(op, op.callee, leaf_types(op.result_types))
         elif isinstance(op, ReturnOp):
             self._flatten_return(function, op)
         elif isinstance(op, IfOp | FnOp | InvokeOp):
@@ -151,13 +170,13 @@ class _Outliner:
     def _call_group(self, group: FusedOp) -> Sequence[SSAValue]:
         """Replace `group` by a call of its kernel; gives the call's results."""
         kernel = self._kernel(group)
-        return self._replace_by_call(group, kernel.sym_name.data, kernel.function_type.outputs.data)
+        return self._replace_by_call(group, kernel.callee, kernel.results)
 
-    def _replace_by_call(self, op: Operation, callee: str, types: Sequence[Attribute]) -> Sequence[SSAValue]:
+    def _replace_by_call(self, op: Operation, callee: SymbolRefAttr, types: Sequence[Attribute]) -> Sequence[SSAValue]:
         """Replace `op` by a call with the leaves of its operands, giving the leaves of its results."""
         operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
         # `create` takes a third of the time of the constructor, and there is a call for each kernel.
-        properties: dict[str, Attribute] = {"callee": SymbolRefAttr(callee)}
+        properties: dict[str, Attribute] = {"callee": callee}
         call = CallOp.create(operands=operands, result_types=types, properties=properties, location=op.location)
         Rewriter.insert_op(call, InsertPoint.before(op))
         pending = list(reversed(call.results))
@@ -170,9 +189,9 @@ class _Outliner:
         self.replaced.append(op)
         return call.results
 
-    def _kernel(self, group: FusedOp) -> FuncOp:
+    def _kernel(self, group: FusedOp) -> _Kernel:
         """The function that computes `group`: one of equal structure where there is one."""
-        attributes: dict[str, Attribute] = {PRIMITIVE: UnitAttr()} | group.attributes
+        attributes: dict[str, Attribute] = {PRIMITIVE: UNIT} | group.attributes
         attributes |= {name: value for name, value in ((ANCHOR, group.anchor), (PATTERN, group.pattern)) if value}
         body = group.detach_region(group.body)
         _flatten_arguments(body)
@@ -185,11 +204,16 @@ class _Outliner:
         if name in self.symbols:
             name = self.names.unique(name)
         self.symbols.add(name)
-        kernel = FuncOp(name, ([argument.type for argument in body.block.args], types), body, "private")
-        kernel.attributes |= attributes
-        kernel.location = group.location
-        self.module.body.block.add_op(kernel)
-        self.kernels[key] = kernel
+        symbol = StringAttr(name)
+        properties: dict[str, Attribute] = {
+            "sym_name": symbol,
+            "function_type": function_type([argument.type for argument in body.block.args], types),
+            "sym_visibility": PRIVATE,
+        }
+        self.module.body.block.add_op(
+            FuncOp.create(properties=properties, attributes=attributes, regions=[body], location=group.location)
+        )
+        self.kernels[key] = kernel = _Kernel(SymbolRefAttr(symbol), types)
         return kernel
 
 
@@ -248,10 +272,10 @@ def _flatten_result(block: Block) -> list[Attribute]:
             Rewriter.insert_op(copy, InsertPoint.before(end))
             leaf = copy.result
         returned[leaf] = None
-    result = ReturnOp.create(operands=list(returned), location=end.location)
-    Rewriter.replace_op(end, result, [])
-    for op in reversed(list(block.ops)):
-        if isinstance(op, TupleOp) and op.result.first_use is None:
+    erase_op(end)
+    block.add_op(ReturnOp.create(operands=list(returned), location=end.location))
+    for op in reversed([op for op in block.ops if type(op) is TupleOp]):
+        if op.result.first_use is None:
             erase_op(op)
     return [leaf.type for leaf in returned]
 
