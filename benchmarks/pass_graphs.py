@@ -16,11 +16,12 @@ from xrelay.dialects.relay.nn_conv import Conv2DOp
 from xrelay.dialects.relay.nn_dense import BiasAddOp
 from xrelay.dialects.relay.nn_norm import BatchNormOp
 from xrelay.dialects.relay.op_base import INCOMPLETE, AttributeValue, RelayOp
-from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.scope import IfOp, LetOp
 from xrelay.dialects.relay.tensor_elementwise import AddOp, ExpOp, MultiplyOp, SigmoidOp
 from xrelay.dialects.relay.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import tensor_type
+from xrelay.dialects.relay.yields import YieldOp
 
 VECTOR = tensor_type([8], f32)
 IMAGE = tensor_type([1, 8, 2, 2], f32)

@@ -1,35 +1,40 @@
-"""The machine this runs on as a target: LLVM names its CPU, the operating system its caches and cores."""
+"""The machine this runs on: LLVM names its CPU, the operating system its caches and cores."""
 
 from __future__ import annotations
 
 import os
 import platform
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from xrelay.target.target import CPUS, KIB, Target, with_features
-
+KIB = 1024
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
+@dataclass(frozen=True)
+class HostFacts:
+    """What LLVM and the operating system say of the machine."""
+
+    arch: str
+    cpu: str
+    """LLVM's name of the CPU."""
+    features: frozenset[str]
+    """LLVM's names of the features that are on; a hypervisor may hide some that the CPU's name promises."""
+    cores: int
+    """How many this process may use."""
+    caches: dict[str, int]
+    """Bytes of `l1`, `l2` and `l3`, as far as they are known."""
+
+
 @cache
-def host_target() -> Target:
-    """The machine this runs on, with as many threads as cores may be used."""
+def host_facts() -> HostFacts:
+    """The machine this runs on, asked once."""
     import llvmlite.binding as llvm
 
-    name = str(llvm.get_host_cpu_name())
     features: dict[str, bool] = dict(llvm.get_host_cpu_features())
-    enabled = {feature for feature, on in features.items() if on}
-    cores = _usable_cores()
-    base = CPUS.get(name, Target(arch=platform.machine()))
-    base = replace(base, mcpu=name, cores=cores, threads=cores, **_cache_sizes())
-    # Width and registers follow from what LLVM detects, not from the name: a hypervisor may hide features.
-    if base.arch == "x86_64":
-        wide = "+avx512f" if "avx512f" in enabled else "-avx512f"
-        base = with_features(replace(base, vector_bits=256 if "avx2" in enabled else 128), (wide,))
-        base = replace(base, features=())
-    return base
+    enabled = frozenset(feature for feature, on in features.items() if on)
+    return HostFacts(platform.machine(), str(llvm.get_host_cpu_name()), enabled, _usable_cores(), _cache_sizes())
 
 
 def _usable_cores() -> int:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from xrelay.errors import InputError, did_you_mean
-
-KIB = 1024
+from xrelay.target.host import KIB, HostFacts, host_facts
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,8 @@ class Target:
 
     @staticmethod
     def host() -> Target:
-        """The machine this runs on, asked once."""
-        from xrelay.target.host import host_target
-
-        return host_target()
+        """The machine this runs on, with as many threads as cores may be used."""
+        return _of_facts(host_facts())
 
     @staticmethod
     def parse(text: str) -> Target:
@@ -131,6 +128,17 @@ def cpu(name: str) -> Target:
         hint = did_you_mean(name, CPUS, f"known are {', '.join(CPUS)}")
         raise InputError(f"no CPU is called {name!r}", help=hint)
     return replace(known, mcpu=name)
+
+
+def _of_facts(facts: HostFacts) -> Target:
+    """The target that a machine is; width and registers follow from the features found, not from the CPU's name."""
+    base = CPUS.get(facts.cpu, Target(arch=facts.arch))
+    base = replace(base, mcpu=facts.cpu, cores=facts.cores, threads=facts.cores, **facts.caches)
+    if base.arch != "x86_64":
+        return base
+    wide = "+avx512f" if "avx512f" in facts.features else "-avx512f"
+    base = with_features(replace(base, vector_bits=256 if "avx2" in facts.features else 128), (wide,))
+    return replace(base, features=())
 
 
 def with_features(target: Target, features: tuple[str, ...]) -> Target:

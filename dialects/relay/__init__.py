@@ -26,10 +26,11 @@ from xrelay.dialects.relay.dims_attr import DimsAttr
 from xrelay.dialects.relay.function import FnOp, InvokeOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.registry import DIALECT_OPS
-from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.scope import IfOp, LetOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import IncompleteType
 from xrelay.dialects.relay.weights import WeightAttr
+from xrelay.dialects.relay.yields import YieldOp
 from xrelay.plugins import load_plugins
 
 FAMILIES = (

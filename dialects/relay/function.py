@@ -23,8 +23,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay import text_form
 from xrelay.dialects.relay.op_base import compatible
-from xrelay.dialects.relay.scope import parse_attributes_keyword, print_attributes_keyword, verify_yield
 from xrelay.dialects.relay.types import IncompleteType, is_complete
+from xrelay.dialects.relay.yields import EndsInYield, verify_yield
 
 
 @irdl_op_definition
@@ -61,7 +61,7 @@ class FnOp(IRDLOperation):
 
     recursive = opt_prop_def(UnitAttr)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), EndsInYield())
 
     def __init__(self, type: FunctionType, body: Region, *, recursive: bool = False):
         super().__init__(
@@ -111,7 +111,7 @@ class FnOp(IRDLOperation):
         arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         parser.parse_punctuation("->")
         type = FunctionType.from_lists([argument.type for argument in arguments], [parser.parse_type()])
-        attributes = parse_attributes_keyword(parser)
+        attributes = text_form.parse_attributes_keyword(parser)
         block_arguments = arguments if itself is None else [itself.resolve(type), *arguments]
         op = cls(type, parser.parse_region(block_arguments), recursive=itself is not None)
         op.attributes.update(attributes)
@@ -129,7 +129,7 @@ class FnOp(IRDLOperation):
         printer.print_string(" -> ")
         type = self.result.type
         printer.print_attribute(type.outputs.data[0] if isinstance(type, FunctionType) else type)
-        print_attributes_keyword(printer, self.attributes)
+        text_form.print_attributes_keyword(printer, self.attributes)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
 

@@ -21,10 +21,11 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.relay import text_form
 from xrelay.dialects.relay.op_base import compatible
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.scope import parse_attributes_keyword, print_attributes_keyword, verify_yield
 from xrelay.dialects.relay.types import is_complete
+from xrelay.dialects.relay.yields import EndsInYield, verify_yield
 
 _PATTERNS = {kind.relay_name: kind for kind in OpPatternKind}
 
@@ -64,7 +65,7 @@ class FusedOp(IRDLOperation):
     anchor = opt_prop_def(StringAttr)
     pattern = opt_prop_def(StringAttr)
 
-    traits = traits_def(Pure(), IsolatedFromAbove())
+    traits = traits_def(Pure(), IsolatedFromAbove(), EndsInYield())
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class FusedOp(IRDLOperation):
         pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_pair(parser))
         parser.parse_punctuation("->")
         result_type = parser.parse_type()
-        attributes = parse_attributes_keyword(parser)
+        attributes = text_form.parse_attributes_keyword(parser)
         region = parser.parse_region([parameter for parameter, _ in pairs])
         properties = {name: attributes.pop(name) for name in ("anchor", "pattern") if name in attributes}
         return cls.create(
@@ -139,7 +140,7 @@ class FusedOp(IRDLOperation):
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
         shown = {name: value for name, value in self.properties.items() if name != "group_name"}
-        print_attributes_keyword(printer, shown | self.attributes)
+        text_form.print_attributes_keyword(printer, shown | self.attributes)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
 

@@ -1,4 +1,4 @@
-"""`relay.let`, `relay.if` and `relay.yield`: where values are computed.
+"""`relay.let` and `relay.if`: where values are computed.
 
 A function says in `relay.form` how position is to be read:
 
@@ -18,7 +18,6 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
-    lazy_traits_def,
     operand_def,
     region_def,
     result_def,
@@ -26,16 +25,17 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay import text_form
 from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import RelayOp, compatible
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.properties import string_property
 from xrelay.dialects.relay.types import IncompleteType, is_complete, shape_of
+from xrelay.dialects.relay.yields import EndsInYield, verify_yield
 
 FORM_ATTRIBUTE = "relay.form"
 """Function attribute: `"dataflow"`, `"bbnf"` or `"anf"` (see the module's docstring)."""
@@ -113,43 +113,6 @@ class LetOp(RelayOp):
 
 
 @irdl_op_definition
-class YieldOp(IRDLOperation):
-    """The value of a region of `relay.if`, `relay.fn` or `relay.fused`.
-
-    Constraints:
-    - C1: it is the last op of such a region (checked by the op around it).
-
-    Example:
-    ```mlir
-    %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
-      relay.yield %x : tensor<4xf32>
-    } else {
-      relay.yield %y : tensor<4xf32>
-    }
-    ```
-
-    """
-
-    name = "relay.yield"
-
-    value = operand_def()
-
-    assembly_format = "$value attr-dict `:` type($value)"
-
-    traits = lazy_traits_def(lambda: (IsTerminator(), Pure(), HasParent(*_yield_parents())))
-
-    def __init__(self, value: SSAValue | Operation):
-        super().__init__(operands=[value])
-
-
-def _yield_parents() -> tuple[type[Operation], ...]:
-    from xrelay.dialects.relay.function import FnOp
-    from xrelay.dialects.relay.fused import FusedOp
-
-    return (IfOp, FnOp, FusedOp)
-
-
-@irdl_op_definition
 class IfOp(IRDLOperation):
     """One of two values: that of the first region where the condition is true, else that of the second.
 
@@ -179,7 +142,7 @@ class IfOp(IRDLOperation):
     true_region = region_def("single_block")
     false_region = region_def("single_block")
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), EndsInYield())
 
     def __init__(
         self, condition: SSAValue | Operation, result_type: Attribute, true_region: Region, false_region: Region
@@ -204,7 +167,7 @@ class IfOp(IRDLOperation):
         condition = parser.resolve_operand(unresolved, parser.parse_type())
         parser.parse_punctuation("->")
         result_type = parser.parse_type()
-        attributes = parse_attributes_keyword(parser)
+        attributes = text_form.parse_attributes_keyword(parser)
         true_region = parser.parse_region()
         parser.parse_keyword("else")
         op = cls(condition, result_type, true_region, parser.parse_region())
@@ -219,40 +182,8 @@ class IfOp(IRDLOperation):
         printer.print_attribute(self.condition.type)
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
-        print_attributes_keyword(printer, self.attributes)
+        text_form.print_attributes_keyword(printer, self.attributes)
         printer.print_string(" ")
         printer.print_region(self.true_region)
         printer.print_string(" else ")
         printer.print_region(self.false_region)
-
-
-def yielded(region: Region) -> SSAValue:
-    """The value that a region yields."""
-    last = region.block.last_op
-    if not isinstance(last, YieldOp):
-        raise VerifyException("a region must end in relay.yield")
-    return last.value
-
-
-def verify_yield(op: IRDLOperation, region: Region, type: Attribute, *, arguments: int | None = None) -> None:
-    """Check that `region` ends in a `relay.yield` of `type` (C2, C3 of the op around it)."""
-    last = region.block.last_op
-    if not isinstance(last, YieldOp):
-        raise VerifyException(f"[{op.name} C2] a region must end in relay.yield")
-    if arguments is not None and len(region.block.args) != arguments:
-        raise VerifyException(f"[{op.name} C2] a region has {len(region.block.args)} arguments, must have {arguments}")
-    found = last.value.type
-    if is_complete(found) and is_complete(type) and not compatible(found, type):
-        raise VerifyException(f"[{op.name} C3] a region yields {found}, the result is {type}")
-
-
-def parse_attributes_keyword(parser: Parser) -> dict[str, Attribute]:
-    """Parse an optional `attributes {…}`."""
-    return text_form.parse_attributes(parser) if parser.parse_optional_keyword("attributes") else {}
-
-
-def print_attributes_keyword(printer: Printer, attributes: dict[str, Attribute]) -> None:
-    """Print ` attributes {…}`, or nothing for none."""
-    if attributes:
-        printer.print_string(" attributes")
-        text_form.print_attributes(printer, attributes)

@@ -41,6 +41,18 @@ def print_attributes(printer: Printer, attributes: Mapping[str, Attribute]) -> N
         printer.print_list(attributes.items(), lambda entry: _print_entry(printer, *entry))
 
 
+def parse_attributes_keyword(parser: Parser) -> dict[str, Attribute]:
+    """Parse an optional `attributes {…}`."""
+    return parse_attributes(parser) if parser.parse_optional_keyword("attributes") else {}
+
+
+def print_attributes_keyword(printer: Printer, attributes: Mapping[str, Attribute]) -> None:
+    """Print ` attributes {…}`, or nothing for none."""
+    if attributes:
+        printer.print_string(" attributes")
+        print_attributes(printer, attributes)
+
+
 def _parse_entry(parser: Parser) -> tuple[str, Attribute]:
     name = parser.parse_optional_str_literal() or parser.parse_identifier("expected an attribute name")
     if not parser.parse_optional_punctuation("="):

@@ -16,15 +16,12 @@ The name is the consumer's operator (`add`, `nn.relu`), the name of its result (
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.locations import format_location
-
-if TYPE_CHECKING:
-    from xrelay.passes.analysis.op_patterns import FunctionGraph
+from xrelay.passes.analysis.function_graph import FunctionGraph
 
 FUSE_WITH = "relay.fuse_with"
 

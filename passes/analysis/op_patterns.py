@@ -10,8 +10,7 @@ outside, as those of the function are. Pure ops that nothing needs are not part 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.dialects.func import CallOp
@@ -22,36 +21,15 @@ from xrelay.dialects.relay.dims import Shape
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.types import shape_of
 from xrelay.passes.analysis.forward_graph import ForwardGraph, Use
+from xrelay.passes.analysis.function_graph import FunctionGraph, NodeRef
 from xrelay.passes.analysis.fusion_hints import resolve_hints
 from xrelay.passes.analysis.op_kinds import CALLS, OpKind, is_constant, is_relay_op, kind_of, short_name
 
 _COUNTING = (*CALLS, OpKind.TUPLE)
 """Kinds of op whose operands count among the arguments of a kernel."""
 
-NodeRef: TypeAlias = Operation | SSAValue
-"""What a node stands for: an op, or a parameter of the function or of a closure in it."""
-
 FUSABLE_SCALARS = frozenset({"i1", "i32", "i64", "f32", "f64"})
 """Element types of the constants of rank 0 that are written into a kernel."""
-
-
-@dataclass(frozen=True)
-class FunctionGraph:
-    """A forward graph and what its nodes stand for."""
-
-    body: Block
-    graph: ForwardGraph
-    refs: list[NodeRef]
-    """Indexed by node."""
-    ops: list[Operation | None]
-    """Indexed by node; `None` for a value from outside."""
-    numbers: dict[NodeRef, int]
-    unneeded: list[Operation]
-    """Ops that no result needs, in text order."""
-
-    def op(self, node: int) -> Operation | None:
-        """The op that `node` stands for; `None` for a value from outside."""
-        return self.ops[node]
 
 
 def forward_graph(body: Block) -> FunctionGraph:

@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.fused import FusedOp
-from xrelay.dialects.relay.scope import YieldOp
+from xrelay.dialects.relay.yields import YieldOp
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.replacements import Replacements
 

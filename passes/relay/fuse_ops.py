@@ -40,7 +40,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.scope import YieldOp
+from xrelay.dialects.relay.yields import YieldOp
 from xrelay.errors import PassError
 from xrelay.passes.analysis.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.analysis.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar

@@ -50,10 +50,11 @@ from xrelay.dialects.relay.function import FnOp, InvokeOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.scope import IfOp, LetOp
 from xrelay.dialects.relay.tensor_elementwise import CastOp
 from xrelay.dialects.relay.tuples import TupleOp
 from xrelay.dialects.relay.types import element_type_of, function_type
+from xrelay.dialects.relay.yields import YieldOp
 from xrelay.errors import PassError
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, is_groupable, make_group

@@ -15,9 +15,11 @@ from xrelay.dialects.relay.dims import Dim, Polynomial, Symbol, substitute
 from xrelay.dialects.relay.function import FnOp, InvokeOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.scope import IfOp, yielded
+from xrelay.dialects.relay.scope import IfOp
 from xrelay.dialects.relay.types import element_type_of, is_complete, shape_of, tensor_type
+from xrelay.dialects.relay.yields import yielded
 from xrelay.errors import ConstraintError, TypeInferenceError
+from xrelay.passes.analysis.op_kinds import is_relay_op
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.relay.type_solver import FunctionResult, TypeSolver, returned
 
@@ -27,7 +29,7 @@ BOOL_SCALAR = TensorType(i1, [])
 
 def apply_rule(op: Operation, solver: TypeSolver) -> None:
     """Tell `solver` all that `op` says about types, given what is known now."""
-    if isinstance(op, RelayOp):
+    if is_relay_op(op):
         _operator(op, solver)
     elif isinstance(op, FuncOp):
         _function(op, solver)
@@ -46,14 +48,17 @@ def apply_rule(op: Operation, solver: TypeSolver) -> None:
 def _operator(op: RelayOp, solver: TypeSolver) -> None:
     """Operands from the result and each other, then the result from the operands."""
     try:
+        (result,) = op.results
         types = [solver.type_of(operand) for operand in op.operands]
-        result = solver.type_of(op.results[0])
-        if not all(is_complete(type) for type in types):
-            for operand, type in zip(op.operands, op.infer_operand_types(types, result), strict=True):
+        complete = all(map(is_complete, types))
+        if not complete:
+            backwards = op.infer_operand_types(types, solver.type_of(result))
+            for operand, type in zip(op.operands, backwards, strict=True):
                 solver.refine(operand, type, op)
             types = [solver.type_of(operand) for operand in op.operands]
-        if op.INFERS_FROM_INCOMPLETE or all(is_complete(type) for type in types):
-            solver.refine(op.results[0], op.inferred_type(types), op)
+            complete = all(map(is_complete, types))
+        if complete or op.INFERS_FROM_INCOMPLETE:
+            solver.refine(result, op.inferred_type(types), op)
     except ConstraintError as error:
         raise TypeInferenceError(error.message, location=location_of(op), help=error.help) from error
 

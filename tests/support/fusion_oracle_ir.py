@@ -18,9 +18,10 @@ from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.function import FnOp, InvokeOp
 from xrelay.dialects.relay.fused import FusedOp
 from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.scope import IfOp, LetOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import shape_of
+from xrelay.dialects.relay.yields import YieldOp
 
 SIMPLE_CONSTANTS = ("i1", "i32", "i64", "f32", "f64")
 

@@ -21,9 +21,10 @@ from xrelay.dialects.relay.dims import ANY
 from xrelay.dialects.relay.function import FnOp, InvokeOp
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.registry import get_relay_op
-from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.scope import IfOp, LetOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import tensor_type
+from xrelay.dialects.relay.yields import YieldOp
 from xrelay.errors import ConstraintError
 
 assert _relay  # importing it registers the operators

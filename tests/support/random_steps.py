@@ -39,8 +39,9 @@ from xrelay.dialects.relay import tensor_unary as unary
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.function import FnOp, InvokeOp
 from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.scope import IfOp, LetOp, YieldOp
+from xrelay.dialects.relay.scope import IfOp, LetOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.yields import YieldOp
 
 Build = Callable[[Program, SSAValue], SSAValue]
 Fits = Callable[[Program, SSAValue], bool]

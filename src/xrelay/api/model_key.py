@@ -11,7 +11,6 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-import xrelay
 from xrelay.api.sources import Shapes, Source
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.instruments import print_module
@@ -19,6 +18,7 @@ from xrelay.plugins import plugin_stamp
 from xrelay.runtime.cache import content_key
 from xrelay.runtime.cores import default_num_threads
 from xrelay.target.target import Target
+from xrelay.version import __version__
 
 _PIECE = 1 << 24
 """Bytes of a file that are hashed at a time."""
@@ -30,13 +30,13 @@ def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | N
     if content is None:
         return None
     options = f"{target} {target.threads} O{opt_level} {sorted((n, tuple(s)) for n, s in (shapes or {}).items())}"
-    return content_key([xrelay.__version__, compiler_stamp(), plugin_stamp(), options, content])
+    return content_key([__version__, compiler_stamp(), plugin_stamp(), options, content])
 
 
 @cache
 def compiler_stamp() -> str:
     """Changes when the compiler's own code does: names, sizes and times of its files."""
-    folder = Path(xrelay.__file__).parent
+    folder = Path(__file__).parents[1]
     parts: list[str] = []
     for root in sorted(path for path in folder.iterdir() if path.is_dir()):
         for path in sorted([*root.rglob("*.py"), *root.rglob("*.ll")]):

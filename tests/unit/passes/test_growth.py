@@ -16,11 +16,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.nn_norm import BatchNormOp
-from xrelay.dialects.relay.scope import IfOp, YieldOp
+from xrelay.dialects.relay.scope import IfOp
 from xrelay.dialects.relay.tensor_elementwise import AddOp, ExpOp
 from xrelay.dialects.relay.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import tensor_type
+from xrelay.dialects.relay.yields import YieldOp
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.infra.pipeline import parse_passes
 from xrelay.passes.infra.source import full_context

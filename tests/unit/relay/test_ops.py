@@ -19,8 +19,8 @@ from xrelay.dialects.relay import LANGUAGE, RELAY
 from xrelay.dialects.relay.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.registry import relay_ops
-from xrelay.dialects.relay.scope import YieldOp
 from xrelay.dialects.relay.types import is_complete
+from xrelay.dialects.relay.yields import YieldOp
 from xrelay.interpreters.relay.registry import _EVALUATORS
 
 OPERATORS = relay_ops()
