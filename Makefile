@@ -30,7 +30,7 @@ imports: $(VENV)/.installed-test
 	@$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/.installed-test ## The Python tests alone
-	@$(BIN)/pytest -n $(JOBS)
+	@$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 lit: $(VENV)/.installed-test ## The text tests alone
 	@$(BIN)/lit -j $(JOBS) tests/lit

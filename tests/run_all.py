@@ -1,75 +1,101 @@
 """`make test`: the checks, the Python tests and the text tests; all of them run, whatever fails.
 
-The last line of the output sums them up as `N passed, N failed, N skipped`; the exit code is 1 if anything failed.
+The type check and the text tests run beside the Python tests, which are most of the work, so that no core waits; what
+they say is shown when the Python tests have ended. The last line of the output sums them up as
+`N passed, N failed, N skipped`; the exit code is 1 if anything failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
+# Tests start Python some hundred times: what it has compiled is kept, also where the environment says otherwise.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one step counted."""
+    """What one step counted, and what it said if that has not been shown yet."""
 
     name: str
     passed: int
     failed: int
     skipped: int = 0
+    output: str = ""
 
 
 def run_check(name: str, *command: str) -> Result:
     """A check is one test: it passes or fails, and says nothing when it passes."""
     start = time.perf_counter()
-    done = subprocess.run([str(BIN / command[0]), *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
-    good = done.returncode == 0
-    if not good:
-        sys.stdout.write(done.stdout + done.stderr)
-    sys.stdout.write(f"{name}: {'ok' if good else 'FAILED'} ({time.perf_counter() - start:.0f} s)\n")
-    sys.stdout.flush()
-    return Result(name, int(good), int(not good))
+    code, output = run(command, hidden=True)
+    verdict = f"{name}: {'FAILED' if code else 'ok'} ({time.perf_counter() - start:.0f} s)\n"
+    return Result(name, int(code == 0), int(code != 0), output=(output if code else "") + verdict)
 
 
-def run_tests(name: str, report_flag: str, *command: str) -> Result:
+def run_tests(name: str, report_flag: str, *command: str, hidden: bool = False) -> Result:
     """A test runner that writes a JUnit report, from which its tests are counted."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        code = subprocess.run([str(BIN / command[0]), *command[1:], report_flag, str(report)], cwd=ROOT, check=False)
+        code, output = run((*command, report_flag, str(report)), hidden=hidden)
         if not report.exists():
-            return Result(name, 0, 1)
+            return Result(name, 0, 1, output=output)
         suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
     total, failures, errors, skipped = (
         sum(int(suite.get(key, "0")) for suite in suites) for key in ("tests", "failures", "errors", "skipped")
     )
     failed = failures + errors
-    if code.returncode != 0 and failed == 0:
+    if code != 0 and failed == 0:
         failed = 1
-    return Result(name, max(0, total - failures - errors - skipped), failed, skipped)
+    return Result(name, max(0, total - failures - errors - skipped), failed, skipped, output)
+
+
+def run(command: tuple[str, ...], *, hidden: bool) -> tuple[int, str]:
+    """The exit code of a tool of this environment and, if it is to be hidden, what it printed."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if hidden else {}
+    path = str(BIN / command[0])
+    done = subprocess.run([path, *command[1:]], cwd=ROOT, env=ENVIRONMENT, text=True, check=False, **streams)
+    return done.returncode, done.stdout or ""
+
+
+def show(result: Result) -> Result:
+    """Print what a step said, in one piece."""
+    sys.stdout.write(result.output)
+    sys.stdout.flush()
+    return result
 
 
 def main() -> int:
     """Run every step and print the sum."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", default="2", help="processes for the test runners")
-    jobs: str = parser.parse_args().jobs
+    parser.add_argument("--jobs", type=int, default=2, help="processes for the test runners")
+    jobs: int = parser.parse_args().jobs
     results = [
-        run_check("ruff check", "ruff", "check", "--quiet", "."),
-        run_check("ruff format", "ruff", "format", "--check", "--quiet", "."),
-        run_check("import directions", "lint-imports", "--no-cache"),
-        run_check("types", "basedpyright"),
-        run_tests("pytest", "--junitxml", "pytest", "-n", jobs),
-        run_tests("lit", "--xunit-xml-output", "lit", "-sv", "-j", jobs, "tests/lit"),
+        show(run_check("ruff check", "ruff", "check", "--quiet", ".")),
+        show(run_check("ruff format", "ruff", "format", "--check", "--quiet", ".")),
+        show(run_check("import directions", "lint-imports", "--no-cache")),
     ]
+    lit = ("lit", "-sv", "-j", str(max(1, jobs // 2)), "tests/lit")
+    beside: list[Callable[[], Result]] = [
+        lambda: run_check("types", "basedpyright"),
+        lambda: run_tests("lit", "--xunit-xml-output", *lit, hidden=True),
+    ]
+    with ThreadPoolExecutor(max_workers=1) as background:
+        steps = [background.submit(step) for step in beside]
+        # Neighbours run in one worker, and so share their fixtures, until one of the workers has nothing left.
+        pytest = run_tests("pytest", "--junitxml", "pytest", "-n", str(jobs), "--dist", "worksteal")
+        results += [pytest, *(show(step.result()) for step in steps)]
     for result in results:
         sys.stdout.write(f"{result.name}: {result.passed} passed, {result.failed} failed, {result.skipped} skipped\n")
     failed = sum(result.failed for result in results)
