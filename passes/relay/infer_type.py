@@ -20,6 +20,7 @@ Unknown extents (`?`) that turn out to be known, or to have a name, are written 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -75,8 +76,10 @@ def _require_solved(ops: list[Operation], solver: TypeSolver) -> None:
     )
 
 
-def _variables(op: Operation) -> list[Variable]:
+def _variables(op: Operation) -> Sequence[Variable]:
     """The variables that `op` defines."""
+    if not op.regions:
+        return op.results
     arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
     outputs = [FunctionResult(op, i) for i in range(len(op.function_type.outputs))] if isinstance(op, FuncOp) else []
     return [*op.results, *arguments, *outputs]

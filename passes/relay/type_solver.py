@@ -61,9 +61,9 @@ class TypeSolver:
         found = self.types.get(variable)
         if found is not None:
             return found
-        if isinstance(variable, SSAValue):
-            return variable.type
-        return variable.func.function_type.outputs.data[variable.index]
+        if isinstance(variable, FunctionResult):
+            return variable.func.function_type.outputs.data[variable.index]
+        return variable.type
 
     def refine(self, variable: Variable, type: Attribute, at: Operation) -> None:
         """Add that `variable` has `type`, as `at` says; `TypeInferenceError` where that contradicts what is known."""
@@ -92,8 +92,7 @@ class TypeSolver:
             user = use.operation
             self._enqueue(user)
             # What a region yields concerns the op around it.
-            parent = user.parent_op()
-            if user.next_op is None and parent is not None:
+            if user.next_op is None and (parent := user.parent_op()) is not None:
                 self._enqueue(parent)
         if isinstance(variable, OpResult):
             self._enqueue(variable.op)
