@@ -50,7 +50,7 @@ def _add_passes(parser: ArgumentParser) -> None:
     group.add_argument("--disable-verify", action="store_true", help="verify nothing at all")
     group.add_argument("--no-verify-each", action="store_true", help="verify the input alone, not after each pass")
     group.add_argument("--timing", action="store_true", help="print to stderr what each step took, as a tree")
-    group.add_argument("--timing-format", choices=("text", "json"), default="text", help="the form of --timing")
+    group.add_argument("--timing-format", choices=("text", "json"), help="the form of --timing (text)")
     group.add_argument("--timing-file", metavar="FILE", help="write what --timing prints into FILE instead")
     group.add_argument(
         "--pass-statistics",

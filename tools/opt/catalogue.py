@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
@@ -16,10 +17,12 @@ from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.infra.config import config_keys
 from xrelay.passes.infra.pipeline import PassTable, unknown_name
-from xrelay.passes.infra.relay_names import relay_pass
+from xrelay.passes.infra.relay_names import RELAY_PASSES, relay_pass
 from xrelay.passes.infra.rounding import rounding_mark
 from xrelay.passes.infra.source import one_line
 
+_POINTER = re.compile(r";? \(?see the module's docstring\)?")
+"""What stands in the docstring of a pass whose module says the rest."""
 _QUOTE = "'"
 """Stands around types that are annotated as text."""
 
@@ -58,21 +61,32 @@ def list_passes(passes: PassTable) -> str:
 
 
 def pass_help(name: str, passes: PassTable) -> str:
-    """The docstring of a pass and its options; `PassError` for an unknown name."""
+    """The documentation of a pass and its options, or the passes of a pipeline; `PassError` for an unknown name."""
     row = relay_pass(name)
     name = name if row is None else row.pass_name
     if name not in passes:
-        raise unknown_name("pass", name, list(passes), "xrelay-opt --list-passes shows them all")
+        pipelines = named_pipelines()
+        if name in pipelines:
+            return f"{name} = {pipelines[name]}\n"
+        known = [*passes, *pipelines, *(row.name for row in RELAY_PASSES)]
+        raise unknown_name("pass", name, known, "xrelay-opt --list-passes shows them all")
     try:
         found = passes[name]()
     except ImportError as error:
         raise PassError(f"[{name}] cannot be loaded: {one_line(str(error))}") from error
     options = _options(found)
     mark = rounding_mark(name)
-    lines = [name, "", inspect.getdoc(found) or "(no documentation)", ""]
+    lines = [name, "", _documentation(found), ""]
     lines += [f"Results: {mark}", ""] if mark is not None else []
     lines.append("Options:" if options else "No options.")
     return "\n".join([*lines, *options]) + "\n"
+
+
+def _documentation(found: type[ModulePass]) -> str:
+    """The docstring of a pass, with that of its module where it points there."""
+    own = inspect.getdoc(found) or "(no documentation)"
+    module = inspect.getdoc(inspect.getmodule(found)) if _POINTER.search(own) else None
+    return own if module is None else f"{_POINTER.sub('', own)}\n\n{module}"
 
 
 def list_configs() -> str:
@@ -96,7 +110,8 @@ def list_dialects(ctx: Context) -> str:
 
 def summary(documented: type) -> str:
     """The first paragraph of a docstring in one line."""
-    return " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
+    first = " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
+    return _POINTER.sub("", first)
 
 
 def _pass_summary(name: str, passes: PassTable) -> str:

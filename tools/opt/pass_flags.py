@@ -112,6 +112,7 @@ def _seed(text: str) -> int:
 
 def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
     """The pipeline of `args`; `PassError` for names, options, levels and config that are none."""
+    _refuse_idle_flags(args)
     remember_names(available)
     available = {**available, **{row.name: available[row.pass_name] for row in RELAY_PASSES}}
     context = _context(args)
@@ -127,6 +128,22 @@ def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
         passes = [(current, _level_of(current), group) for group, current in found]
     planned = tuple(_planned(current, needs, group, context, level) for current, needs, group in passes)
     return Plan(planned, level, bool(context.get_config(VERIFY, True)))
+
+
+def _refuse_idle_flags(args: Namespace) -> None:
+    """`PassError` for a flag that would do nothing beside the others."""
+    chosen = {
+        "-p": args.passes,
+        "--opt-level": args.opt_level is not None,
+        "--disabled-pass": args.disabled_pass,
+        "--required-pass": args.required_pass,
+        "--pass-config": args.pass_config,
+    }
+    idle = [flag for flag, given in chosen.items() if given]
+    if args.run_reproducer and idle:
+        raise PassError("--run-reproducer runs what the file names", help=f"leave out {', '.join(idle)}")
+    if args.timing_format is not None and not args.timing and args.timing_file is None:
+        raise PassError("--timing-format says nothing without --timing or --timing-file")
 
 
 def pass_instruments(args: Namespace) -> list[Instrument]:

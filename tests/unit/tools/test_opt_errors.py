@@ -67,6 +67,17 @@ def answer(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[in
         (["-p", "broken-import"], "[broken-import] cannot be loaded: No module named 'a_package_that_is_not_here'"),
         (["--help-pass", "broken-import"], "[broken-import] cannot be loaded: No module named 'a_package_that"),
         (["--help-pass", "broken-rise"], "error: no pass is called 'broken-rise'; help: did you mean 'broken-raise'?"),
+        (
+            ["--help-pass", "FoldScaleAxs"],
+            "error: no pass is called 'FoldScaleAxs'; help: did you mean 'FoldScaleAxis'?",
+        ),
+        (["--run-reproducer", "-p", "cse"], "error: --run-reproducer runs what the file names; help: leave out -p"),
+        (
+            ["--run-reproducer", "--opt-level", "1"],
+            "--run-reproducer runs what the file names; help: leave out --opt-l",
+        ),
+        (["--run-reproducer", "--pass-config", "x=1"], "what the file names; help: leave out --pass-config"),
+        (["--timing-format", "json"], "error: --timing-format says nothing without --timing or --timing-file"),
         (["--print-ir-after=dce", "-p", "cse"], "error: 'dce' is not in the pipeline; help: it runs cse"),
         (["--print-ir-before=dce"], "error: 'dce' is not in the pipeline; help: it runs no passes"),
         (["--timng"], "xrelay-opt: error: unrecognized arguments: --timng; help: did you mean '--timing'?"),
