@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
 
 from xrelay.errors import PassError, did_you_mean
+from xrelay.passes.infra.option_values import check_value
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError
 from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
@@ -122,15 +123,15 @@ class NamedPass(ModulePass):
     def __init__(self, row: RelayPass, options: Mapping[str, object]):
         pass_type = pass_class(row.pass_name)
         self._row = row
-        self._values = {row.values[name]: value for name, value in options.items() if name in row.values}
-        self._options = {
-            **row.fixed,
-            **{name: _option(value) for name, value in options.items() if name not in row.values},
-        }
+        written = {name: _option(value) for name, value in options.items()}
+        unwritten = tuple(name for name, value in written.items() if name in row.values and not _is_text(value))
+        self._options = {**row.fixed, **{name: value for name, value in written.items() if name not in unwritten}}
+        self._values = {row.values[name]: options[name] for name in unwritten}
+        for name in unwritten:
+            check_value(row.name, name, row.values[name], options[name])
         _check_options(pass_type, row, self._options)
         # Inference asks every op for its type: it leaves no module that the verifier would refuse.
         self.checks_itself = row.name == "InferType"
-        unwritten = tuple(name for name in options if name in row.values)
         spec = str(pass_type(**self._options))
         super().__init__(PassInfo(row.opt_level, row.name, row.required, spec=spec, unwritten=unwritten))
 
@@ -204,6 +205,11 @@ def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
 def _option(value: object) -> object:
     """An option's value as a pass holds it: Relay's users write lists where passes have tuples."""
     return tuple(cast(list[object], value)) if isinstance(value, list) else value
+
+
+def _is_text(value: object) -> bool:
+    """Whether `value` is a list of texts, as options that are written have it."""
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in cast("tuple[object, ...]", value))
 
 
 def _check_options(pass_type: type[XdslModulePass], row: RelayPass, options: Mapping[str, object]) -> None:

@@ -235,7 +235,9 @@ def _call(instrument: PassInstrument, hook: str, call: Callable[[], None]) -> No
     """Call a hook around a context; its errors name the instrument and the hook."""
     try:
         call()
-    except XRelayError:
+    except XRelayError as error:
+        error.message = f"{instrument.name}.{hook}: {error.message}"
+        error.args = (error.render(),)
         raise
     except Exception as error:
         message = f"{instrument.name}.{hook} raised {type(error).__name__}: {one_line(str(error))}"

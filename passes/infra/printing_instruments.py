@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.passes.infra.instruments import print_module, save_module
 from xrelay.passes.infra.pass_context import PassContext
-from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.pass_info import PassInfo, check_names
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pass_stack import PassStack
 from xrelay.passes.infra.passes import ModulePass
@@ -132,7 +132,7 @@ def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
     """The names as contexts compare them; None stands for all."""
     if isinstance(names, bool):
         return None if names else frozenset()
-    return check_known(names, what)
+    return check_known(check_names(names, what), what)
 
 
 def _write(stream: TextIO | None, heading: str, text: str) -> None:

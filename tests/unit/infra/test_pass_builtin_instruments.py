@@ -83,6 +83,8 @@ def test_print_ir(make: Callable[[StringIO], Any], expected: list[str]) -> None:
 def test_print_ir_knows_only_passes_that_exist() -> None:
     with pytest.raises(PassError, match="after: no pass is called 'FuseOp'; help: did you mean 'FuseOps'"):
         instrument.PrintIR(after=["FuseOp"])
+    with pytest.raises(PassError, match="after is expected to be the type of list/tuple, found str"):
+        instrument.PrintIR(after="FuseOps")
 
 
 def test_print_diff() -> None:

@@ -8,7 +8,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import transform
-from xrelay.errors import PassError
+from xrelay.errors import InputError, PassError
 from xrelay.instrument import PassInstrument, pass_instrument
 from xrelay.transform import PassContext, PassInfo, Sequential
 
@@ -150,6 +150,17 @@ def test_enter_that_raises_exits_those_before_in_reverse_and_disables_all() -> N
     assert log == ["A.enter", "B.enter", "C.enter", "B.exit", "A.exit"]
     assert context.instruments == []
     assert PassContext.current() is outer
+
+
+@pytest.mark.parametrize("hook", ["enter_pass_ctx", "exit_pass_ctx"])
+def test_a_project_error_in_a_hook_of_the_context_names_the_hook(hook: str) -> None:
+    def refuse(self: object) -> None:
+        raise InputError("no room", help="make some")
+
+    made: Any = pass_instrument(type("Refusing", (), {hook: refuse}))
+    with pytest.raises(InputError) as caught, PassContext(instruments=[made()]):
+        pass
+    assert str(caught.value) == f"error: Refusing.{hook}: no room; help: make some"
 
 
 def test_an_interrupted_enter_exits_those_before_too() -> None:

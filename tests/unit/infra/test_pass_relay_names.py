@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import relay, transform
+from xrelay.errors import PassError
 
 
 def module() -> ModuleOp:
@@ -19,6 +23,30 @@ def module() -> ModuleOp:
 def test_convert_layout_takes_relays_mapping() -> None:
     converted = str(transform.ConvertLayout({"nn.conv2d": ["NHWC", "HWIO"]})(module()))
     assert 'data_layout = "NHWC", kernel_layout = "HWIO"' in converted
+
+
+def test_convert_layout_takes_text() -> None:
+    by_mapping = str(transform.ConvertLayout({"nn.conv2d": ["NHWC", "HWIO"]})(module()))
+    assert str(transform.ConvertLayout(["nn.conv2d:NHWC:HWIO"])(module())) == by_mapping
+    written = transform.create_pass('ConvertLayout{desired-layouts="nn.conv2d:NHWC:HWIO"}')
+    assert str(written(module())) == by_mapping
+    assert written.info.spec == 'relay-convert-layout{desired_layouts="nn.conv2d:NHWC:HWIO"}'
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: transform.ConvertLayout(3), r"'desired_layouts' must be a mapping from operators to .*, found 3"),
+        (lambda: transform.ConvertLayout({"nn.conv2d": None}), "must be a mapping from operators to lists of layouts"),
+        (lambda: transform.ConvertLayout({"nn.conv2d": ["NHWC", 3]}), "must be a mapping from operators to lists"),
+        (lambda: transform.EliminateCommonSubexpr(3), "'fskip' must be a function of an op, found 3"),
+        (lambda: transform.AlterOpLayout(hooks=3), "'hooks' must be a mapping from classes of ops to hooks, found 3"),
+        (lambda: transform.AlterOpLayout(hooks={"nn.conv2d": print}), "must be a mapping from classes of ops"),
+    ],
+)
+def test_options_that_are_values_are_checked_at_once(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(PassError, match=message):
+        make()
 
 
 def test_remove_unused_functions_takes_a_list() -> None:

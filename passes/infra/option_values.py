@@ -1,0 +1,43 @@
+"""Options of passes that are values which no text can write: whether they are what the pass takes.
+
+They are named here as the function that takes them names them (`RelayPass.values`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from xrelay.passes.infra.pass_info import PassTypeError
+
+
+def check_value(pass_name: str, option: str, parameter: str, value: object) -> None:
+    """`PassTypeError` where `value`, given as `option`, is not what the parameter of the pass's function takes."""
+    fits, wanted = _WANTED[parameter]
+    if not fits(value):
+        raise PassTypeError(f"[{pass_name}] option {option!r} must be {wanted}, found {value!r}")
+
+
+def _is_layouts(value: object) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    entries = cast("Mapping[object, object]", value).items()
+    return all(isinstance(name, str) and _is_texts(layouts) for name, layouts in entries)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, Sequence) and all(isinstance(one, str) for one in cast("Sequence[object]", value))
+
+
+def _is_hooks(value: object) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    entries = cast("Mapping[object, object]", value).items()
+    return all(isinstance(op, type) and callable(hook) for op, hook in entries)
+
+
+_WANTED: dict[str, tuple[Callable[[object], bool], str]] = {
+    "desired": (_is_layouts, "a mapping from operators to lists of layouts, or a list of 'operator:layout:layout'"),
+    "hooks": (_is_hooks, "a mapping from classes of ops to hooks"),
+    "skip": (callable, "a function of an op"),
+}
