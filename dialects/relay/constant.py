@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -121,7 +122,15 @@ def dense_of(array: Array, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
     """The `dense` attribute of `type` with the elements of `array`."""
     # xDSL keeps a true i1 as a byte of ones, numpy as a byte of value one.
     stored = array.astype(np.uint8) * 0xFF if array.dtype == np.bool_ else array
-    return DenseIntOrFPElementsAttr(cast(RankedStructure[IntegerType | AnyFloat], type), BytesAttr(stored.tobytes()))
+    return _dense_scalar(stored.tobytes(), type) if stored.ndim == 0 else _dense(stored.tobytes(), type)
+
+
+def _dense(data: bytes, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
+    return DenseIntOrFPElementsAttr(cast(RankedStructure[IntegerType | AnyFloat], type), BytesAttr(data))
+
+
+_dense_scalar = lru_cache(maxsize=4096)(_dense)
+"""Scalars are few, an epsilon for every normalization above all."""
 
 
 def array_of(dense: DenseIntOrFPElementsAttr) -> Array:

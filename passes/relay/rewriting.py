@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
-from xdsl.transforms.dead_code_elimination import is_trivially_dead
+from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dtypes import numpy_dtype
@@ -88,11 +88,11 @@ class _Rewriting:
 
     def run(self, module: ModuleOp) -> None:
         """Look at every op, and at what changes, in program order."""
-        for op in reversed([op for op in walk_ops(module) if type(op) in self._patterns or is_trivially_dead(op)]):
+        for op in reversed([op for op in walk_ops(module) if type(op) in self._patterns or _is_dead(op)]):
             self._push(op)
         while self._pending:
             op, _ = self._pending.popitem()
-            dead, pattern = is_trivially_dead(op), self._patterns.get(type(op))
+            dead, pattern = _is_dead(op), self._patterns.get(type(op))
             if not dead and pattern is None:
                 continue
             rewriter = PatternRewriter(op)
@@ -118,6 +118,14 @@ class _Rewriting:
                 self._push(operand.op)
         for one in gone:
             self._pending.pop(one, None)
+
+
+def _is_dead(op: Operation) -> bool:
+    """Whether nobody uses `op`, and nothing else comes of it."""
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    return would_be_trivially_dead(op)
 
 
 def constant_of(value: SSAValue) -> Array | None:
