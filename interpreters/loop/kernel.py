@@ -22,7 +22,7 @@ KernelFunction = Callable[[Sequence[Value]], None]
 def run_kernel(kernel: func.FuncOp, arguments: Sequence[Value], *, lanes: bool = True) -> None:
     """Run a kernel; `arguments` are arrays (ints for `index`), the outputs among them are written.
 
-    With `lanes` false every iteration is run by itself in the order of the text, which takes some 3 µs each.
+    With `lanes` false every iteration is run by itself in the order of the text, which takes about 4 µs each.
     Raises `InputError` for wrong arguments, `InterpreterError` for an access outside a buffer and for ops without
     meaning here.
     """
