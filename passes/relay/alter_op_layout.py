@@ -203,7 +203,8 @@ class _Alterer:
             versions.set(op.result, op.result, layouts)
             self.replaced.append(op)
             return True
-        index, owner = op.index.value.data, op.data.owner
+        # A tuple that was a field itself stands for the one that was put in.
+        index, owner = op.index.value.data, versions.of(op.data).value.owner
         layout = versions.field_layout(op.data, index)
         if isinstance(owner, TupleOp):
             known = versions.of(owner.fields[index])

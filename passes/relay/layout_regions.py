@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.broadcast import element_count
@@ -29,6 +29,7 @@ from xrelay.passes.analysis.op_kinds import is_constant, is_relay_op
 from xrelay.passes.relay.layout_versions import divisible, erase_unused, transform
 from xrelay.passes.relay.rebuilding import rebuilt
 from xrelay.passes.relay.replacements import Replacements
+from xrelay.passes.relay.tuple_leaves import leaf_types
 
 
 @dataclass
@@ -50,8 +51,8 @@ class RegionMover:
         self.order = {op: index for index, op in enumerate(block.ops)}
         self.transforms = transforms_of(block)
         self.constant = _constant_values(block)
-        self.known = {(op.data, op.dst_layout.data): op for op in self.transforms}
-        """(value, layout) → the transform that makes the value in that layout."""
+        self.known = {(op.data, op.src_layout.data, op.dst_layout.data): op for op in self.transforms}
+        """(value, its layout, another) → the transform that makes the value in that one."""
         self.asked: set[tuple[RelayOp, Layout, bool]] = set()
         self.moved = False
 
@@ -132,7 +133,7 @@ class RegionMover:
             return None
         wanted = [*zip(op.operands, answer.operands, strict=True), (op.results[0], answer.result)]
         for value, one in wanted:
-            if region.layouts.get(value, one) != one:
+            if region.layouts.get(value, one) != one or not _has_rank(value.type, one):
                 return None
         region.layouts.update(wanted)
         return answer
@@ -162,14 +163,14 @@ class RegionMover:
                 return -1
             elif value in self.constant:
                 continue
-            elif isinstance(owner, LayoutTransformOp):
+            elif isinstance(owner, LayoutTransformOp) and _same_letters(owner.layouts[1], layout):
                 gain += _gain_of_transformed(region, owner, layout)
             elif not self._is_known(value, layout):
                 gain -= _size(value)
         return gain
 
     def _is_known(self, value: SSAValue, layout: Layout) -> bool:
-        made = self.known.get((value, str(layout)))
+        made = self.known.get((value, str(layout.text), str(layout)))
         return made is not None and made.parent is not None
 
 
@@ -202,7 +203,7 @@ class _Mover:
         if layout is None or value in self.new:
             return self.new.get(value, value)
         owner = value.owner
-        if isinstance(owner, LayoutTransformOp):
+        if isinstance(owner, LayoutTransformOp) and _same_letters(owner.layouts[1], layout):
             self.transforms.append(owner)
             return transform(owner.data, owner.layouts[0], layout)
         if value not in self.made:
@@ -217,7 +218,7 @@ class _Mover:
             return
         for use in list(old.uses):
             user = use.operation
-            if isinstance(user, LayoutTransformOp):
+            if isinstance(user, LayoutTransformOp) and _same_letters(user.layouts[0], layout):
                 self.results.add(user.result, transform(new, layout, user.layouts[1]))
                 self.transforms.append(user)
             elif user not in self.region.decisions:
@@ -241,6 +242,14 @@ def _answer(op: RelayOp, layouts: list[Layout | None]) -> object:
     return op.propagate_layouts(layouts)
 
 
+def _has_rank(type: Attribute, layout: Layout | None) -> bool:
+    """Whether a value, every field of a tuple, has an axis for each letter of the layout: fields may differ in rank."""
+    if layout is None:
+        return True
+    rank = len(layout.text.axes)
+    return all(isinstance(leaf, TensorType) and len(shape_of(leaf)) == rank for leaf in leaf_types([type]))
+
+
 def _constant_values(block: Block) -> set[SSAValue]:
     """Values known when compiling: constants and what is made of them alone. Transforming them costs nothing."""
     found: set[SSAValue] = set()
@@ -259,9 +268,10 @@ def _neighbours(value: SSAValue, *, users: bool) -> Iterator[RelayOp]:
 
 def _gain_of_result(region: _Region, value: SSAValue, layout: Layout) -> int:
     users = [use.operation for use in value.uses]
-    targets = {user.dst_layout.data for user in users if isinstance(user, LayoutTransformOp)}
-    insist = any(user not in region.decisions and not isinstance(user, LayoutTransformOp) for user in users)
-    return _size(value) * ((str(layout) in targets) - insist)
+    transforms = [user for user in users if isinstance(user, LayoutTransformOp)]
+    following = [user for user in transforms if _same_letters(user.layouts[0], layout)]
+    insist = any(user not in region.decisions and user not in following for user in users)
+    return _size(value) * (any(user.dst_layout.data == str(layout) for user in following) - insist)
 
 
 def _gain_of_transformed(region: _Region, owner: LayoutTransformOp, layout: Layout) -> int:
@@ -269,6 +279,14 @@ def _gain_of_transformed(region: _Region, owner: LayoutTransformOp, layout: Layo
     needed = str(owner.layouts[0]) != str(layout)
     goes = all(use.operation in region.decisions for use in owner.result.uses)
     return _size(owner.result) * (goes - needed)
+
+
+def _same_letters(text: Layout, layout: Layout) -> bool:
+    """Whether a transform, of or to `text`, calls the axes of its value as the region does, where it is in `layout`.
+
+    Elsewhere the axes may have other letters, as after a convolution in NHWC and before one in HWCN.
+    """
+    return str(text) == str(layout.text)
 
 
 def _size(value: SSAValue) -> int:

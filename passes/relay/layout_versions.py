@@ -110,7 +110,8 @@ class LayoutVersions:
 
     def _tuple(self, value: SSAValue, wanted: tuple[Layout | None, ...]) -> SSAValue:
         """The tuple `value` with its fields in these layouts."""
-        known, owner, key = self.of(value), value.owner, (value, wanted)
+        known, key = self.of(value), (value, wanted)
+        owner = known.value.owner
         if known.layout is None and not any(wanted):
             return known.value
         if key in self._versions:

@@ -144,3 +144,59 @@ func.func @filled_up(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %q = relay.layout_transform(%p) {src_layout = "NCHW4c", dst_layout = "NCHW"} : (tensor<1x1x8x8x4xf32>) -> tensor<1x4x8x8xf32>
   func.return %q : tensor<1x4x8x8xf32>
 }
+
+// A tuple takes a layout only where its fields have the layout's rank: here one has three axes, the other four.
+// CHECK-LABEL: func.func @mixed_ranks
+// CHECK:         %[[S:.*]] = relay.sum(
+// CHECK:         %[[R:.*]] = relay.layout_transform(%[[S]]) {src_layout = "NCH", dst_layout = "NHC"}
+// CHECK-NEXT:    relay.tuple(%[[R]], %y) : (tensor<1x1x12xf32>, tensor<1x2x5x4xf32>)
+// CHECK-NEXT:    relay.nn.softmax(%y) {axis = 3}
+func.func @mixed_ranks(%x: tensor<1x2x5x4xf32>, %y: tensor<1x2x5x4xf32>) -> (tuple<tensor<1x1x12xf32>, tensor<1x2x5x4xf32>>, tensor<1x2x5x4xf32>) {
+  %w = relay.constant dense<1.0> : tensor<12x3x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) {padding = [0, 2, 1, 0], groups = 4, data_layout = "NHWC", kernel_layout = "OHWI"} : (tensor<1x2x5x4xf32>, tensor<12x3x1x1xf32>) -> tensor<1x1x7x12xf32>
+  %r = relay.sum(%c) {axis = [2]} : (tensor<1x1x7x12xf32>) -> tensor<1x1x12xf32>
+  %t = relay.tuple(%r, %y) : (tensor<1x1x12xf32>, tensor<1x2x5x4xf32>) -> tuple<tensor<1x1x12xf32>, tensor<1x2x5x4xf32>>
+  %s = relay.nn.softmax(%y) {axis = 3} : (tensor<1x2x5x4xf32>) -> tensor<1x2x5x4xf32>
+  func.return %t, %s : tuple<tensor<1x1x12xf32>, tensor<1x2x5x4xf32>>, tensor<1x2x5x4xf32>
+}
+
+// A field that is a tuple is the one that was put in: its own fields come in the layouts in which they are made.
+// CHECK-LABEL: func.func @nested_tuples
+// CHECK:         %[[C:.*]] = relay.nn.conv2d(%x_1,
+// CHECK-NEXT:    relay.nn.conv2d(%[[C]],
+func.func @nested_tuples(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {
+  %w = relay.constant dense<1.0> : tensor<16x16x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
+  %t = relay.tuple(%x, %c) : (tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) -> tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>
+  %u = relay.tuple(%x, %t) : (tensor<1x16x8x8xf32>, tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>) -> tuple<tensor<1x16x8x8xf32>, tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>>
+  %v = relay.tuple_get_item(%u) {index = 1} : (tuple<tensor<1x16x8x8xf32>, tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>>) -> tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>
+  %f = relay.tuple_get_item(%v) {index = 1} : (tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>) -> tensor<1x16x8x8xf32>
+  %d = relay.nn.conv2d(%f, %w) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
+  func.return %d : tensor<1x16x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @nested_tuple_returned
+// CHECK:         %[[C:.*]] = relay.nn.conv2d(
+// CHECK-NEXT:    %[[P:.*]] = relay.layout_transform(%[[C]]) {src_layout = "NCHW16c", dst_layout = "NCHW"}
+// CHECK-NEXT:    %[[T:.*]] = relay.tuple(%x, %[[P]])
+// CHECK-NEXT:    func.return %[[T]]
+func.func @nested_tuple_returned(%x: tensor<1x16x8x8xf32>) -> tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>> {
+  %w = relay.constant dense<1.0> : tensor<16x16x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
+  %t = relay.tuple(%x, %c) : (tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) -> tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>
+  %u = relay.tuple(%x, %t) : (tensor<1x16x8x8xf32>, tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>) -> tuple<tensor<1x16x8x8xf32>, tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>>
+  %v = relay.tuple_get_item(%u) {index = 1} : (tuple<tensor<1x16x8x8xf32>, tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>>) -> tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>
+  func.return %v : tuple<tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>>
+}
+
+// What the first transform calls NHWC the second calls HWCN: between them nothing cancels.
+// CHECK-LABEL: func.func @other_letters
+// CHECK-NEXT:    %[[A:.*]] = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NHWC"}
+// CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%[[A]])
+// CHECK-NEXT:    relay.layout_transform(%[[R]]) {src_layout = "HWCN", dst_layout = "NCHW"}
+func.func @other_letters(%x: tensor<2x3x4x5xf32>) -> tensor<3x5x2x4xf32> {
+  %a = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NHWC"} : (tensor<2x3x4x5xf32>) -> tensor<2x4x5x3xf32>
+  %r = relay.nn.relu(%a) : (tensor<2x4x5x3xf32>) -> tensor<2x4x5x3xf32>
+  %b = relay.layout_transform(%r) {src_layout = "HWCN", dst_layout = "NCHW"} : (tensor<2x4x5x3xf32>) -> tensor<3x5x2x4xf32>
+  func.return %b : tensor<3x5x2x4xf32>
+}
