@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xrelay.errors import InputError
+from xrelay.errors import InputError, did_you_mean
 from xrelay.runtime.metadata import TensorSpec
 
 
@@ -116,8 +115,7 @@ class InputBinder:
 
     def suggest(self, name: str) -> str:
         """What to do about a name that is not an input's."""
-        close = difflib.get_close_matches(name, self.names, n=1)
-        return f"did you mean '{close[0]}'?" if close else f"the inputs are {', '.join(self.names)}"
+        return did_you_mean(name, self.names, f"the inputs are {', '.join(self.names)}")
 
     def _refuse_names(self, values: Mapping[str, object]) -> None:
         for name in values:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from xrelay.errors import InputError, did_you_mean
 from xrelay.target.host import KIB, HostFacts, host_facts
@@ -170,8 +169,8 @@ def _with_options(target: Target, given: Mapping[str, str], text: str) -> Target
         elif option in _NUMBERS:
             numbers[_NUMBERS[option]] = _number(option, value, text)
         else:
-            close = get_close_matches(option, ["mcpu", "mattr", *_NUMBERS], 1)
-            hint = f"did you mean -{close[0]}?" if close else f"known are mcpu, mattr, {', '.join(_NUMBERS)}"
+            known = [f"-{name}" for name in ("mcpu", "mattr", *_NUMBERS)]
+            hint = did_you_mean(f"-{option}", known, f"known are {', '.join(known)}")
             raise InputError(f"target {text!r} has an unknown option -{option}", help=hint)
     return replace(target, **numbers)
 

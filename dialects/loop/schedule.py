@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
-from difflib import get_close_matches
 from typing import ClassVar, TypeVar
 
 from typing_extensions import override
@@ -20,6 +19,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.attrs import Tail
+from xrelay.errors import did_you_mean
 
 Value = str | int | tuple[str, ...] | Tail | None
 """What a field of a primitive can hold."""
@@ -232,9 +232,8 @@ def _parse_primitive(parser: AttrParser) -> SchedulePrimitive:
     name = parser.parse_identifier()
     cls = PRIMITIVES.get(name)
     if cls is None:
-        close = get_close_matches(name, PRIMITIVES, 1)
-        hint = f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(sorted(PRIMITIVES))}"
-        parser.raise_error(f"no schedule primitive is called '{name}'{hint}", position)
+        hint = did_you_mean(name, PRIMITIVES, f"known: {', '.join(sorted(PRIMITIVES))}")
+        parser.raise_error(f"no schedule primitive is called '{name}'; {hint}", position)
     positional: list[Value] = []
     named: dict[str, Value] = {}
 

@@ -9,7 +9,6 @@ index-space definition in `xrelay.lowering.relay_to_topi`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 from operator import index as integer
 from typing import ClassVar, Self, TypeAlias, cast
@@ -49,7 +48,7 @@ from xrelay.dialects.relay.types import (
     is_complete,
     shape_of,
 )
-from xrelay.errors import ConstraintError, XRelayError
+from xrelay.errors import ConstraintError, XRelayError, did_you_mean
 
 AttributeValue: TypeAlias = (
     "Attribute | bool | int | float | str | Sequence[int] | Sequence[Sequence[int]] | numpy_dtype_class | None"
@@ -293,8 +292,7 @@ class RelayOp(IRDLOperation):
                 except VerifyException as error:
                     return f"{cls.name}: attribute {name!r} has a value of the wrong kind: {error}"
             elif "." not in name:
-                near = get_close_matches(name, list(definitions), n=1)
-                hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(definitions) or 'none'}"
+                hint = did_you_mean(name, definitions, f"it has {', '.join(definitions) or 'none'}")
                 return f"{cls.name} has no attribute {name!r}; help: {hint}"
         return None
 

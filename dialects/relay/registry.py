@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TypeVar
 
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.errors import XRelayError
+from xrelay.errors import XRelayError, did_you_mean
 
 RelayOpT = TypeVar("RelayOpT", bound=type[RelayOp])
 
@@ -51,5 +50,5 @@ def get_relay_op(name: str) -> type[RelayOp]:
         return _OPS[by_short_name[0]]
     if by_short_name:
         raise UnknownOpError(f"the short name {name!r} is shared", help="write one of " + ", ".join(by_short_name))
-    near = get_close_matches(full, list(_OPS), n=3) or sorted(_OPS)[:5]
-    raise UnknownOpError(f"no relay op is called {name!r}", help="did you mean " + ", ".join(near) + "?")
+    hint = did_you_mean(full, _OPS, f"there are {len(_OPS)}, among them {', '.join(sorted(_OPS)[:5])}")
+    raise UnknownOpError(f"no relay op is called {name!r}", help=hint)

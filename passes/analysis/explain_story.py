@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
+from xrelay.errors import did_you_mean
 from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
 from xrelay.passes.analysis.forward_graph import Edge
 from xrelay.passes.analysis.fusion_change import ChangeKind, FusionChange, change_for, kept_by_own_kernel
@@ -180,7 +180,5 @@ def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:
     if wanted:
         return f'"{op.hint}" is the name of {len(wanted)} ops, none of them the post-dominator; without effect'
     names = sorted(block.ops[target].names) if target in block.ops else []
-    close = get_close_matches(op.hint, names, n=1)
-    return f'"{op.hint}" names no op of this function; without effect' + (
-        f', did you mean "{close[0]}"?' if close else ""
-    )
+    close = did_you_mean(op.hint, names, "")
+    return f'"{op.hint}" names no op of this function; without effect' + (f", {close}" if close else "")

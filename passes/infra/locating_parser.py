@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from difflib import get_close_matches
 from functools import cache
 from typing import TypeAlias
 
@@ -31,6 +30,7 @@ from xdsl.parser import AttrParser, ParserState
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer
 
+from xrelay.errors import did_you_mean
 from xrelay.passes.infra.hex_floats import HexFloatParser
 
 DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]
@@ -88,9 +88,9 @@ class LocatingParser(HexFloatParser):
         known = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
         if known is not None:
             return known
-        close = get_close_matches(name, [op.name for op in self.ctx.loaded_ops], n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        self.raise_error(f"operation {name} is not registered{hint}", self._op_start, self._op_start + 1)
+        hint = did_you_mean(name, (op.name for op in self.ctx.loaded_ops), "")
+        message = f"operation {name} is not registered" + (f"; {hint}" if hint else "")
+        self.raise_error(message, self._op_start, self._op_start + 1)
 
 
 @cache

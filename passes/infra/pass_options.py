@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from difflib import get_close_matches
 from typing import get_args, get_type_hints
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 from xdsl.utils.hints import isa
 
+from xrelay.errors import did_you_mean
 from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError
 from xrelay.passes.infra.source import one_line
 
@@ -64,10 +64,9 @@ def _fits(value: ParameterListType, hint: type[object]) -> bool:
 
 
 def _neighbours(key: str, known: list[str], name: str) -> str:
-    close = get_close_matches(key, known, 1)
-    if close:
-        return f"did you mean {_spelt(close[0])!r}?"
-    return f"options: {', '.join(map(_spelt, known))}" if known else f"{name} takes no options"
+    options = [_spelt(one) for one in known]
+    otherwise = f"options: {', '.join(options)}" if options else f"{name} takes no options"
+    return did_you_mean(_spelt(key), options, otherwise)
 
 
 def _help(name: str) -> str:

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
@@ -28,7 +27,7 @@ from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.registry import get_relay_op
-from xrelay.errors import PassError, XRelayError
+from xrelay.errors import PassError, XRelayError, did_you_mean
 from xrelay.passes.infra.conversion import describe_place
 
 LayoutHook: TypeAlias = Callable[..., object]
@@ -123,8 +122,7 @@ def _check_decision(hook: LayoutHook, op: RelayOp, decision: LayoutDecision) -> 
     known = kind.get_irdl_definition().properties
     for name in decision.properties:
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known) or 'none'}"
+            hint = did_you_mean(name, known, f"it has {', '.join(known) or 'none'}")
             raise hook_error(hook, op, f"sets {name!r}, which {kind.relay_name()} does not have", help=hint)
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
@@ -31,7 +30,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.errors import PassError
+from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -53,8 +52,8 @@ def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
     for name in entry:
         if name not in functions:
-            near = get_close_matches(name, list(functions), n=1)
-            hint = f"did you mean @{near[0]}?" if near else f"it has {', '.join(f'@{one}' for one in functions)}"
+            known = [f"@{one}" for one in functions]
+            hint = did_you_mean(f"@{name}", known, f"it has {', '.join(known)}")
             raise PassError(f"relay-remove-unused-functions: no function is called @{name}", help=hint)
     reached, pending = set(entry), list(dict.fromkeys(entry))
     # What stands beside the functions (a schedule, metadata) may mention some too.

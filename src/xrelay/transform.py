@@ -16,7 +16,6 @@ and leave the one they are given alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TypeVar
 
 from xdsl.dialects.func import FuncOp
@@ -24,6 +23,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms import get_all_passes
 
+from xrelay.errors import did_you_mean
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.config import register_config
 from xrelay.passes.infra.decorators import function_pass, kernel_pass, module_pass
@@ -79,9 +79,8 @@ def __getattr__(name: str) -> Callable[..., Pass]:
     """The function that makes the pass of Relay's name `name`."""
     row = _MAKERS.get(name)
     if row is None:
-        close = get_close_matches(name, [*_MAKERS, *__all__], 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise AttributeError(f"module 'xrelay.transform' has no pass {name!r}{hint}")
+        hint = did_you_mean(name, [*_MAKERS, *__all__], "xrelay-opt --list-passes shows them all")
+        raise AttributeError(f"module 'xrelay.transform' has no pass {name!r}; {hint}")
     return _maker(row)
 
 

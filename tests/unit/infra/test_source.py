@@ -35,7 +35,7 @@ def test_ops_carry_their_places() -> None:
     [
         ("func.func @f(", "f.mlir:1:", ""),
         ("\n  %a = arith.nothing", "f.mlir:2:3", "operation arith.nothing is not registered"),
-        ("func.func @f() {\n  func.retur\n}", "f.mlir:2:3", "did you mean func.return"),
+        ("func.func @f() {\n  func.retur\n}", "f.mlir:2:3", "did you mean 'func.return'"),
         ("%a = arith.constant 1 : i32\n%a = arith.constant 1 : i32", "f.mlir:2:1", "already defined"),
         ("%a = arith.addi %b, %b : i32", "f.mlir:", "values used but not defined: [%b]"),
         ("func.func private @f() -> !relay.nonsense", "f.mlir:1:", ""),

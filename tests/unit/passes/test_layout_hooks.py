@@ -61,7 +61,7 @@ def test_a_scope_ends_under_errors_too() -> None:
 
 
 def test_a_hook_for_no_op() -> None:
-    with pytest.raises(UnknownOpError, match=r"did you mean nn.conv2d"):
+    with pytest.raises(UnknownOpError, match=r"did you mean 'nn.conv2d'"):
         alters_layout("nn.conv2", target="mine")
 
 

@@ -48,7 +48,7 @@ def effect(block: ExplainedBlock, value: str) -> str | None:
 @pytest.mark.parametrize(
     ("hint", "said"),
     [
-        ("transpsoe", '"transpsoe" names no op of this function; without effect, did you mean "transpose"?'),
+        ("transpsoe", "\"transpsoe\" names no op of this function; without effect, did you mean 'transpose'?"),
         ("elsewhere", '"elsewhere" names no op of this function; without effect'),
         ("", '"" names no op of this function; without effect'),
         ("%c", '"%c" is %c nn.relu, not the post-dominator; without effect'),

@@ -174,7 +174,7 @@ def test_ops_by_name():
     assert relay.get_relay_op("nn.conv2d") is Conv2DOp
     assert relay.get_relay_op("relay.nn.conv2d") is Conv2DOp
     assert relay.get_relay_op("conv2d") is Conv2DOp
-    with pytest.raises(UnknownOpError, match=r"did you mean nn\.conv2d"):
+    with pytest.raises(UnknownOpError, match=r"did you mean 'nn\.conv2d'"):
         relay.get_relay_op("nn.conv2")
 
 

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
 func.func @misspelt(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
-  // expected-error@below {{relay.nn.conv2d has no attribute 'stride'; help: did you mean strides?}}
+  // expected-error@below {{relay.nn.conv2d has no attribute 'stride'; help: did you mean 'strides'?}}
   %r = relay.nn.conv2d(%x, %w) {stride = [2, 2]} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete
   func.return
 }

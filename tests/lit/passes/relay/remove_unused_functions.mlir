@@ -2,7 +2,7 @@
 // RUN: xrelay-opt %s -p "relay-remove-unused-functions{entry=other,alone}" | filecheck %s --check-prefix TWO
 // RUN: not xrelay-opt %s -p "relay-remove-unused-functions{entry=mian}" 2>&1 | filecheck %s --check-prefix REFUSED
 
-// REFUSED: relay-remove-unused-functions: no function is called @mian; help: did you mean @main?
+// REFUSED: relay-remove-unused-functions: no function is called @mian; help: did you mean '@main'?
 
 // What @main needs, directly or not, stays; other functions go, recursive and public ones too.
 // CHECK:     func.func @main
