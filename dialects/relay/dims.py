@@ -182,6 +182,11 @@ def names_of(dim: Dim) -> frozenset[str]:
     return dim.names if isinstance(dim, DimExpr) else frozenset()
 
 
+def shape_text(shape: Sequence[Dim]) -> str:
+    """A shape for a message: `(N, 2 * N, 16)`."""
+    return f"({', '.join(map(str, shape))})"
+
+
 def substitute(shape: Sequence[Dim], values: Mapping[str, Dim]) -> Shape:
     """`shape` with named dimensions replaced."""
     return tuple(dim.substitute(values) if isinstance(dim, DimExpr) else dim for dim in shape)

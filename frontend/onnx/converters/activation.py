@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.dims import shape_text
 from xrelay.frontend.onnx.converters.reduction import log_sum_exp
 from xrelay.frontend.onnx.converters.unary import register_unary
 from xrelay.frontend.onnx.node import NodeView, constant_value
@@ -36,7 +37,7 @@ def _flattening(apply: Callable[[NodeView, SSAValue, int], SSAValue]) -> Convert
         known = tuple(extent for extent in shape if isinstance(extent, int))
         if len(known) != rank:
             raise node.error(
-                f"{node.proto.op_type} over the flattened axes {axis}… of shape {shape} needs known extents"
+                f"{node.proto.op_type} over the flattened axes {axis}… of shape {shape_text(shape)} needs known extents"
             )
         flat = node.emit("reshape", node.input(0), newshape=(prod(known[:axis]), prod(known[axis:])))
         return node.emit("reshape", apply(node, flat, 1), newshape=known)

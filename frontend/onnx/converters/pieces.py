@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.dims import Shape
+from xrelay.dialects.relay.dims import Shape, shape_text
 from xrelay.dialects.relay.dtypes import numpy_dtype
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.frontend.onnx.node import NodeView
@@ -28,7 +28,8 @@ def static_shape(node: NodeView, value: SSAValue) -> tuple[int, ...]:
     known = tuple(extent for extent in shape if isinstance(extent, int))
     if len(known) != len(shape):
         raise node.error(
-            f"{node.proto.op_type} of shape {shape} needs known extents", help="fix the input shape with shapes={…}"
+            f"{node.proto.op_type} of shape {shape_text(shape)} needs known extents",
+            help="fix the input shape with shapes={…}",
         )
     return known
 

@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.dims import shape_text
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -42,7 +43,7 @@ def convert_flatten(node: NodeView) -> SSAValue:
     rows = 1
     for extent in shape[: axis if axis >= 0 else axis + rank]:
         if not isinstance(extent, int):
-            raise node.error(f"Flatten at axis {axis} of shape {shape} needs known extents")
+            raise node.error(f"Flatten at axis {axis} of shape {shape_text(shape)} needs known extents")
         rows *= extent
     return node.emit("reshape", node.input(0), newshape=(rows, -1))
 

@@ -79,6 +79,10 @@ def _load_text(path: Path) -> ModuleOp:
     """The module in a text file, with its weights where it names a side file."""
     from xrelay.dialects.relay.weights import resolve_side_file
 
+    if "\n" in str(path):
+        raise InputError(
+            "a text is no model", help="give the path of a file, or the module that parse_module makes of it"
+        )
     if path.suffix != ".mlir":
         raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help="name the file for what it holds")
     module = read_module(full_context(), path)

@@ -177,6 +177,8 @@ def test_wrong_options(tmp_path: Path) -> None:
         xrelay.compile(module(), shapes={"x": (1,)}, cache=False)
     with pytest.raises(InputError, match=r"neither an \.onnx nor an \.mlir"):
         xrelay.compile(tmp_path / "model.pb", cache=False)
+    with pytest.raises(InputError, match="a text is no model; help: give the path of a file"):
+        xrelay.compile(str(module()), cache=False)
     with pytest.raises(ModelImportError):
         xrelay.compile(tmp_path / "none.onnx", cache=False)
     with pytest.raises(ModelImportError, match="shapes names 'z'"):

@@ -21,6 +21,7 @@ from xrelay.dialects.relay.dims import (
     maximum,
     merge_dims,
     product,
+    shape_text,
     substitute,
     symbol,
 )
@@ -91,6 +92,10 @@ def test_text_round_trips(pair):
 )
 def test_canonical_forms(dim, text):
     assert str(dim) == text
+
+
+def test_a_shape_reads_as_text():
+    assert shape_text((n, 2 * n, 16)) == "(n, 2 * n, 16)"
 
 
 def test_division_by_zero():
