@@ -71,10 +71,10 @@ def violations(function: FuncOp) -> Iterator[str]:
     if len(function.body.blocks) != 1:
         return
     scopes = Scopes(function)
-    if len(scopes.depths) == 1:
+    if len(scopes.blocks) == 1:
         return  # Without branches there is nothing to stand outside of.
     free = side_effect_free_ops(function)
-    for block in scopes.depths:
+    for block in scopes.blocks:
         for op in block.ops:
             target = scopes.where_uses_meet(op) if _is_placed(op, free) else None
             if target is not None and target is not block:

@@ -1,4 +1,7 @@
-"""The blocks of a function as a tree: which block lies in which, and where several meet."""
+"""The blocks of a function as a tree: which block lies in which, and where several meet.
+
+Nothing is remembered of how deep a block lies: an op that moves takes the blocks in it along.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,13 @@ class Scopes:
     """The blocks of `function` in which ops are placed: its body, branches and closures, not the inside of groups."""
 
     def __init__(self, function: FuncOp):
-        self.depths: dict[Block, int] = {}
-        """How many blocks of the function each of its blocks lies in, outer blocks first."""
-        for block in fusable_blocks(function):
-            around = enclosing(block)
-            self.depths[block] = 0 if around is None else self.depths.get(around, -1) + 1
+        self.blocks = dict.fromkeys(fusable_blocks(function))
+        """A set that keeps its order: outer blocks first."""
 
     def block_of(self, op: Operation) -> Block:
         """The block in which `op`, or the fused group around it, stands; `ValueError` outside of the function."""
         block = op.parent
-        while block is not None and block not in self.depths:
+        while block is not None and block not in self.blocks:
             block = enclosing(block)
         if block is None:
             raise ValueError(f"{op.name} stands outside of the function")
@@ -39,15 +39,23 @@ class Scopes:
         return target
 
     def common(self, left: Block, right: Block) -> Block:
-        """The innermost block that both blocks are or lie in; `ValueError` for blocks of different functions."""
-        while left is not right:
-            if self.depths[left] < self.depths[right]:
-                left, right = right, left
-            around = enclosing(left)
-            if around is None:
-                raise ValueError("blocks of different functions")
-            left = around
-        return left
+        """The innermost block that both blocks are or lie in; `ValueError` for blocks of different functions.
+
+        Goes up from both in turn until one comes to where the other has been.
+        """
+        if left is right:
+            return left
+        ends: list[Block | None] = [left, right]
+        passed: tuple[set[Block], set[Block]] = (set(), set())
+        while any(ends):
+            for side, end in enumerate(ends):
+                if end is None:
+                    continue
+                if end in passed[1 - side]:
+                    return end
+                passed[side].add(end)
+                ends[side] = enclosing(end)
+        raise ValueError("blocks of different functions")
 
 
 def enclosing(block: Block) -> Block | None:

@@ -64,7 +64,7 @@ def to_basic_block_normal_form(function: FuncOp) -> None:
     scopes, free = Scopes(function), side_effect_free_ops(function)
     # Last first, and what is inside an op before the op: the users of an op are placed before it is.
     for op in reversed(list(walk_ops(function))):
-        if op.parent not in scopes.depths or not op.results or op.has_trait(IsTerminator):
+        if op.parent not in scopes.blocks or not op.results or op.has_trait(IsTerminator):
             continue
         if op in free or isinstance(op, CallOp):
             _place(op, scopes)

@@ -46,6 +46,30 @@ func.func @nested(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> tensor<4
   func.return %r : tensor<4xf32>
 }
 
+// A branch that moves takes what is in it along: the uses of %e all lie in the first branch of the outer one then.
+// CHECK-LABEL: func.func @moved_along
+// CHECK-NEXT:    relay.if %c
+// CHECK-NEXT:      %[[E:.*]] = relay.exp(%x)
+// CHECK-NEXT:      %[[I:.*]] = relay.if %d
+// CHECK-NEXT:        relay.negative(%[[E]])
+// CHECK:           relay.add(%[[I]], %[[E]])
+func.func @moved_along(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %i = relay.if %d : tensor<i1> -> tensor<4xf32> {
+    %n = relay.negative(%e) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %n : tensor<4xf32>
+  } else {
+    relay.yield %e : tensor<4xf32>
+  }
+  %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    %s = relay.add(%i, %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %s : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %r : tensor<4xf32>
+}
+
 // A function that says another form keeps it.
 // CHECK-LABEL: func.func @already
 // CHECK-SAME:    attributes {relay.form = "anf"}
