@@ -10,12 +10,13 @@ from xdsl.dialects.builtin import ModuleOp, f32, i1
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xrelay.dialects.relay.attribute_values import AttributeValue
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.nn_activation import ReluOp
 from xrelay.dialects.relay.nn_conv import Conv2DOp
 from xrelay.dialects.relay.nn_dense import BiasAddOp
 from xrelay.dialects.relay.nn_norm import BatchNormOp
-from xrelay.dialects.relay.op_base import INCOMPLETE, AttributeValue, RelayOp
+from xrelay.dialects.relay.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.scope import IfOp, LetOp
 from xrelay.dialects.relay.tensor_elementwise import AddOp, ExpOp, MultiplyOp, SigmoidOp
 from xrelay.dialects.relay.tensor_join import ConcatenateOp

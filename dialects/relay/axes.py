@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_base import RelayOp
@@ -27,12 +24,6 @@ def require_axes(op: RelayOp, axes: Sequence[int], rank: int, constraint: str) -
     found = tuple(require_axis(op, axis, rank, constraint) for axis in axes)
     op.require(len(set(found)) == len(found), constraint, f"axes {list(axes)} name an axis twice")
     return found
-
-
-@lru_cache(maxsize=4096)
-def int_attribute(value: int) -> IntegerAttr[IntegerType]:
-    """An i64 attribute."""
-    return IntegerAttr(value, i64)
 
 
 def letter_of_axis(layout: Layout, axis: int) -> str:

@@ -9,10 +9,11 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from xrelay.dialects.relay.attribute_values import AttributeValue, ints, string_attribute
 from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints, known_shape
+from xrelay.dialects.relay.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.op_pattern import OpPatternKind
 from xrelay.dialects.relay.properties import (
     int_property,
@@ -20,7 +21,6 @@ from xrelay.dialects.relay.properties import (
     optional_int,
     optional_int_property,
     optional_ints_property,
-    string_attribute,
     string_property,
 )
 from xrelay.dialects.relay.registry import register_relay_op

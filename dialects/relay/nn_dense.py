@@ -9,7 +9,8 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.axes import int_attribute, letter_of_axis, require_axis
+from xrelay.dialects.relay.attribute_values import int_attribute
+from xrelay.dialects.relay.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.dims import Dim
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout

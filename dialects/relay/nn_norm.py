@@ -10,7 +10,8 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.axes import int_attribute, letter_of_axis, require_axis
+from xrelay.dialects.relay.attribute_values import int_attribute
+from xrelay.dialects.relay.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.op_base import RelayOp

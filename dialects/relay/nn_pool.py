@@ -9,18 +9,13 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from xrelay.dialects.relay.attribute_values import AttributeValue, ints, string_attribute
 from xrelay.dialects.relay.dims import Dim
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.properties import (
-    bool_property,
-    ints_property,
-    required_ints_property,
-    string_attribute,
-    string_property,
-)
+from xrelay.dialects.relay.properties import bool_property, ints_property, required_ints_property, string_property
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.types import tensor_type
 from xrelay.dialects.relay.windows import (

@@ -10,22 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
-from operator import index as integer
-from typing import ClassVar, Self, TypeAlias, cast
+from typing import ClassVar, Self
 
-from numpy import dtype as numpy_dtype_class
-from numpy import generic
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    FloatAttr,
     FunctionType,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
     TensorType,
-    f64,
-    i1,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
 from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext
@@ -34,8 +23,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay import text_form
+from xrelay.dialects.relay.attribute_values import AttributeValue, to_attribute
 from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ
-from xrelay.dialects.relay.dtypes import element_type
 from xrelay.dialects.relay.identity_memo import IdentityMemo
 from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
@@ -49,11 +38,6 @@ from xrelay.dialects.relay.types import (
     shape_of,
 )
 from xrelay.errors import ConstraintError, XRelayError, did_you_mean
-
-AttributeValue: TypeAlias = (
-    "Attribute | bool | int | float | str | Sequence[int] | Sequence[Sequence[int]] | numpy_dtype_class | None"
-)
-"""What `RelayOp.call` takes for a property."""
 
 
 class RelayOp(IRDLOperation):
@@ -339,43 +323,6 @@ def _check_property(op: type[RelayOp], name: str, attribute: Attribute) -> Attri
 
 
 INCOMPLETE = IncompleteType()
-TRUE, FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
-
-
-def to_attribute(name: str, value: AttributeValue, default: Attribute | None) -> Attribute:
-    """The attribute for a Python value, guided by the property's default; dtypes by the property's name."""
-    if isinstance(value, Attribute):
-        return value
-    if value is None:
-        raise ValueError(f"attribute {name!r} has no value")
-    if name.endswith("dtype") and not isinstance(value, (bool, int, float)):
-        return element_type(cast(str, value))
-    if isinstance(value, generic):
-        return to_attribute(name, cast(AttributeValue, value.item()), default)
-    is_flag = default is not None and default in (TRUE, FALSE)
-    if is_flag if isinstance(value, int) and default is not None else isinstance(value, bool):
-        return TRUE if value else FALSE
-    if isinstance(default, FloatAttr) and isinstance(value, (int, float)):
-        return FloatAttr(float(value), f64)
-    if isinstance(default, DenseArrayBase) and isinstance(value, int):
-        return DenseArrayBase.from_list(i64, [value] * len(cast(DenseArrayBase[IntegerType], default)))
-    if isinstance(value, int):
-        return _i64_attribute(int(value))
-    if isinstance(value, float):
-        return FloatAttr(value, f64)
-    if isinstance(value, str):
-        return StringAttr(value)
-    return _i64_array(tuple(integer(item) for item in cast(Sequence[int], value)))
-
-
-@lru_cache(maxsize=4096)
-def _i64_attribute(value: int) -> Attribute:
-    return IntegerAttr(value, i64)
-
-
-@lru_cache(maxsize=4096)
-def _i64_array(values: tuple[int, ...]) -> Attribute:
-    return DenseArrayBase.from_list(i64, values)
 
 
 def compatible(lhs: Attribute, rhs: Attribute) -> bool:
@@ -403,15 +350,6 @@ def _compatible_tuples(lhs: Attribute, rhs: Attribute) -> bool:
 
 def _verifier_text(error: ConstraintError) -> str:
     return error.message if error.help is None else f"{error.message}; help: {error.help}"
-
-
-def ints(attribute: Attribute | None) -> tuple[int, ...]:
-    """The integers of an `array<i64: …>` property; empty for an absent one."""
-    if attribute is None:
-        return ()
-    if not isinstance(attribute, DenseArrayBase):
-        raise TypeError(f"{attribute} is not an integer array")
-    return cast(DenseArrayBase[IntegerType], attribute).get_values()
 
 
 def known_shape(type: Attribute) -> Shape | None:

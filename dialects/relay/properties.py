@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     Float64Type,
     FloatAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
     f64,
-    i1,
     i64,
 )
 from xdsl.irdl import opt_prop_def, prop_def
 
-IntArrayAttr = DenseArrayBase[IntegerType]
-"""`[2, 2]` in the text: an array of i64."""
-
-
-def int_array(values: Sequence[int]) -> IntArrayAttr:
-    """The attribute written `[2, 2]`."""
-    return _int_array(tuple(values))
-
-
-@lru_cache(maxsize=4096)
-def _int_array(values: tuple[int, ...]) -> IntArrayAttr:
-    return DenseArrayBase.from_list(i64, values)
-
-
-@lru_cache(maxsize=4096)
-def string_attribute(text: str) -> StringAttr:
-    """The attribute written `"NCHW"`: one object for each text, as what follows from it is remembered by identity."""
-    return StringAttr(text)
+from xrelay.dialects.relay.attribute_values import IntArrayAttr, bool_attribute, int_array
 
 
 def ints_property(*default: int) -> IntArrayAttr:
@@ -62,11 +42,6 @@ def int_property(default: int | None = None) -> IntegerAttr[IntegerType]:
 def optional_int_property() -> IntegerAttr[IntegerType] | None:
     """A property that may hold an i64."""
     return opt_prop_def(IntegerAttr[IntegerType])
-
-
-def bool_attribute(value: bool) -> IntegerAttr[IntegerType]:
-    """The attribute written `true` or `false`."""
-    return IntegerAttr(int(value), i1)
 
 
 def bool_property(default: bool) -> IntegerAttr[IntegerType]:

@@ -11,13 +11,14 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.axes import int_attribute, letter_of_axis, require_axis
+from xrelay.dialects.relay.attribute_values import IntArrayAttr, int_array, int_attribute, ints
+from xrelay.dialects.relay.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ, merge_dims
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import RelayOp, ints
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.properties import IntArrayAttr, int_array, int_property
+from xrelay.dialects.relay.properties import int_property
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.types import shape_of, tensor_type
 

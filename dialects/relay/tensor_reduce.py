@@ -9,14 +9,15 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from xrelay.dialects.relay.attribute_values import AttributeValue, bool_attribute, int_array, ints
 from xrelay.dialects.relay.axes import require_axes
 from xrelay.dialects.relay.dims import Dim, Shape
 from xrelay.dialects.relay.layout_axes import positions, with_unit_axes, without_axes
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.properties import bool_attribute, bool_property, int_array, optional_ints_property
+from xrelay.dialects.relay.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.types import tensor_type
 

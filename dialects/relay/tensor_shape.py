@@ -9,21 +9,15 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.axes import int_attribute, letter_of_axis, require_axes
+from xrelay.dialects.relay.attribute_values import AttributeValue, bool_attribute, int_array, int_attribute, ints
+from xrelay.dialects.relay.axes import letter_of_axis, require_axes
 from xrelay.dialects.relay.dims import Dim, Shape, certainly_differ, product
 from xrelay.dialects.relay.layout_axes import keeps_order, positions, with_new_axes, without_axes
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints, known_shape
+from xrelay.dialects.relay.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.properties import (
-    bool_attribute,
-    bool_property,
-    int_array,
-    int_property,
-    optional_ints_property,
-    required_ints_property,
-)
+from xrelay.dialects.relay.properties import bool_property, int_property, optional_ints_property, required_ints_property
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.reshape_codes import reshaped
 from xrelay.dialects.relay.types import tensor_type

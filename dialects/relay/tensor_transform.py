@@ -9,19 +9,14 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from xrelay.dialects.relay.attribute_values import AttributeValue, int_array, ints
 from xrelay.dialects.relay.axes import require_axes
 from xrelay.dialects.relay.dims import Dim
 from xrelay.dialects.relay.layout_behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layouts import Layout, LayoutError, transform_shape
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp, ints
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.dialects.relay.properties import (
-    flatten,
-    int_array,
-    optional_ints_property,
-    required_ints_property,
-    string_property,
-)
+from xrelay.dialects.relay.properties import flatten, optional_ints_property, required_ints_property, string_property
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.relayouts import Relayout
 from xrelay.dialects.relay.types import IncompleteType, shape_of, tensor_type

@@ -8,7 +8,7 @@ from typing import ClassVar
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.op_base import AttributeValue
+from xrelay.dialects.relay.attribute_values import AttributeValue
 from xrelay.dialects.relay.properties import float_property
 from xrelay.dialects.relay.registry import register_relay_op
 from xrelay.dialects.relay.tensor_elementwise import UnaryElementwiseOp

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xrelay.dialects.relay.attribute_values import AttributeValue
 from xrelay.dialects.relay.dims import Dim, Shape
 from xrelay.dialects.relay.layouts import Layout, LayoutError
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.properties import flatten
 
 Pads = tuple[int, int, int, int]

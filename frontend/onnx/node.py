@@ -9,10 +9,11 @@ import onnx
 from onnx import AttributeProto
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.relay.attribute_values import AttributeValue
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dims import Shape
 from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.registry import get_relay_op
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import element_type_of, shape_of

@@ -26,7 +26,7 @@ def _is_layouts(value: object) -> bool:
 
 
 def _is_texts(value: object) -> bool:
-    return isinstance(value, Sequence) and all(isinstance(one, str) for one in cast("Sequence[object]", value))
+    return isinstance(value, Sequence) and all(isinstance(one, str) for one in value)
 
 
 def _is_hooks(value: object) -> bool:

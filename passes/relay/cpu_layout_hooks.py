@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.attribute_values import string_attribute
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout
 from xrelay.dialects.relay.nn_conv import Conv2DOp
 from xrelay.dialects.relay.nn_dense import DenseOp
 from xrelay.dialects.relay.nn_dense_pack import ContribDensePackOp
-from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.relayouts import Relayout
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.passes.relay.layout_hooks import alters_layout

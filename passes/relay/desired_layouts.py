@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xrelay.dialects.relay.attribute_values import string_attribute
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layouts import Layout, LayoutAxis, LayoutError
 from xrelay.dialects.relay.nn_conv import Conv2DOp
 from xrelay.dialects.relay.nn_pool import AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp, MaxPool2DOp, SpatialOp
 from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.registry import UnknownOpError, get_relay_op
 from xrelay.dialects.relay.relayouts import Relayout
 from xrelay.dialects.relay.types import shape_of

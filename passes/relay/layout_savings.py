@@ -21,9 +21,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, SSAValue
 
+from xrelay.dialects.relay.attribute_values import string_attribute
 from xrelay.dialects.relay.layouts import LayoutError, transform_shape
 from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.types import shape_of
 from xrelay.passes.relay.layout_regions import RegionMover, transforms_of

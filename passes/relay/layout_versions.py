@@ -8,11 +8,11 @@ from xdsl.dialects.builtin import LocationAttr, TupleType, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.relay.attribute_values import string_attribute
 from xrelay.dialects.relay.broadcast import element_count
 from xrelay.dialects.relay.layout_behaviour import ResultLayout
 from xrelay.dialects.relay.layouts import Layout, LayoutError
 from xrelay.dialects.relay.op_base import RelayOp, known_shape
-from xrelay.dialects.relay.properties import string_attribute
 from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import shape_of

@@ -12,9 +12,10 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
+from xrelay.dialects.relay.attribute_values import AttributeValue
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.types import element_type_of, shape_of
 from xrelay.dialects.relay.weights import Array, WeightAttr
 from xrelay.passes.infra.pattern_counts import counted

@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, DTypeLike
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from xrelay.dialects.relay.attribute_values import AttributeValue
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dims import ANY, Dim, DimExpr, Shape, is_dim_name, symbol
 from xrelay.dialects.relay.dtypes import element_type, numpy_dtype
-from xrelay.dialects.relay.op_base import AttributeValue, RelayOp
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.tensor_compare import GreaterEqualOp, GreaterOp, LessEqualOp, LessOp
 from xrelay.dialects.relay.tensor_elementwise import AddOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
 from xrelay.dialects.relay.tensor_unary import AbsOp, NegativeOp

@@ -6,9 +6,9 @@ import pytest
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Block
 
+from xrelay.dialects.relay.attribute_values import int_array
 from xrelay.dialects.relay.identity_memo import IdentityMemo
 from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.properties import int_array
 from xrelay.dialects.relay.tensor_shape import ReshapeOp
 from xrelay.dialects.relay.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError

@@ -7,9 +7,10 @@ import pytest
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 
 from xrelay import relay
+from xrelay.dialects.relay.attribute_values import ints
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layouts import Layout, LayoutError, transform_shape
-from xrelay.dialects.relay.op_base import RelayOp, ints
+from xrelay.dialects.relay.op_base import RelayOp
 from xrelay.dialects.relay.tensor_shape import ReshapeOp
 
 NCHW8C = Layout.parse("NCHW8c")
