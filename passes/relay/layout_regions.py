@@ -124,7 +124,7 @@ class RegionMover:
 
     def _decide(self, region: _Region, op: RelayOp, layout: Layout) -> LayoutDecision | None:
         """What `op` does where its operands come as the region has them, the others in `layout`; `None`: not that."""
-        given = [region.layouts.get(operand, None if operand in self.constant else layout) for operand in op.operands]
+        given = [region.layouts.get(operand, self._assumed(operand, layout)) for operand in op.operands]
         try:
             answer = _answer(op, given)
         except (LayoutError, ConstraintError):
@@ -137,6 +137,10 @@ class RegionMover:
                 return None
         region.layouts.update(wanted)
         return answer
+
+    def _assumed(self, operand: SSAValue, layout: Layout) -> Layout | None:
+        """`layout` for an operand that the region has not come to; not where it is a result's of other rank."""
+        return None if operand in self.constant or not _has_rank(operand.type, layout) else layout
 
     def _shared(self, op: RelayOp) -> Iterator[SSAValue]:
         """The values through which the region may grow on from `op`."""

@@ -200,3 +200,15 @@ func.func @other_letters(%x: tensor<2x3x4x5xf32>) -> tensor<3x5x2x4xf32> {
   %b = relay.layout_transform(%r) {src_layout = "HWCN", dst_layout = "NCHW"} : (tensor<2x4x5x3xf32>) -> tensor<3x5x2x4xf32>
   func.return %b : tensor<3x5x2x4xf32>
 }
+
+// A layout of the squeezed value says nothing of the axes before.
+// CHECK-LABEL: func.func @squeezed
+// CHECK-NEXT:    %[[S:.*]] = relay.squeeze(%x) {axis = [3]}
+// CHECK-NEXT:    %[[R:.*]] = relay.nn.relu(%[[S]])
+// CHECK-NEXT:    relay.layout_transform(%[[R]]) {src_layout = "NHC", dst_layout = "CNH"}
+func.func @squeezed(%x: tensor<2x3x5x1xf32>) -> tensor<5x2x3xf32> {
+  %s = relay.squeeze(%x) {axis = [3]} : (tensor<2x3x5x1xf32>) -> tensor<2x3x5xf32>
+  %r = relay.nn.relu(%s) : (tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+  %b = relay.layout_transform(%r) {src_layout = "NHC", dst_layout = "CNH"} : (tensor<2x3x5xf32>) -> tensor<5x2x3xf32>
+  func.return %b : tensor<5x2x3xf32>
+}
