@@ -45,10 +45,10 @@ def test_a_scope_ends_what_is_registered_in_it(op: type[RelayOp] | str) -> None:
     with layout_hook_scope({op: eight}):
         changed = module()
         alter_layouts(changed)
-        with layout_hook_scope({"nn.relu": eight}), layout_hook_scope({"nn.conv2d": eight}, target="mine"):
-            assert layout_hooks("mine") == {Conv2DOp: eight}
+        with layout_hook_scope({"nn.relu": eight}), layout_hook_scope({"nn.conv2d": eight}, target="scoped"):
+            assert layout_hooks("scoped") == {Conv2DOp: eight}
             assert set(layout_hooks("cpu")) == {*before, ReluOp}
-        assert layout_hooks("mine") == {}
+        assert layout_hooks("scoped") == {}
     assert layout_of_conv(changed) == "NCHW8c"
     assert layout_hooks("cpu") == before
 
@@ -62,7 +62,7 @@ def test_a_scope_ends_under_errors_too() -> None:
 
 def test_a_hook_for_no_op() -> None:
     with pytest.raises(UnknownOpError, match=r"did you mean 'nn.conv2d'"):
-        alters_layout("nn.conv2", target="mine")
+        alters_layout("nn.conv2", target="scoped")
 
 
 @pytest.mark.parametrize("answer", [lambda op: op, lambda op: None, lambda op: LayoutRefusal("no")])
