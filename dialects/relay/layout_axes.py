@@ -67,18 +67,21 @@ def keeps_order(layout: Layout, shape: Sequence[Dim]) -> bool:
     return _order(layout, target) == _order(layout.text, shape)
 
 
-def _order(layout: Layout, shape: Sequence[Dim]) -> list[tuple[str, bool]]:
-    """The parts of axes with more than one element, in order; an inner part right behind its outer one joins it."""
-    found: list[tuple[str, bool]] = []
+def _order(layout: Layout, shape: Sequence[Dim]) -> list[tuple[str, int | None]]:
+    """The parts of axes with more than one element, in order, with the factor of an inner part that stands apart.
+
+    An inner part right behind its outer one joins it.
+    """
+    found: list[tuple[str, int | None]] = []
     for axis, extent in zip(layout.axes, shape, strict=True):
         if extent == 1:
             continue
-        part = (axis.letter, axis.is_primal)
-        if axis.is_primal or (axis.letter, True) not in found:
+        whole = (axis.letter, None)
+        if axis.is_primal or whole not in found:
             # The inner part alone is the whole axis.
-            found.append((axis.letter, True))
-        elif found[-1] != (axis.letter, True):
-            found.append(part)
+            found.append(whole)
+        elif found[-1] != whole:
+            found.append((axis.letter, axis.factor))
     return found
 
 

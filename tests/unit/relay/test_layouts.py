@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 
 from xrelay import relay
 from xrelay.dialects.relay.attribute_values import ints
+from xrelay.dialects.relay.layout_axes import keeps_order
 from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layouts import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.op_base import RelayOp
+from xrelay.dialects.relay.relayouts import Relayout
 from xrelay.dialects.relay.tensor_shape import ReshapeOp
+from xrelay.interpreters.relay import run_relay
 
 NCHW8C = Layout.parse("NCHW8c")
 PADDED = (0, 0, 1, 0, 1, 0, 0, 0, 0, 0)
@@ -152,3 +157,23 @@ def test_shapes_between_layouts():
 def test_ill_formed_layouts(text):
     with pytest.raises(LayoutError):
         Layout.parse(text)
+
+
+ORDERS = ["NCHW", "NHWC", "NCHW4c", "NCHW8c", "NHWC8c", "NCHW2c", "NC8cHW"]
+SHAPES = [(1, 16, 6, 5), (1, 8, 6, 5), (2, 16, 1, 1), (1, 16, 6, 1), (1, 1, 3, 2)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_order_is_kept_where_a_transform_moves_no_element(shape: tuple[int, ...]) -> None:
+    numbered = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    layouts = [layout for layout in map(Layout.parse, ORDERS) if shape[1] % (layout.factor("C") or 1) == 0]
+    moved = {layout: run_transform(numbered, layout) for layout in layouts}
+    for before, after in product(layouts, repeat=2):
+        same = moved[before].tobytes() == moved[after].tobytes()
+        assert keeps_order(Relayout.of(after, before), moved[before].shape) == same, f"{before} {after}"
+
+
+def run_transform(values: np.ndarray, target: Layout) -> np.ndarray:
+    x = relay.var("x", shape=values.shape)
+    moved = relay.layout_transform(x, src_layout="NCHW", dst_layout=str(target))
+    return run_relay(relay.Module.from_expr(relay.Function([x], moved)), [values])[0]
