@@ -128,7 +128,7 @@ def fusable_blocks(function: FuncOp) -> list[Block]:
         block = pending.pop()
         blocks.append(block)
         for op in block.ops:
-            if not isinstance(op, FusedOp):
+            if op.regions and not isinstance(op, FusedOp):
                 pending.extend(inner for region in op.regions for inner in region.blocks)
     return blocks
 

@@ -251,6 +251,8 @@ def _has_rank(type: Attribute, layout: Layout | None) -> bool:
     if layout is None:
         return True
     rank = len(layout.text.axes)
+    if isinstance(type, TensorType):
+        return len(type.shape) == rank
     return all(isinstance(leaf, TensorType) and len(shape_of(leaf)) == rank for leaf in leaf_types([type]))
 
 
