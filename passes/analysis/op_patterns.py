@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import TensorType, TupleType, f32, f64, i1, i32, i64
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
@@ -28,7 +28,7 @@ from xrelay.passes.analysis.op_kinds import CALLS, OpKind, is_constant, is_relay
 _COUNTING = (*CALLS, OpKind.TUPLE)
 """Kinds of op whose operands count among the arguments of a kernel."""
 
-FUSABLE_SCALARS = frozenset({"i1", "i32", "i64", "f32", "f64"})
+FUSABLE_SCALARS = (f32, i64, i32, f64, i1)
 """Element types of the constants of rank 0 that are written into a kernel."""
 
 
@@ -51,7 +51,7 @@ def is_fusable_scalar(op: Operation) -> bool:
     if not is_constant(op):
         return False
     type = op.result.type
-    return not type.get_shape() and str(type.element_type) in FUSABLE_SCALARS
+    return not type.get_shape() and type.element_type in FUSABLE_SCALARS
 
 
 def pattern_of(op: Operation) -> OpPatternKind:
