@@ -11,6 +11,9 @@ def format_location(location: Attribute) -> str | None:
 
     Of a fused location the first part that says anything is taken; of a call site the callee.
     """
+    if isinstance(location, UnknownLoc):
+        # Most ops of a program made by passes: told before each of the patterns below is tried.
+        return None
     name: str | None = None
     pending: list[Attribute] = [location]
     while pending:
@@ -33,8 +36,7 @@ def location_of(op: Operation) -> str | None:
     """Where `op` comes from: its own location, or that of the closest op around it that has one."""
     current: Operation | None = op
     while current is not None:
-        # Most ops of a program made by passes have none.
-        if not isinstance(current.location, UnknownLoc) and (place := format_location(current.location)) is not None:
+        if (place := format_location(current.location)) is not None:
             return place
         current = current.parent_op()
     return None

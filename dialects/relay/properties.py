@@ -12,11 +12,16 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
     f64,
-    i64,
 )
 from xdsl.irdl import opt_prop_def, prop_def
 
-from xrelay.dialects.relay.attribute_values import IntArrayAttr, bool_attribute, int_array
+from xrelay.dialects.relay.attribute_values import (
+    IntArrayAttr,
+    bool_attribute,
+    int_array,
+    int_attribute,
+    string_attribute,
+)
 
 
 def ints_property(*default: int) -> IntArrayAttr:
@@ -36,7 +41,7 @@ def optional_ints_property() -> IntArrayAttr | None:
 
 def int_property(default: int | None = None) -> IntegerAttr[IntegerType]:
     """A property holding an i64; without default it must be given."""
-    return prop_def(IntegerAttr[IntegerType], None if default is None else IntegerAttr(default, i64))
+    return prop_def(IntegerAttr[IntegerType], None if default is None else int_attribute(default))
 
 
 def optional_int_property() -> IntegerAttr[IntegerType] | None:
@@ -56,7 +61,7 @@ def float_property(default: float | None = None) -> FloatAttr[Float64Type]:
 
 def string_property(default: str | None = None) -> StringAttr:
     """A property holding a string; without default it must be given."""
-    return prop_def(StringAttr, None if default is None else StringAttr(default))
+    return prop_def(StringAttr, None if default is None else string_attribute(default))
 
 
 def optional_int(attribute: IntegerAttr[IntegerType] | None) -> int | None:

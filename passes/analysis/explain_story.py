@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from xrelay.errors import did_you_mean
 from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
 from xrelay.passes.analysis.forward_graph import Edge
-from xrelay.passes.analysis.fusion_change import ChangeKind, FusionChange, change_for, kept_by_own_kernel
+from xrelay.passes.analysis.fusion_change import ChangeKind, FusionChange, change_for, heavy_in_own_kernel
 from xrelay.passes.analysis.fusion_decision import FusionDecision
 
 MOST_USERS = 4
@@ -93,13 +93,9 @@ def blocked_by(block: ExplainedBlock, decision: FusionDecision) -> str | None:
     if isinstance(decision.blocker, Edge):
         producer, consumer, pattern = decision.blocker
         return f"the edge from {block.name(producer)} into {block.name(consumer)}, which is {pattern.relay_name}"
-    if decision.blocker is not None and kept_by_own_kernel(block.partition, decision):
-        anchor = block.partition.anchors[block.partition.roots[decision.node]]
-        return (
-            "its own pattern"
-            if anchor is None or anchor == decision.node
-            else f"its kernel, that of {block.name(anchor)}"
-        )
+    anchor = heavy_in_own_kernel(block.partition, decision)
+    if anchor is not None:
+        return "its own pattern" if anchor == decision.node else f"its kernel, that of {block.name(anchor)}"
     if decision.blocker is not None:
         return f"the node {block.name(decision.blocker)}{_why_not_free(block, decision.blocker)}"
     if decision.found is not None:

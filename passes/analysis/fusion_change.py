@@ -69,12 +69,12 @@ def change_for(partition: Partition, decision: FusionDecision) -> FusionChange |
             return _unblocking(partition, decision)
 
 
-def kept_by_own_kernel(partition: Partition, decision: FusionDecision) -> bool:
-    """Whether the node stays out of a tuple, which is in an injective op's kernel, for the heavy op in its own."""
+def heavy_in_own_kernel(partition: Partition, decision: FusionDecision) -> int | None:
+    """The heavy op in the node's kernel for which it stays out of a tuple that is in an injective op's; else `None`."""
     sink = decision.post_dominator
     if decision.rule is not FusionRule.TUPLE or decision.blocker != sink or sink is None:
-        return False
-    return partition.anchors[partition.roots[decision.node]] is not None
+        return None
+    return partition.anchors[partition.roots[decision.node]]
 
 
 def _meeting(graph: ForwardGraph, node: int) -> FusionChange | None:
@@ -93,8 +93,8 @@ def _unblocking(partition: Partition, decision: FusionDecision) -> FusionChange 
         return _simpler_edge(graph, blocker, decision.rule)
     if graph.names[blocker] == STOP_FUSION:
         return FusionChange(ChangeKind.REMOVE, blocker)
-    if kept_by_own_kernel(partition, decision):
-        anchor = partition.anchors[partition.roots[decision.node]]
+    anchor = heavy_in_own_kernel(partition, decision)
+    if anchor is not None:
         return None if anchor == decision.node else FusionChange(ChangeKind.FREE, decision.node, anchor)
     if decision.rule is FusionRule.TUPLE and blocker == decision.post_dominator:
         return FusionChange(ChangeKind.FUSE_FIRST, blocker)

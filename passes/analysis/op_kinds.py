@@ -75,6 +75,11 @@ def is_relay_op(op: Operation) -> TypeGuard[RelayOp]:
     return _is_relay_class(type(op))
 
 
+def is_computation(op: Operation) -> TypeGuard[RelayOp]:
+    """Whether `op` is a `RelayOp` that computes its value: neither a binding, which names one, nor a wall."""
+    return is_relay_op(op) and kind_of(op) not in (OpKind.BINDING, OpKind.WALL)
+
+
 def short_name(op: Operation) -> str:
     """The op's name as Relay has it: `nn.relu`."""
     return _short_name_of_class(type(op))

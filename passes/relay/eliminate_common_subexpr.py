@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -30,10 +29,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.relay.annotation import StopFusionOp
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.scope import LetOp
+from xrelay.passes.analysis.op_kinds import is_computation, is_constant
 from xrelay.passes.relay.effects import is_pure
 from xrelay.passes.relay.fuse_ops import PRIMITIVE
 from xrelay.passes.relay.replacements import Replacements, erase_op
@@ -118,9 +114,4 @@ class _Merger:
 
 
 def _may_merge(op: Operation) -> bool:
-    return _may_merge_class(type(op)) and is_pure(op)
-
-
-@cache
-def _may_merge_class(op: type[Operation]) -> bool:
-    return issubclass(op, RelayOp | ConstantOp) and not issubclass(op, LetOp | StopFusionOp)
+    return (is_computation(op) or is_constant(op)) and is_pure(op)

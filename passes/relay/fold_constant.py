@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -34,18 +33,15 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.annotation import StopFusionOp
 from xrelay.dialects.relay.constant import ConstantOp
 from xrelay.dialects.relay.dtypes import numpy_dtype
 from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.scope import LetOp
 from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.types import shape_of
 from xrelay.dialects.relay.weights import WeightAttr
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
-from xrelay.passes.analysis.op_kinds import is_constant
+from xrelay.passes.analysis.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.relay.effects import is_pure
 from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
 from xrelay.passes.relay.remarks import Remark, Remarks
@@ -164,13 +160,9 @@ class _Folder:
 
 
 def _may_fold(op: Operation) -> bool:
-    kind = type(op)
-    return _may_fold_class(kind) and is_pure(op) and (kind in (TupleOp, TupleGetItemOp) or can_evaluate(op))
-
-
-@cache
-def _may_fold_class(op: type[Operation]) -> bool:
-    return issubclass(op, RelayOp) and not issubclass(op, LetOp | StopFusionOp)
+    if not is_computation(op) or not is_pure(op):
+        return False
+    return kind_of(op) in (OpKind.TUPLE, OpKind.FIELD) or can_evaluate(op)
 
 
 def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:
