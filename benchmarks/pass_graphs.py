@@ -10,19 +10,19 @@ from xdsl.dialects.builtin import ModuleOp, f32, i1
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.attribute_values import AttributeValue
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.nn_activation import ReluOp
-from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.nn_dense import BiasAddOp
-from xrelay.dialects.relay.nn_norm import BatchNormOp
-from xrelay.dialects.relay.op_base import INCOMPLETE, RelayOp
-from xrelay.dialects.relay.scope import IfOp, LetOp
-from xrelay.dialects.relay.tensor_elementwise import AddOp, ExpOp, MultiplyOp, SigmoidOp
-from xrelay.dialects.relay.tensor_join import ConcatenateOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.types import tensor_type
-from xrelay.dialects.relay.yields import YieldOp
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.op_base import INCOMPLETE, RelayOp
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.ops.nn_activation import ReluOp
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp, MultiplyOp, SigmoidOp
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
 
 VECTOR = tensor_type([8], f32)
 IMAGE = tensor_type([1, 8, 2, 2], f32)

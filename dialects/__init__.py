@@ -15,9 +15,9 @@ ALL_DIALECTS: dict[str, str] = {
 """Dialect name → "module:OBJECT", imported when a text or a pass first mentions it."""
 
 REPLACED_DIALECTS: dict[str, str] = {
-    "arith": "xrelay.dialects.arith_extras:ARITH",
-    "func": "xrelay.dialects.func_extras:FUNC",
-    "llvm": "xrelay.dialects.llvm_extras:LLVM",
+    "arith": "xrelay.dialects.upstream.arith_extras:ARITH",
+    "func": "xrelay.dialects.upstream.func_extras:FUNC",
+    "llvm": "xrelay.dialects.upstream.llvm_extras:LLVM",
 }
 """xDSL's dialects that our tools load in an extended form; plain `xdsl-opt` has them without the extensions."""
 

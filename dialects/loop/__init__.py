@@ -12,7 +12,7 @@ from xrelay.dialects.loop.attrs import IterKind, IterKindAttr, LoopKind, LoopKin
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, IterVar
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
-from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.index_algebra.value_map import ValueMap
 
 LOOP = Dialect(
     "loop",

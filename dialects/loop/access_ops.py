@@ -21,9 +21,9 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.loop.affine_syntax import parse_affine_exprs, print_affine_exprs
-from xrelay.dialects.loop.value_map import ValueMap
-from xrelay.dialects.signless import signless
+from xrelay.dialects.upstream.signless import signless
+from xrelay.index_algebra.affine_syntax import parse_affine_exprs, print_affine_exprs
+from xrelay.index_algebra.value_map import ValueMap
 
 
 @irdl_op_definition

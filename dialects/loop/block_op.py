@@ -22,9 +22,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
-from xrelay.dialects.loop.affine_syntax import parse_affine_expr, print_affine_expr
 from xrelay.dialects.loop.attrs import IterKind, IterKindAttr
-from xrelay.dialects.loop.value_map import ValueMap, join_maps
+from xrelay.index_algebra.affine_syntax import parse_affine_expr, print_affine_expr
+from xrelay.index_algebra.value_map import ValueMap, join_maps
 
 DYNAMIC = -1
 """The extent of a block variable whose domain is not known before run time; printed `?`."""

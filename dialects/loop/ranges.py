@@ -9,10 +9,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
-from xrelay.dialects.loop.affine_bounds import Interval, bounds
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
 from xrelay.dialects.loop.for_op import ForOp
-from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.index_algebra.affine_bounds import Interval, bounds
+from xrelay.index_algebra.value_map import ValueMap
 
 MAX_CHOICES = 6
 """Up to so many variables in an index all combinations of domains and bindings are tried for its bounds."""

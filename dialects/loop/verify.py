@@ -13,7 +13,7 @@ from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
-from xrelay.dialects.signless import signless
+from xrelay.dialects.upstream.signless import signless
 
 
 def fail(op: Operation, constraint: str, message: str) -> VerifyException:

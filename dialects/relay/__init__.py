@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from xrelay.dialects.relay import (
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.relay.core.registry import DIALECT_OPS
+from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.ops import (
     annotation,
     nn_activation,
     nn_conv,
@@ -21,16 +24,13 @@ from xrelay.dialects.relay import (
     tensor_transform,
     tensor_unary,
 )
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.dims_attr import DimsAttr
-from xrelay.dialects.relay.function import FnOp, InvokeOp
-from xrelay.dialects.relay.fused import FusedOp
-from xrelay.dialects.relay.registry import DIALECT_OPS
-from xrelay.dialects.relay.scope import IfOp, LetOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.types import IncompleteType
-from xrelay.dialects.relay.weights import WeightAttr
-from xrelay.dialects.relay.yields import YieldOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.plugins import load_plugins
 
 FAMILIES = (

@@ -30,12 +30,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.loop.affine_bounds import simplify
-from xrelay.dialects.signless import make_scalars_signless, signless, signless_number
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, box_of
 from xrelay.dialects.topi.shapes import tensor_type
+from xrelay.dialects.upstream.signless import make_scalars_signless, signless, signless_number
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.affine_bounds import simplify
 
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])

@@ -30,7 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.signless import signless
+from xrelay.dialects.upstream.signless import signless
 
 
 @irdl_op_definition

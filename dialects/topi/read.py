@@ -22,12 +22,12 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.loop.affine_bounds import Box, Interval, bounds, linear_form
-from xrelay.dialects.loop.affine_syntax import parse_affine_exprs, print_affine_exprs
-from xrelay.dialects.loop.value_map import ValueMap
-from xrelay.dialects.signless import signless
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.shapes import tensor_type
+from xrelay.dialects.upstream.signless import signless
+from xrelay.index_algebra.affine_bounds import Box, Interval, bounds, linear_form
+from xrelay.index_algebra.affine_syntax import parse_affine_exprs, print_affine_exprs
+from xrelay.index_algebra.value_map import ValueMap
 
 
 def extent_of(value: SSAValue) -> int | None:

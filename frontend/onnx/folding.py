@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.node import NodeView
 
 FOLD_LIMIT = 64

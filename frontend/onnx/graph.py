@@ -10,8 +10,8 @@ import onnx
 from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
 
 OpT = TypeVar("OpT", bound=Operation)

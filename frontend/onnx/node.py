@@ -9,18 +9,18 @@ import onnx
 from onnx import AttributeProto
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.attribute_values import AttributeValue
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.dims import Shape
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.registry import get_relay_op
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.types import element_type_of, shape_of
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ConstraintError, ModelImportError
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.tensors import tensor_array
+from xrelay.index_algebra.dims import Shape
 
 
 class UnsupportedNodeError(ModelImportError):

@@ -15,7 +15,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.structure.weights import Array
 
 Draw: TypeAlias = Callable[[np.random.Generator, Sequence[int]], Array]
 Role: TypeAlias = tuple[str, int]

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import onnx
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.dims import ANY, Dim, is_dim_name, symbol
-from xrelay.dialects.relay.dtypes import element_type
-from xrelay.dialects.relay.types import tensor_type
+from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean
 from xrelay.frontend.onnx.graph import identifier
+from xrelay.index_algebra.dims import ANY, Dim, is_dim_name, symbol
 
 
 def graph_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:

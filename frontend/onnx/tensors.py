@@ -7,7 +7,7 @@ from math import prod
 import onnx
 from onnx import external_data_helper, numpy_helper
 
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
 
 

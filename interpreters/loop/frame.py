@@ -16,8 +16,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ValueMap
-from xrelay.dialects.loop.affine_bounds import linear_form
 from xrelay.errors import InterpreterError
+from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.interpreters.scalar_meaning import Value
 
 Array: TypeAlias = NDArray[Any]

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleO
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.loop import WeightOp
-from xrelay.dialects.relay.constant import array_of
-from xrelay.dialects.relay.weights import WeightAttr
+from xrelay.dialects.relay.structure.constant import array_of
+from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.frame import Array

@@ -7,10 +7,10 @@ from typing import cast
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, TypeAttribute
 
-from xrelay.dialects.relay.attribute_values import AttributeValue
-from xrelay.dialects.relay.dtypes import element_type
-from xrelay.dialects.relay.registry import get_relay_op
-from xrelay.dialects.relay.types import tensor_type
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.interpreters.relay.registry import Value, evaluate_op
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.nn_dense import BiasAddOp, DenseOp
-from xrelay.dialects.relay.types import element_type_of
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import evaluates
 

@@ -8,12 +8,11 @@ from collections.abc import Callable
 import numpy as np
 from xdsl.ir import Operation
 
-from xrelay.dialects.relay.annotation import StopFusionOp
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.nn_activation import DropoutOp, ReluOp
-from xrelay.dialects.relay.scope import LetOp
-from xrelay.dialects.relay.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
-from xrelay.dialects.relay.tensor_elementwise import (
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
+from xrelay.dialects.relay.ops.tensor_elementwise import (
     AddOp,
     CastOp,
     DivideOp,
@@ -25,7 +24,7 @@ from xrelay.dialects.relay.tensor_elementwise import (
     SigmoidOp,
     SubtractOp,
 )
-from xrelay.dialects.relay.tensor_unary import (
+from xrelay.dialects.relay.ops.tensor_unary import (
     AbsOp,
     ClipOp,
     ErfOp,
@@ -35,7 +34,8 @@ from xrelay.dialects.relay.tensor_unary import (
     SqrtOp,
     TanhOp,
 )
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, evaluates
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.weights import Array
 
 
 def to_plain(array: Array, layout: Layout, axes: str) -> Array:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.nn_lrn import LRNOp
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.ops.nn_lrn import LRNOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.registry import evaluates
 
 

@@ -15,11 +15,11 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.function import FnOp, InvokeOp
-from xrelay.dialects.relay.fused import FusedOp
-from xrelay.dialects.relay.scope import IfOp
-from xrelay.dialects.relay.weights import Array
-from xrelay.dialects.relay.yields import yielded
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.nn_activation import SoftmaxOp
-from xrelay.dialects.relay.nn_norm import BatchNormOp
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.ops.nn_activation import SoftmaxOp
+from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.registry import evaluates
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xrelay.dialects.relay.nn_pool import (
+from xrelay.dialects.relay.ops.nn_pool import (
     AvgPool2DOp,
     GlobalAvgPool2DOp,
     GlobalMaxPool2DOp,
@@ -14,7 +14,7 @@ from xrelay.dialects.relay.nn_pool import (
     Pool2DOp,
     SpatialOp,
 )
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import evaluates
 

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.dims import certainly_differ
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import shape_of
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import certainly_differ
 
 Value: TypeAlias = "Array | tuple[Value, ...]"
 """What an operator takes and gives: an array, or a tuple of values."""

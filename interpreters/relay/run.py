@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.dims import AnyDim, Dim, DimExpr, Polynomial, Symbol
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import shape_of
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, InterpreterError
+from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, Polynomial, Symbol
 from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue
 
 

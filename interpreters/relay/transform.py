@@ -6,13 +6,13 @@ from typing import Literal, cast
 
 import numpy as np
 
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.dims import Shape
-from xrelay.dialects.relay.tensor_join import ConcatenateOp, SplitOp
-from xrelay.dialects.relay.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeLikeOp, ReshapeOp, SqueezeOp
-from xrelay.dialects.relay.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
+from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeLikeOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import Value, evaluates
 

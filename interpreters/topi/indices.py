@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from xrelay.dialects.loop.affine_bounds import linear_form
 from xrelay.errors import InterpreterError
+from xrelay.index_algebra.affine_bounds import linear_form
 
 Array: TypeAlias = NDArray[Any]
 

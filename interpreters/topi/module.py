@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import ComputeOp, NamedOp
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.scalar_meaning import numpy_dtype

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from xdsl.dialects import llvm
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.llvm_extras import LoopAnnotationAttr, PoisonOp, ZeroOp
+from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp, ZeroOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm.constants import ConstantTexts
 from xrelay.lowering.emit_llvm.metadata import Metadata

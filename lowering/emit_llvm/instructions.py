@@ -10,7 +10,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects import llvm_extras as extras
+from xrelay.dialects.upstream import llvm_extras as extras
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm.functions import FunctionText, symbol, writes
 from xrelay.passes.infra.conversion import describe_place

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.llvm_extras import LoopAnnotationAttr
+from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 
 FLAGS: dict[str, tuple[str, str]] = {
     "disableNonforced": ('!"llvm.disable_nonforced"', ""),

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, MemRefL
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.arith_extras import SelectOp
-from xrelay.dialects.loop.affine_bounds import stride
-from xrelay.dialects.loop.value_map import ValueMap
-from xrelay.dialects.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
+from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.dialects.upstream.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.affine_bounds import stride
+from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, is_vector, number, splat, zeros
 from xrelay.lowering.loop_to_scf.local_buffers import on_stack

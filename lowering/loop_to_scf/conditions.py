@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.arith_extras import CmpiOp
-from xrelay.dialects.loop.value_map import Space, ValueMap
+from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, index_vector, positive_lanes
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IndexType, IntegerAt
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.arith_extras import ARITH, SelectOp
+from xrelay.dialects.upstream.arith_extras import ARITH, SelectOp
 from xrelay.lowering.loop_to_scf.conditions import Condition, conjunction
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, is_vector, number, splat

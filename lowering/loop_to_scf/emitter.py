@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.loop.affine_bounds import bounds
-from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.index_algebra.affine_bounds import bounds
+from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.loop.index_arith import IndexArith
 
 Constant: TypeAlias = IntegerAttr[IntegerType | IndexType] | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr

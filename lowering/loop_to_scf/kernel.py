@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.arith_extras import SelectOp
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
-from xrelay.dialects.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
+from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.dialects.upstream.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import Place, load, store
 from xrelay.lowering.loop_to_scf.conditions import Condition, compare

@@ -17,9 +17,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
 
-from xrelay.dialects.loop.affine_bounds import stride
-from xrelay.dialects.loop.value_map import ValueMap
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.affine_bounds import stride
+from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 
 

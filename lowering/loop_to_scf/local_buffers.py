@@ -20,7 +20,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp, ValueMap
-from xrelay.dialects.loop.affine_bounds import LinearForm, linear_form
+from xrelay.index_algebra.affine_bounds import LinearForm, linear_form
 
 STACK_ALIGNMENT = 64
 

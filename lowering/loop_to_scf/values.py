@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i1
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.loop.affine_bounds import linear_form
-from xrelay.dialects.loop.value_map import Space, ValueMap
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.affine_bounds import linear_form
+from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.conditions import Condition
 from xrelay.lowering.loop_to_scf.emitter import Constant, Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, index_vector

@@ -8,8 +8,8 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.nn_conv import Conv2DOp
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.dialects.topi.named import Conv2dNchwcOp, Conv2dNchwOp
 from xrelay.dialects.topi.shapes import shape_of

@@ -34,9 +34,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi import strategies

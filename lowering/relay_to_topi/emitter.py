@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.attribute_values import ints
+from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.topi.build import Body, Number, compute, variables
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.errors import LoweringError

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.layouts import Layout
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.pool import relayout
 from xrelay.lowering.relay_to_topi.strategies import implements

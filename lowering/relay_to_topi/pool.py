@@ -8,9 +8,9 @@ from typing import cast
 from xdsl.dialects.builtin import AnyFloat, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.layouts import Layout, transform_shape
-from xrelay.dialects.relay.nn_pool import Pool2DOp
-from xrelay.dialects.relay.types import tensor_type
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.layout import Layout, transform_shape
+from xrelay.dialects.relay.ops.nn_pool import Pool2DOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.named import Pool2dOp
 from xrelay.dialects.topi.named.pool2d import Kind, lowest

@@ -26,8 +26,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.arith_extras import IndexCastUIOp, element_type
-from xrelay.dialects.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
+from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type
+from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
 from xrelay.lowering.to_llvm.types import llvm_types

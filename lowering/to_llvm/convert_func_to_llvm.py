@@ -26,8 +26,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.func_extras import ConstantOp
-from xrelay.dialects.llvm_extras import CmpXchgOp
+from xrelay.dialects.upstream.func_extras import ConstantOp
+from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.held_memory import FREE, Held, held_at_exits

@@ -26,8 +26,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.func_extras import ConstantOp
-from xrelay.dialects.llvm_extras import ZeroOp
+from xrelay.dialects.upstream.func_extras import ConstantOp
+from xrelay.dialects.upstream.llvm_extras import ZeroOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.constants import constant

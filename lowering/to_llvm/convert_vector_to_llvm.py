@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.llvm_extras import ExtractElementOp
+from xrelay.dialects.upstream.llvm_extras import ExtractElementOp
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math
 from xrelay.lowering.to_llvm.types import llvm_types

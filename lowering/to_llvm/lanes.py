@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.arith_extras import CmpfOp, SelectOp, SIToFPOp, with_element
+from xrelay.dialects.upstream.arith_extras import CmpfOp, SelectOp, SIToFPOp, with_element
 from xrelay.lowering.to_llvm.constants import number_attribute
 from xrelay.passes.infra.conversion import ConversionRewriter
 

@@ -38,7 +38,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Module
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.arith_extras import element_type, with_element
+from xrelay.dialects.upstream.arith_extras import element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import inline_function, is_always_inline
 from xrelay.lowering.to_llvm.lanes import Lanes
 from xrelay.lowering.to_llvm.one_to_one import type_suffix

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, Inte
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.llvm_extras import PoisonOp
+from xrelay.dialects.upstream.llvm_extras import PoisonOp
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.passes.infra.conversion import ConversionRewriter
 

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.arith_extras import with_element
-from xrelay.dialects.llvm_extras import MaskedLoadOp, MaskedStoreOp
+from xrelay.dialects.upstream.arith_extras import with_element
+from xrelay.dialects.upstream.llvm_extras import MaskedLoadOp, MaskedStoreOp
 from xrelay.lowering.to_llvm.addressing import Address, element_address
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.convert_memref_to_llvm import load, store

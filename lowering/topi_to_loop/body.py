@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.arith_extras import CmpiOp
 from xrelay.dialects.loop import LoadOp, ValueMap
-from xrelay.dialects.loop.affine_bounds import bounds
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.dialects.topi.read import box_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.nests import compute
 

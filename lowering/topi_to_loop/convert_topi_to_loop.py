@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop import WeightOp
-from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import ComputeOp, NamedOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import shape_of, tensor_type

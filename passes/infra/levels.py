@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError
 from xrelay.passes.infra.verify import walk_ops
 

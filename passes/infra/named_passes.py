@@ -26,6 +26,7 @@ from xrelay.passes.infra.passes import ModulePass, Pass
 from xrelay.passes.infra.pipeline import run_pipeline, unknown_name
 from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass, relay_pass, remember_names
 from xrelay.passes.infra.source import full_context, one_line
+from xrelay.passes.registry import class_of, target_of
 
 PassThunks = Mapping[str, Callable[[], type[XdslModulePass]]]
 PassFactory = Callable[[], Pass]
@@ -91,10 +92,8 @@ def _users_pass(spec: ArgSpec) -> Pass:
 
 
 def pass_class(pass_name: str) -> type[XdslModulePass]:
-    """The class of one of the graph passes, which its name says: `relay-fuse-ops` is `RelayFuseOpsPass`."""
-    dialect, _, stem = pass_name.partition("-")
-    module = import_module(f"xrelay.passes.{dialect}.{stem.replace('-', '_')}")
-    return getattr(module, "".join(part.capitalize() for part in pass_name.split("-")) + "Pass")
+    """The class of one of the passes that stand in `passes/`."""
+    return class_of(target_of(pass_name))
 
 
 class XdslPass(ModulePass):
@@ -196,7 +195,7 @@ def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[
 
 def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
     from xrelay.passes.infra.type_upkeep import has_incomplete_types
-    from xrelay.passes.relay.infer_type import infer_types
+    from xrelay.passes.types.infer_type import infer_types
 
     if row.name != "InferType" and has_incomplete_types([mod]):
         infer_types(mod)

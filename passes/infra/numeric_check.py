@@ -17,7 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError, PassError, XRelayError
 from xrelay.passes.infra.levels import input_arguments, level_of, run_at_level
 from xrelay.passes.infra.pass_info import PassInfo

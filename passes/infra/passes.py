@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.errors import PassError, VerificationError, XRelayError
-from xrelay.passes.infra.collector import rare_collections
+from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.instruments import print_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
@@ -52,7 +52,7 @@ class Pass(ABC):
         """
         _check_module(mod, self.info)
         ctx = PassContext.current()
-        with rare_collections():
+        with gc_pause():
             if ctx.get_config(VERIFY, True):
                 _verify(mod, self.info, "the module given to the pass is ill-formed")
             return run_pass(self, mod, ctx)

@@ -14,7 +14,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
 from xrelay.errors import PassError, XRelayError, did_you_mean
-from xrelay.passes.infra.collector import rare_collections
+from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.pass_info import PassArgumentError
 from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
@@ -33,7 +33,7 @@ def run_pipeline(
     instrument encloses those that follow it. When a pass or a hook fails, the `failed` hooks run in reverse and the
     error goes on: one of the project's family as it is, anything else as a `PassError` naming the pass.
     """
-    with rare_collections():
+    with gc_pause():
         _run_each(module, passes, context, instruments)
 
 

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.relay.dims import AnyDim, Dim, DimExpr, Polynomial, Symbol
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import shape_of, tensor_type
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import PassError
+from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, Polynomial, Symbol
 
 OPEN_EXTENT = 3
 """The extent that stands for one that the program leaves open."""

@@ -54,7 +54,7 @@ class RelayPass:
 _FUSE_CONFIG = {"relay.FuseOps.max_depth": "max_depth", "relay.FuseOps.link_params": "link_params"}
 _LAYOUT_CONFIG = {"relay.AlterOpLayout.vector_lanes": "vector_lanes", "relay.AlterOpLayout.target": "target"}
 _F, _M = PassKind.FUNCTION, PassKind.MODULE
-_RELAY = "xrelay.passes.relay"
+_PASSES = "xrelay.passes"
 
 RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("InferType", "relay-infer-type", _M, 0, ()),
@@ -78,7 +78,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         _F,
         3,
         config=_LAYOUT_CONFIG,
-        function=f"{_RELAY}.alter_op_layout:alter_layouts",
+        function=f"{_PASSES}.layout.alter_op_layout:alter_layouts",
         values={"hooks": "hooks"},
     ),
     RelayPass(
@@ -87,7 +87,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         _F,
         3,
         positional=("fskip",),
-        function=f"{_RELAY}.eliminate_common_subexpr:eliminate_common_subexpressions",
+        function=f"{_PASSES}.relay.eliminate_common_subexpr:eliminate_common_subexpressions",
         values={"fskip": "skip", "skip": "skip"},
     ),
     RelayPass("DeadCodeElimination", "relay-dead-code-elimination", _M, 1),
@@ -112,7 +112,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         3,
         ("InferType", "CanonicalizeOps"),
         positional=("desired_layouts",),
-        function=f"{_RELAY}.convert_layout:convert_layouts",
+        function=f"{_PASSES}.layout.convert_layout:convert_layouts",
         values={"desired_layouts": "desired"},
     ),
 )

@@ -81,7 +81,7 @@ class CrashReproducer(PassInstrument):
 
     def _with_weights(self, text: str, mod: ModuleOp) -> str:
         """The text, naming a side file that is written with the weights whose bytes are here."""
-        from xrelay.dialects.relay.weights import WEIGHTS_ATTRIBUTE, save_side_file, weights_of
+        from xrelay.dialects.relay.structure.weights import WEIGHTS_ATTRIBUTE, save_side_file, weights_of
 
         weights = weights_of(mod)
         if not weights or not all(weight.is_resolved for weight in weights) or WEIGHTS_ATTRIBUTE in mod.attributes:

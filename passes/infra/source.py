@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import UnregisteredConstructException, VerifyExceptio
 
 from xrelay.dialects import dialect_thunks, with_replaced
 from xrelay.errors import ParseError, XRelayError
-from xrelay.passes.infra.collector import rare_collections
+from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.locating_parser import LocatingParser
 
 
@@ -34,7 +34,7 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
     """
     parser: LocatingParser | None = None
     try:
-        with rare_collections():
+        with gc_pause():
             parser = LocatingParser(ctx, text, name, line_offset)
             return parser.parse_module(implicit_module)
     except XdslParseError as error:

@@ -15,8 +15,8 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.types import is_complete
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import is_complete
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -60,7 +60,7 @@ class TypeUpkeep:
             if _update_signature(function):
                 pending += _update_calls(callers, function)
         if has_incomplete_types(functions):
-            from xrelay.passes.relay.infer_type import infer_types
+            from xrelay.passes.types.infer_type import infer_types
 
             infer_types(module)
 

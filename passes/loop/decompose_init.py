@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
-from xrelay.dialects.arith_extras import CmpiOp
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp
+from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.loop.nests import Names, blocks_inside, enclosing_loops
 
 

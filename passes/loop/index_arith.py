@@ -8,9 +8,9 @@ from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
-from xrelay.dialects.loop.affine_bounds import Interval, LinearForm, bounds, linear_form
-from xrelay.dialects.loop.value_map import ValueMap
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
+from xrelay.index_algebra.value_map import ValueMap
 
 RangeOf = Callable[[SSAValue], Interval | None]
 """Inclusive bounds of an index value; None where it may be anything."""

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, LoadOp, StoreOp, ValueMap
-from xrelay.dialects.loop.affine_bounds import Interval, bounds
 from xrelay.dialects.loop.ranges import interval_of
+from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.passes.loop.index_arith import IndexArith
 
 

@@ -19,16 +19,16 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from xrelay.dialects.arith_extras import CmpiOp
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
-from xrelay.dialects.loop.affine_bounds import LinearForm, bounds, linear_form
+from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
+from xrelay.index_algebra.affine_bounds import LinearForm, bounds, linear_form
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.nests import Names, blocks_inside, box_of, compute, give_value, is_local, prepend
 
 
 @dataclass(frozen=True)
-class Reach:
+class TailBounds:
     """How far a loop can go before a variable of a block inside leaves its domain.
 
     Iterations before `full` are inside for all iterations of the inner loops, those from `dead` on for none. The
@@ -53,7 +53,7 @@ def domain_conditions(block: BlockOp) -> list[tuple[ValueMap, int]]:
     return conditions
 
 
-def reach_of(loop: ForOp, binding: ValueMap, extent: int) -> Reach | None:
+def tail_bounds(loop: ForOp, binding: ValueMap, extent: int) -> TailBounds | None:
     """How `loop` drives `binding` out of `[0, extent)`.
 
     None where the binding does not grow linearly with the loop, or depends on a loop around it.
@@ -71,7 +71,7 @@ def reach_of(loop: ForOp, binding: ValueMap, extent: int) -> Reach | None:
     if low < 0:
         return None
     full, dead = (min(max((extent - 1 - end) // step + 1, 0), loop.extent) for end in (high, low))
-    return Reach(full, dead, step, extent - 1 - high)
+    return TailBounds(full, dead, step, extent - 1 - high)
 
 
 def _runs_inside(loop: ForOp, value: SSAValue) -> bool:
@@ -88,17 +88,17 @@ def handle_tails(body: Block, names: Names) -> None:
     pending = [(op, False) for op in body.ops if isinstance(op, ForOp) and _may_leave_domain(op)]
     while pending:
         loop, is_rest = pending.pop()
-        reaches = [(block, reach) for block in blocks_inside(loop) for reach in _reaches(loop, block)]
-        if loop.tail is Tail.OVERLAP and any(reach.full < reach.dead for _, reach in reaches):
+        all_bounds = [(block, limits) for block in blocks_inside(loop) for limits in _all_tail_bounds(loop, block)]
+        if loop.tail is Tail.OVERLAP and any(limits.full < limits.dead for _, limits in all_bounds):
             try:
-                _overlap(loop, reaches)
-                reaches = []
+                _overlap(loop, all_bounds)
+                all_bounds = []
             except ScheduleError:
                 if not is_rest:
                     raise
                 loop.tail = Tail.PEEL
-        if loop.tail is Tail.PEEL and reaches:
-            pending += [(op, is_rest or rest) for op, rest in _cut(loop, [reach for _, reach in reaches], names)]
+        if loop.tail is Tail.PEEL and all_bounds:
+            pending += [(op, is_rest or rest) for op, rest in _cut(loop, [limits for _, limits in all_bounds], names)]
         else:
             pending += [(op, is_rest) for op in loop.body.block.ops if isinstance(op, ForOp)]
 
@@ -107,17 +107,17 @@ def _may_leave_domain(loop: ForOp) -> bool:
     return any(domain_conditions(block) for block in blocks_inside(loop))
 
 
-def _reaches(loop: ForOp, block: BlockOp) -> Iterator[Reach]:
+def _all_tail_bounds(loop: ForOp, block: BlockOp) -> Iterator[TailBounds]:
     """How `loop` drives the variables of `block` out of their domains."""
     for binding, extent in domain_conditions(block):
-        if (reach := reach_of(loop, binding, extent)) is not None:
-            yield reach
+        if (limits := tail_bounds(loop, binding, extent)) is not None:
+            yield limits
 
 
 # --- peel
 
 
-def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[tuple[ForOp, bool]]:
+def _cut(loop: ForOp, all_bounds: Sequence[TailBounds], names: Names) -> list[tuple[ForOp, bool]]:
     """Cuts a loop where tiles stop being full and where nothing is left.
 
     Returns the loops that then stand one level inside, and for each whether it belongs to what was left over.
@@ -140,9 +140,9 @@ def _cut(loop: ForOp, reaches: Sequence[Reach], names: Names) -> list[tuple[ForO
     extent = loop.extent
     assert extent is not None
     assert loop.parent is not None
-    cuts = sorted({0, extent, *(reach.full for reach in reaches), *(reach.dead for reach in reaches)})
-    partial = {reach.full for reach in reaches if reach.full + 1 == reach.dead}
-    end_of_all = max(reach.dead for reach in reaches)
+    cuts = sorted({0, extent, *(limits.full for limits in all_bounds), *(limits.dead for limits in all_bounds)})
+    partial = {limits.full for limits in all_bounds if limits.full + 1 == limits.dead}
+    end_of_all = max(limits.dead for limits in all_bounds)
     alive = [(first, last) for first, last in pairwise(cuts) if first < end_of_all]
     if loop.kind is LoopKind.PARALLEL and len(alive) == 2 and alive[1][0] in partial:
         return _fork(loop, alive[0][1], names)
@@ -205,7 +205,7 @@ def _fork(loop: ForOp, full: int, names: Names) -> list[tuple[ForOp, bool]]:
                                             loop.for "ii_tail" %ii to 16 { … 32 + %ii … }
     ```
 
-    The minimum changes no value: it says, to the bounds of what is inside, that only full tiles get there.
+    The minimum changes no value: it says, to the limits of what is inside, that only full tiles get there.
     """
     rest = loop.clone()
     names.rename_inside(rest, "tail")
@@ -227,7 +227,7 @@ def _fork(loop: ForOp, full: int, names: Names) -> list[tuple[ForOp, bool]]:
 # --- overlap
 
 
-def _overlap(loop: ForOp, reaches: Sequence[tuple[BlockOp, Reach]]) -> None:
+def _overlap(loop: ForOp, all_bounds: Sequence[tuple[BlockOp, TailBounds]]) -> None:
     """Moves the last tile of a loop back until it is full.
 
     Before → after, `%vi : spatial 40 = %io * 16 + %ii`:
@@ -242,7 +242,7 @@ def _overlap(loop: ForOp, reaches: Sequence[tuple[BlockOp, Reach]]) -> None:
     statements inside have tiles of different sizes.
     """
     _check_recomputable(loop)
-    places = {(reach.step, reach.last_base) for _, reach in reaches}
+    places = {(limits.step, limits.last_base) for _, limits in all_bounds}
     if len(places) != 1:
         raise _refusal(loop, f"tiles inside end at different places, (step, last base) are {sorted(places)}")
     ((step, last_base),) = places

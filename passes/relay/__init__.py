@@ -1,1 +1,1 @@
-"""Rewrites of relay programs: simplification, folding, layouts, fusion. One pass a file, named like the pass."""
+"""Rewrites of relay programs: simplification, folding, normal forms. One pass a file, named like the pass."""

@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from xrelay.dialects.relay.axes import require_axis
-from xrelay.dialects.relay.nn_dense import BiasAddOp
-from xrelay.dialects.relay.tensor_elementwise import AddOp
-from xrelay.dialects.relay.types import is_complete, shape_of
-from xrelay.passes.relay.rewriting import Emitter, rewrite
+from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp
+from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.relay.simplify_inference import along_axis
 
 

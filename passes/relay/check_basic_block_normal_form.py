@@ -36,11 +36,11 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from xrelay.dialects.locations import format_location
-from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import PassError
-from xrelay.passes.relay.effects import side_effect_free_ops
-from xrelay.passes.relay.fuse_ops import PRIMITIVE
-from xrelay.passes.relay.scopes import Scopes
+from xrelay.passes.graph.effects import side_effect_free_ops
+from xrelay.passes.graph.functions import PRIMITIVE
+from xrelay.passes.graph.scopes import Scopes
 
 ORDINALS = ("first", "second")
 

@@ -29,9 +29,9 @@ from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
+from xrelay.passes.graph.effects import is_pure
+from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.effects import is_pure
-from xrelay.passes.relay.replacements import erase_op
 
 PRIVATE = StringAttr("private")
 

@@ -29,11 +29,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from xrelay.passes.analysis.op_kinds import is_computation, is_constant
-from xrelay.passes.relay.effects import is_pure
-from xrelay.passes.relay.fuse_ops import PRIMITIVE
-from xrelay.passes.relay.replacements import Replacements, erase_op
-from xrelay.passes.relay.structure import OpKeys
+from xrelay.passes.graph.effects import is_pure
+from xrelay.passes.graph.functions import PRIMITIVE
+from xrelay.passes.graph.op_kinds import is_computation, is_constant
+from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.graph.structural_key import OpKeys
 
 
 @dataclass(frozen=True)

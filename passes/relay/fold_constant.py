@@ -33,19 +33,19 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
-from xrelay.dialects.relay.types import shape_of
-from xrelay.dialects.relay.weights import WeightAttr
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
-from xrelay.passes.analysis.op_kinds import OpKind, is_computation, is_constant, kind_of
-from xrelay.passes.relay.effects import is_pure
-from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
-from xrelay.passes.relay.remarks import Remark, Remarks
-from xrelay.passes.relay.replacements import erase_op
+from xrelay.passes.graph.effects import is_pure
+from xrelay.passes.graph.functions import PRIMITIVE, fusable_blocks
+from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
+from xrelay.passes.graph.remarks import Remark, Remarks
+from xrelay.passes.graph.replacements import erase_op
 
 MAX_GROWTH = 1 << 20
 """A folded constant may be this many bytes larger than what it was computed from."""

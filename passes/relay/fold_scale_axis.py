@@ -24,19 +24,19 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from xrelay.dialects.relay.axes import axis_index
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.nn_activation import ReluOp
-from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.nn_dense import BiasAddOp, DenseOp
-from xrelay.dialects.relay.nn_pool import MaxPool2DOp
-from xrelay.dialects.relay.tensor_elementwise import AddOp, MultiplyOp
-from xrelay.dialects.relay.types import element_type_of, shape_of
-from xrelay.dialects.relay.weights import Array, WeightAttr
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn_activation import ReluOp
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
+from xrelay.dialects.relay.ops.nn_pool import MaxPool2DOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array, WeightAttr
 from xrelay.errors import PassError
-from xrelay.passes.relay.remarks import Remark, Remarks
-from xrelay.passes.relay.rewriting import Emitter, constant_of, owner_of, per_channel, rewrite_once
+from xrelay.passes.graph.remarks import Remark, Remarks
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel, rewrite_once
 
 HeavyOp: TypeAlias = Conv2DOp | DenseOp
 Step: TypeAlias = Conv2DOp | DenseOp | AddOp | BiasAddOp | ReluOp | MaxPool2DOp

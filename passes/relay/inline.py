@@ -38,10 +38,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.errors import PassError
+from xrelay.passes.graph.functions import PRIMITIVE
+from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
-from xrelay.passes.relay.fuse_ops import PRIMITIVE
-from xrelay.passes.relay.remove_unused_functions import mentioned_symbols
 
 MAX_OPS = 1_000_000
 INLINE = "relay.inline"

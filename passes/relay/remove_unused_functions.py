@@ -20,18 +20,17 @@ Refuses (`PassError`) an entry that is no function of the module.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.errors import PassError, did_you_mean
-from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.graph.symbols import mentioned_symbols
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,3 @@ def remove_unused_functions(module: ModuleOp, entry: Sequence[str]) -> int:
     for function in unused:
         Rewriter.erase_op(function, safe_erase=False)
     return len(unused)
-
-
-def mentioned_symbols(op: Operation) -> Iterator[str]:
-    """The symbols that `op` and the ops in it refer to."""
-    for inner in walk_ops(op):
-        pending: list[Attribute] = [*inner.properties.values(), *inner.attributes.values()]
-        while pending:
-            match pending.pop():
-                case SymbolRefAttr() as symbol:
-                    yield symbol.root_reference.data
-                case ArrayAttr() as array:
-                    pending.extend(array.data)
-                case DictionaryAttr() as entries:
-                    pending.extend(entries.data.values())
-                case _:
-                    pass

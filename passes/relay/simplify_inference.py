@@ -18,17 +18,17 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from xrelay.dialects.relay.axes import require_axis
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.nn_activation import DropoutOp
-from xrelay.dialects.relay.nn_norm import BatchNormOp
-from xrelay.dialects.relay.tensor_elementwise import AddOp, MultiplyOp
-from xrelay.dialects.relay.tensor_shape import ExpandDimsOp
-from xrelay.dialects.relay.tensor_unary import NegativeOp, RsqrtOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.types import element_type_of, is_complete, is_static, shape_of
-from xrelay.passes.relay.rewriting import Emitter, owner_of, rewrite
+from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, is_complete, is_static, shape_of
+from xrelay.dialects.relay.ops.nn_activation import DropoutOp
+from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.dialects.relay.ops.tensor_unary import NegativeOp, RsqrtOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
 
 
 @dataclass(frozen=True)

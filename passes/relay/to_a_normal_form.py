@@ -37,10 +37,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.scope import FORM_ATTRIBUTE, LetOp
-from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
-from xrelay.passes.relay.replacements import Replacements
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.scope import FORM_ATTRIBUTE, LetOp
+from xrelay.passes.graph.functions import PRIMITIVE, fusable_blocks
+from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 
 ANF = "anf"

@@ -34,11 +34,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.relay.scope import FORM_ATTRIBUTE
+from xrelay.dialects.relay.structure.scope import FORM_ATTRIBUTE
+from xrelay.passes.graph.effects import side_effect_free_ops
+from xrelay.passes.graph.functions import PRIMITIVE
+from xrelay.passes.graph.scopes import Scopes
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.effects import side_effect_free_ops
-from xrelay.passes.relay.fuse_ops import PRIMITIVE
-from xrelay.passes.relay.scopes import Scopes
 
 BBNF = "bbnf"
 

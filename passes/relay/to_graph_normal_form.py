@@ -27,9 +27,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.scope import FORM_ATTRIBUTE, LetOp
-from xrelay.passes.relay.fuse_ops import PRIMITIVE, fusable_blocks
-from xrelay.passes.relay.replacements import Replacements
+from xrelay.dialects.relay.structure.scope import FORM_ATTRIBUTE, LetOp
+from xrelay.passes.graph.functions import PRIMITIVE, fusable_blocks
+from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.relay.to_a_normal_form import ANF
 
 

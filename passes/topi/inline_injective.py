@@ -13,10 +13,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.loop.affine_bounds import simplify
-from xrelay.dialects.loop.value_map import ValueMap
 from xrelay.dialects.topi import ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.dialects.topi.read import box_of
+from xrelay.index_algebra.affine_bounds import simplify
+from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.infra.conversion import fuse_locations
 
 FREE, CHEAP, BRANCH, COSTLY = 0, 1, 4, 16

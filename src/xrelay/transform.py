@@ -41,7 +41,7 @@ from xrelay.passes.infra.passes import FunctionPass, KernelPass, ModulePass, Pas
 from xrelay.passes.infra.printing_instruments import PrintIRPass as PrintIR
 from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass
 from xrelay.passes.infra.sequential import Sequential
-from xrelay.passes.relay.layout_hooks import alters_layout
+from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.relay.analysis import captured, post_order
 from xrelay.relay.expr import Expr
 

@@ -10,6 +10,7 @@ import pytest
 from xdsl.passes import ModulePass
 
 from xrelay.lowering.registry import ALL_PASSES, load_pass
+from xrelay.passes.registry import FOLDERS
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,7 +34,7 @@ def test_name_file_and_class_agree(name: str) -> None:
     elif dialect == "test":
         assert module.rpartition(".")[2] == snake(name)
     else:
-        assert module == f"xrelay.passes.{dialect}.{snake(rest)}"
+        assert module == f"xrelay.passes.{FOLDERS[name]}.{snake(rest)}"
 
 
 @pytest.mark.parametrize("name", ALL_PASSES)

@@ -9,7 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("dialects", "target", "interpreters", "passes", "lowering", "frontend", "runtime", "tools", "src/xrelay")
+FOLDERS = (
+    "index_algebra",
+    "dialects",
+    "target",
+    "interpreters",
+    "passes",
+    "lowering",
+    "frontend",
+    "runtime",
+    "tools",
+    "src/xrelay",
+)
 FILE_LIMIT = 400
 FUNCTION_LIMIT = 40
 

@@ -14,10 +14,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.arg_spec import parse_pipeline
 
 from xrelay import relay
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.tensor_transform import LayoutTransformOp
-from xrelay.dialects.relay.types import shape_of
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import load_pass
 from xrelay.passes.relay.pipelines import default_passes

@@ -27,9 +27,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 
 from xrelay import relay, transform
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.function import FnOp, InvokeOp
-from xrelay.dialects.relay.scope import IfOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.interpreters.relay import run_relay
 
 PARTS = range(4)

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_pipeline
 
 from support.random_programs import HALVES, Array, random_inputs
-from xrelay.dialects.relay.constant import ConstantOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.infra.rounding import REASSOCIATING_RTOL, is_exact

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from xrelay.dialects.relay.op_pattern import OpPatternKind
-from xrelay.passes.analysis.forward_graph import ForwardGraph, Use
-from xrelay.passes.analysis.fusion_change import STOP_FUSION
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.passes.fusion.change import STOP_FUSION
+from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
 
 PATTERNS = list(OpPatternKind)
 

@@ -28,20 +28,20 @@ from support.random_programs import (
     extents,
     is_float,
 )
-from xrelay.dialects.relay import annotation, nn_activation, nn_conv, nn_dense, nn_lrn, nn_norm, nn_pool
-from xrelay.dialects.relay import tensor_compare as compare
-from xrelay.dialects.relay import tensor_elementwise as elementwise
-from xrelay.dialects.relay import tensor_join as join
-from xrelay.dialects.relay import tensor_reduce as reduce
-from xrelay.dialects.relay import tensor_shape as reshape
-from xrelay.dialects.relay import tensor_transform as transform
-from xrelay.dialects.relay import tensor_unary as unary
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.function import FnOp, InvokeOp
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.scope import IfOp, LetOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.yields import YieldOp
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops import annotation, nn_activation, nn_conv, nn_dense, nn_lrn, nn_norm, nn_pool
+from xrelay.dialects.relay.ops import tensor_compare as compare
+from xrelay.dialects.relay.ops import tensor_elementwise as elementwise
+from xrelay.dialects.relay.ops import tensor_join as join
+from xrelay.dialects.relay.ops import tensor_reduce as reduce
+from xrelay.dialects.relay.ops import tensor_shape as reshape
+from xrelay.dialects.relay.ops import tensor_transform as transform
+from xrelay.dialects.relay.ops import tensor_unary as unary
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
 
 Build = Callable[[Program, SSAValue], SSAValue]
 Fits = Callable[[Program, SSAValue], bool]

@@ -15,7 +15,7 @@ from xrelay.tools.commands.options import add_shapes, add_source
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from xrelay.passes.analysis.explain import ExplainedBlock, ExplainedOp
+    from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedOp
     from xrelay.passes.infra.instruments import Instrument
     from xrelay.tools.commands.op_trail import OpTrail
 
@@ -63,8 +63,8 @@ class ExplainCommand(Command):
 def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBlock]:
     """The blocks of the model's functions, fused."""
     from xrelay.api.sources import load_source
-    from xrelay.passes.analysis.explain import explain_fusion
-    from xrelay.passes.analysis.partition import FusionOptions
+    from xrelay.passes.fusion.explain import explain_fusion
+    from xrelay.passes.fusion.partition import FusionOptions
 
     options = FusionOptions(args.opt_level, args.max_depth, args.max_function_args)
     module = load_source(args.model, shapes=dict(args.shapes))
@@ -120,8 +120,8 @@ def _matching(blocks: Sequence[ExplainedBlock], name: str) -> list[ExplainedOp]:
 
 def _written(args: Namespace, blocks: Sequence[ExplainedBlock], chosen: Sequence[ExplainedOp] | None) -> Sequence[str]:
     """The lines for stdout."""
-    from xrelay.passes.analysis.explain_formats import dot_lines, to_json
-    from xrelay.passes.analysis.explain_story import group_lines, story_lines
+    from xrelay.passes.fusion.explain_formats import dot_lines, to_json
+    from xrelay.passes.fusion.explain_story import group_lines, story_lines
 
     if args.json:
         return [to_json(blocks, chosen)]

@@ -13,10 +13,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.fused import FusedOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.errors import InputError
-from xrelay.passes.analysis.explain import is_answer
+from xrelay.passes.fusion.explain import is_answer
 from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.passes import is_kernel
 from xrelay.passes.infra.verify import walk_ops

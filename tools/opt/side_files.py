@@ -11,7 +11,7 @@ from xrelay.errors import ArtifactError, InputError
 from xrelay.tools.opt.chunks import Chunk
 
 ATTRIBUTE = "relay.weights"
-"""As `xrelay.dialects.relay.weights` names it; written out so that other texts do not import that dialect."""
+"""As `xrelay.dialects.relay.structure.weights` names it; written out so that other texts do not import that dialect."""
 
 
 def bring_weights(module: ModuleOp, chunk: Chunk) -> None:
@@ -22,7 +22,7 @@ def bring_weights(module: ModuleOp, chunk: Chunk) -> None:
     """
     if ATTRIBUTE not in module.attributes:
         return
-    from xrelay.dialects.relay.weights import UnresolvedWeightError, resolve_side_file
+    from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, resolve_side_file
 
     try:
         resolve_side_file(module, Path(chunk.name).parent)
@@ -38,7 +38,7 @@ def keep_weights(module: ModuleOp, output: Path) -> None:
     name = module.attributes.get(ATTRIBUTE)
     if not isinstance(name, StringAttr):
         return
-    from xrelay.dialects.relay.weights import save_side_file, weights_of
+    from xrelay.dialects.relay.structure.weights import save_side_file, weights_of
 
     weights = weights_of(module)
     known = _keys(output.parent / name.data)

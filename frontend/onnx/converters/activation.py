@@ -8,11 +8,11 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.dims import shape_text
 from xrelay.frontend.onnx.converters.reduction import log_sum_exp
 from xrelay.frontend.onnx.converters.unary import register_unary
 from xrelay.frontend.onnx.node import NodeView, constant_value
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
+from xrelay.index_algebra.dims import shape_text
 
 register_unary({"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"})
 

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.errors import TypeInferenceError
 from xrelay.frontend.onnx.converters.unary import register_unary
 from xrelay.frontend.onnx.node import NodeView

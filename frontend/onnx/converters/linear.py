@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import shape_of
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.pieces import MAX_PIECES, cut, static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

@@ -11,12 +11,12 @@ import numpy as np
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.dims import Shape, shape_text
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import element_type_of, shape_of
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
+from xrelay.index_algebra.dims import Shape, shape_text
 
 MAX_PIECES = 64
 """More parts than this are not cut out one by one."""

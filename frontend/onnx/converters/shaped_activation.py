@@ -7,7 +7,7 @@ from math import pi, sqrt
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 

@@ -6,9 +6,9 @@ from itertools import accumulate
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.dims import shape_text
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.dims import shape_text
 
 
 @converts("Reshape", since=1, until=4, attributes=("shape", "consumed_inputs"))

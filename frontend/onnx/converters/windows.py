@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xrelay.dialects.relay.dims import Dim
 from xrelay.frontend.onnx.node import NodeView
+from xrelay.index_algebra.dims import Dim
 
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 

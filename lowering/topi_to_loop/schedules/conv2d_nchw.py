@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xrelay.dialects.loop import BlockOp, LoadOp
-from xrelay.dialects.loop.affine_bounds import stride
+from xrelay.index_algebra.affine_bounds import stride
 from xrelay.lowering.topi_to_loop.schedules.nests import MIN_LANES, schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.plan import Plan, memref_type, source_of
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer

@@ -8,7 +8,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.schedule import ComputeAt
-from xrelay.dialects.loop.value_map import join_maps
+from xrelay.index_algebra.value_map import join_maps
 from xrelay.passes.loop.primitives.nest import (
     blocks_under,
     difference,

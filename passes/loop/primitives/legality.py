@@ -5,10 +5,10 @@ from __future__ import annotations
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, SchedulePrimitive, Tail
-from xrelay.dialects.loop.affine_bounds import Interval, bounds
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.errors import ScheduleError
+from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.passes.loop.lower_blocks import cut_tails
 from xrelay.passes.loop.primitives.nest import (
     accumulates_without_init,

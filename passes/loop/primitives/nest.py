@@ -11,8 +11,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, SchedulePrimitive, StoreOp, ValueMap
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
-from xrelay.dialects.loop.value_map import Space
 from xrelay.errors import ScheduleError, did_you_mean
+from xrelay.index_algebra.value_map import Space
 
 
 def refusal(step: SchedulePrimitive, subject: str, reason: str, help: str) -> ScheduleError:

@@ -9,9 +9,9 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, ValueMap
-from xrelay.dialects.loop.affine_bounds import Interval, Span, join, span
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of, loop_of_index
-from xrelay.dialects.loop.value_map import Space
+from xrelay.index_algebra.affine_bounds import Interval, Span, join, span
+from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.primitives.nest import refusal
 
 

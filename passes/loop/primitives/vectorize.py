@@ -6,9 +6,9 @@ from xdsl.dialects import func, scf
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
-from xrelay.dialects.loop.affine_bounds import stride
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
+from xrelay.index_algebra.affine_bounds import stride
 from xrelay.passes.loop.primitives.nest import blocks_under, find_loop, reduces_over, refusal, static_extent
 
 

@@ -19,8 +19,8 @@ from xdsl.ir import BlockArgument
 from xrelay.api.compile import compile
 from xrelay.api.interface import NAME, main_function
 from xrelay.api.model import CompiledModel
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.types import merge_types
+from xrelay.dialects.relay.core.types import merge_types
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import InputError, did_you_mean
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.relay import Expr, Function, Module

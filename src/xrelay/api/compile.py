@@ -16,7 +16,7 @@ from xrelay.api.sources import Shapes, Source, load_source, write_text
 from xrelay.api.stages import Progress, StageRunner
 from xrelay.errors import ArtifactError, InputError
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL, compile_stages
-from xrelay.passes.infra.collector import rare_collections
+from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime import llvm
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ModelCache, ObjectCache
@@ -60,7 +60,7 @@ def compile(
     if models is not None and key is not None and (found := _cached(models, key, threads)) is not None:
         return found
     dump = Path(dump_stages) if dump_stages is not None else None
-    with rare_collections():
+    with gc_pause():
         module = load_source(source, shapes=shapes)
         artifact = build_artifact(
             module, chosen, opt_level=level, dump=dump, cache=cache, progress=progress, name=_name(source)

@@ -7,7 +7,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.api.sources import write_text
-from xrelay.dialects.relay.weights import WEIGHTS_ATTRIBUTE, Array, weights_of
+from xrelay.dialects.relay.structure.weights import WEIGHTS_ATTRIBUTE, Array, weights_of
 from xrelay.errors import InputError
 from xrelay.passes.infra.instruments import print_module
 from xrelay.runtime.safetensors_file import write_safetensors

@@ -20,10 +20,10 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.constant import array_of
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import element_type_of, is_static, shape_of
-from xrelay.dialects.relay.weights import WeightAttr
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
+from xrelay.dialects.relay.structure.constant import array_of
+from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InputError, LoweringError
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.verify import walk_ops

@@ -30,10 +30,10 @@ from xdsl.utils.hints import isa
 
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source
-from xrelay.dialects.relay.dims import Shape
-from xrelay.dialects.relay.dtypes import numpy_dtype
-from xrelay.dialects.relay.types import is_complete, shape_of, tensor_type
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
+from xrelay.index_algebra.dims import Shape
 from xrelay.passes.infra.levels import NUM_OUTPUTS, input_arguments, level_of, run_at_level, scratch_count
 
 Array = NDArray[Any]
@@ -127,7 +127,7 @@ def _with_known_types(module: ModuleOp, name: str) -> ModuleOp:
     types = _function(module, name).function_type
     if all(is_complete(type) for type in (*types.inputs, *types.outputs)):
         return module
-    from xrelay.passes.relay.infer_type import RelayInferTypePass
+    from xrelay.passes.types.infer_type import RelayInferTypePass
 
     module = module.clone()
     RelayInferTypePass().apply(Context(), module)

@@ -12,8 +12,8 @@ from xrelay.api.comparison import DEFAULT_RTOL, Comparison, compare_outputs
 from xrelay.api.model import CompiledModel
 from xrelay.api.programs import Program, Signature, program_of
 from xrelay.api.sources import Shapes, Source
-from xrelay.dialects.relay.dims import ANY, Dim
 from xrelay.errors import InputError
+from xrelay.index_algebra.dims import ANY, Dim
 from xrelay.passes.infra.random_inputs import random_values
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import TensorSpec, dtype_from_name

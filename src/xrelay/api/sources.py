@@ -56,7 +56,7 @@ def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> Non
 
     Raises `InputError` where a file cannot be written, `UnresolvedWeightError` where the bytes of a weight are missing.
     """
-    from xrelay.dialects.relay.weights import save_side_file
+    from xrelay.dialects.relay.structure.weights import save_side_file
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def write_text(path: Path, text: str) -> None:
 
 def _load_text(path: Path) -> ModuleOp:
     """The module in a text file, with its weights where it names a side file."""
-    from xrelay.dialects.relay.weights import resolve_side_file
+    from xrelay.dialects.relay.structure.weights import resolve_side_file
 
     if "\n" in str(path):
         raise InputError(

@@ -12,7 +12,7 @@ expressions, values of xDSL, numbers and arrays.
 
 from __future__ import annotations
 
-from xrelay.dialects.relay.registry import UnknownOpError, get_relay_op
+from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.relay import analysis
 from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, nn, op_function
 from xrelay.relay.expr import Any, Expr, ExprLike, Tuple, Var, const, var

@@ -11,11 +11,11 @@ from typing import Any, cast
 
 from xdsl.irdl import VarOperandDef
 
-from xrelay.dialects.relay.attribute_values import AttributeValue
-from xrelay.dialects.relay.nn_activation import DropoutOp
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.registry import UnknownOpError, get_relay_op, relay_ops
-from xrelay.dialects.relay.tensor_transform import PadOp
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
+from xrelay.dialects.relay.ops.nn_activation import DropoutOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.errors import ConstraintError
 from xrelay.relay.expr import Expr, ExprLike, call
 

@@ -16,18 +16,18 @@ from numpy.typing import ArrayLike, DTypeLike
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.relay.attribute_values import AttributeValue
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.dims import ANY, Dim, DimExpr, Shape, is_dim_name, symbol
-from xrelay.dialects.relay.dtypes import element_type, numpy_dtype
-from xrelay.dialects.relay.op_base import RelayOp
-from xrelay.dialects.relay.tensor_compare import GreaterEqualOp, GreaterOp, LessEqualOp, LessOp
-from xrelay.dialects.relay.tensor_elementwise import AddOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
-from xrelay.dialects.relay.tensor_unary import AbsOp, NegativeOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.types import IncompleteType, shape_of, tensor_type
-from xrelay.dialects.relay.weights import Array
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.relay.ops.tensor_compare import GreaterEqualOp, GreaterOp, LessEqualOp, LessOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_unary import AbsOp, NegativeOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError
+from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, is_dim_name, symbol
 
 _UNTYPED = "give its variables types, or infer those of a module: transform.InferType()(module)"
 

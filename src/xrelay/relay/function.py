@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Modul
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
-from xrelay.dialects.relay.function import FnOp, InvokeOp
-from xrelay.dialects.relay.scope import IfOp, LetOp
-from xrelay.dialects.relay.tuples import TupleOp
-from xrelay.dialects.relay.types import IncompleteType
-from xrelay.dialects.relay.yields import YieldOp
+from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InputError
 from xrelay.relay.analysis import free_vars, post_order
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, set_name

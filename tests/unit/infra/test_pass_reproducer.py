@@ -10,7 +10,7 @@ from support.seed_example import module
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import instrument, transform
-from xrelay.dialects.relay.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.errors import PassError
 from xrelay.passes.infra.reproducer import read_reproducer
 from xrelay.tools.xrelay_opt import main

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from xrelay.dialects.arith_extras import CmpiOp, SelectOp
-from xrelay.dialects.loop.value_map import ValueMap
+from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.loop.nests import compute
 
 LEAVES = st.one_of(st.builds(AffineDimExpr, st.integers(0, 1)), st.builds(AffineConstantExpr, st.integers(-9, 9)))

@@ -9,7 +9,7 @@ import pytest
 from onnx import helper, shape_inference
 from support.onnx_models import conv_model, model, value
 
-from xrelay.dialects.relay.types import shape_of
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
 

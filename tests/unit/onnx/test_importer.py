@@ -12,7 +12,7 @@ from support.onnx_models import conv_model, model, value
 from xdsl.dialects.builtin import NameLoc, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.relay.types import shape_of
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
 

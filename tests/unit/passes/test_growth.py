@@ -14,14 +14,14 @@ from xdsl.dialects.builtin import ModuleOp, TupleType, f32, i1
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.nn_norm import BatchNormOp
-from xrelay.dialects.relay.scope import IfOp
-from xrelay.dialects.relay.tensor_elementwise import AddOp, ExpOp
-from xrelay.dialects.relay.tensor_join import ConcatenateOp
-from xrelay.dialects.relay.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.types import tensor_type
-from xrelay.dialects.relay.yields import YieldOp
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.infra.pipeline import parse_passes
 from xrelay.passes.infra.source import full_context

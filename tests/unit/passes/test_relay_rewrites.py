@@ -14,24 +14,24 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.parser import Parser
 
 from xrelay.dialects.relay import RELAY
-from xrelay.dialects.relay.constant import ConstantOp
-from xrelay.dialects.relay.fused import FusedOp
-from xrelay.dialects.relay.layout_behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layouts import Layout
-from xrelay.dialects.relay.nn_activation import ReluOp
-from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.tensor_elementwise import MultiplyOp
-from xrelay.dialects.relay.weights import WeightAttr
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn_activation import ReluOp
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.tensor_elementwise import MultiplyOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.analysis.partition import FusionOptions
-from xrelay.passes.relay.alter_op_layout import alter_layouts
-from xrelay.passes.relay.cpu_layout_hooks import largest_divisor, vector_block
+from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass, analyse_module, fuse_module
+from xrelay.passes.fusion.group_names import MAX_LENGTH, abbreviated
+from xrelay.passes.fusion.partition import FusionOptions
+from xrelay.passes.layout.alter_op_layout import alter_layouts
+from xrelay.passes.layout.cpu_layout_hooks import largest_divisor, vector_block
 from xrelay.passes.relay.eliminate_common_subexpr import eliminate_common_subexpressions
 from xrelay.passes.relay.fold_constant import fold_constants
 from xrelay.passes.relay.fold_scale_axis import fold_scale_axis
-from xrelay.passes.relay.fuse_ops import RelayFuseOpsPass, analyse_module, fuse_module
-from xrelay.passes.relay.group_names import MAX_LENGTH, abbreviated
 from xrelay.passes.relay.pipelines import DEFAULT_PIPELINE, default_passes, pipeline_table
 
 CONV_RELU = """
@@ -183,7 +183,7 @@ def test_a_folded_weight_does_not_keep_its_operand_alive():
     block = Block(arg_types=[])
     big = ConstantOp.of(np.arange(64, dtype=np.float32).reshape(8, 8), "w")
     block.add_op(big)
-    from xrelay.dialects.relay.tensor_transform import TransposeOp
+    from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
 
     moved = TransposeOp.call(big.result, axes=[1, 0])
     block.add_ops([moved, ReturnOp(moved.result)])

@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 
 from xrelay import relay
-from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.registry import UnknownOpError
+from xrelay.dialects.relay.core.registry import UnknownOpError
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.errors import ConstraintError, InputError
 from xrelay.interpreters.relay import run_relay
-from xrelay.passes.relay.infer_type import infer_types
+from xrelay.passes.types.infer_type import infer_types
 
 
 def batch_norm(data, gamma=None, beta=None, moving_mean=None, moving_var=None, **kwargs):

@@ -6,11 +6,11 @@ import pytest
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Block
 
-from xrelay.dialects.relay.attribute_values import int_array
-from xrelay.dialects.relay.identity_memo import IdentityMemo
-from xrelay.dialects.relay.nn_conv import Conv2DOp
-from xrelay.dialects.relay.tensor_shape import ReshapeOp
-from xrelay.dialects.relay.types import shape_of, tensor_type
+from xrelay.dialects.relay.core.attribute_values import int_array
+from xrelay.dialects.relay.core.identity_memo import IdentityMemo
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
 from xrelay.errors import ConstraintError
 
 

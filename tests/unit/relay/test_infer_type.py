@@ -7,7 +7,7 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay import relay
 from xrelay.errors import TypeInferenceError
-from xrelay.passes.relay.infer_type import infer_types
+from xrelay.passes.types.infer_type import infer_types
 
 
 @pytest.mark.parametrize("backwards", [False, True])

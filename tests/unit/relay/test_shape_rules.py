@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import TensorType, TupleType, f32
 from xdsl.ir import Block
 
-from xrelay.dialects.relay.dims import substitute, symbol
-from xrelay.dialects.relay.registry import get_relay_op
-from xrelay.dialects.relay.types import shape_of, tensor_type
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError
+from xrelay.index_algebra.dims import substitute, symbol
 
 n, h, w, c = (symbol(name) for name in "nhwc")
 

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.loop.affine_bounds import simplify, stride
+from xrelay.index_algebra.affine_bounds import simplify, stride
 
 D0, D1, D2 = (AffineExpr.dimension(k) for k in range(3))
 

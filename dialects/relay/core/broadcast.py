@@ -1,0 +1,97 @@
+"""Broadcasting of shapes over Dims, and what it means for layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import zip_longest
+from math import prod
+
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.layout.rank_changes import with_unit_axes
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, certainly_differ
+
+
+def broadcast_dims(lhs: Dim, rhs: Dim) -> Dim | None:
+    """The common extent of two broadcast dimensions; `None` where there is none.
+
+    Two different named dimensions must be equal at run time, so the first stands for both; Any against 1 stays Any.
+    """
+    if lhs == 1:
+        return rhs
+    if rhs == 1 or lhs == rhs:
+        return lhs
+    if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
+        known = rhs if isinstance(lhs, AnyDim) else lhs
+        return known if isinstance(known, int) else ANY
+    if certainly_differ(lhs, rhs):
+        return None
+    return rhs if isinstance(rhs, int) else lhs
+
+
+def broadcast_shapes(lhs: Sequence[Dim], rhs: Sequence[Dim]) -> Shape | None:
+    """The shape two shapes broadcast to, from the last dimension on; `None` where they do not."""
+    result: list[Dim] = []
+    for left, right in zip_longest(reversed(lhs), reversed(rhs), fillvalue=1):
+        dim = broadcast_dims(left, right)
+        if dim is None:
+            return None
+        result.append(dim)
+    return tuple(reversed(result))
+
+
+def broadcast_layouts(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> LayoutDecision | LayoutRefusal:
+    """The layouts of a broadcasting op whose operands have `shapes` (in the layouts the text says now).
+
+    All follow the largest operand that has a layout. An operand of rank 0 fits every layout; the others must have all
+    axes, and where one has extent 1 along an axis that is split, it is split by 1 for it: NCHW1c goes with NCHW16c.
+    """
+    return _broadcast_layouts(tuple(layouts), tuple(shapes))
+
+
+@lru_cache(maxsize=4096)
+def _broadcast_layouts(layouts: tuple[Layout | None, ...], shapes: tuple[Shape, ...]) -> LayoutDecision | LayoutRefusal:
+    """What `broadcast_layouts` answers; most elementwise ops of a network ask the same."""
+    rank = max(len(shape) for shape in shapes)
+    low = next((len(shape) for shape in shapes if 0 < len(shape) < rank), None)
+    if low is not None:
+        return LayoutRefusal(f"an operand of rank {low} is broadcast to rank {rank}")
+    target = _largest(layouts, shapes)
+    if target is None:
+        return LayoutRefusal("no operand comes in a layout of its own")
+    if rank != len(target.primal):
+        return LayoutRefusal(f"an operand of rank {rank} cannot take layout {target}")
+    if all(shape == shapes[0] for shape in shapes):
+        return LayoutDecision((target,) * len(shapes), target)
+    wanted = tuple(with_unit_axes(target, _units(target, shape)) if shape else None for shape in shapes)
+    common: Shape = ()
+    for shape in shapes:
+        broadcast = broadcast_shapes(common, shape)
+        if broadcast is None:
+            return LayoutRefusal("the operands do not broadcast")
+        common = broadcast
+    return LayoutDecision(wanted, with_unit_axes(target, _units(target, common)))
+
+
+def _largest(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> Layout | None:
+    """The layout of the operand with the most elements among those that have one."""
+    found = [(layout, shape) for layout, shape in zip(layouts, shapes, strict=True) if layout is not None]
+    if not found:
+        return None
+    # An operand of extent 1 along the channels says nothing about blocks of channels, however large it is.
+    return max(found, key=lambda pair: (-len(_split_by_one(pair[0])), element_count(pair[1])))[0]
+
+
+def _split_by_one(layout: Layout) -> list[str]:
+    return [axis.letter for axis in layout.axes if axis.factor == 1]
+
+
+def _units(layout: Layout, shape: Shape) -> list[str]:
+    """The letters along which `shape`, of a value in the text, has extent 1."""
+    return [letter for letter, extent in zip(layout.primal, shape, strict=True) if extent == 1]
+
+
+def element_count(shape: Shape) -> int:
+    """How many elements a tensor of `shape` has; extents that are not known count as 1."""
+    return prod(extent for extent in shape if isinstance(extent, int))

@@ -1,0 +1,78 @@
+"""Element types and numpy dtypes, one to one.
+
+`float32` ↔ f32, `bfloat16` ↔ bf16 (through ml_dtypes), `bool` ↔ i1, `int8` ↔ i8, `uint8` ↔ ui8. Names are numpy's,
+which are also Relay's.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import DTypeLike
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
+from xdsl.ir import Attribute, TypeAttribute
+
+from xrelay.dialects.relay.core.identity_memo import IdentityMemo
+from xrelay.errors import TypeInferenceError
+
+
+@cache
+def _table() -> tuple[tuple[np.dtype, TypeAttribute], ...]:
+    import ml_dtypes
+
+    signless = [
+        (np.dtype(name), IntegerType(bits))
+        for name, bits in (("bool", 1), ("int8", 8), ("int16", 16), ("int32", 32), ("int64", 64))
+    ]
+    unsigned = [(np.dtype(f"uint{bits}"), IntegerType(bits, Signedness.UNSIGNED)) for bits in (8, 16, 32, 64)]
+    floats: list[tuple[np.dtype, TypeAttribute]] = [
+        (np.dtype("float16"), Float16Type()),
+        (np.dtype("float32"), Float32Type()),
+        (np.dtype("float64"), Float64Type()),
+        (np.dtype(ml_dtypes.bfloat16), BFloat16Type()),
+    ]
+    return (*floats, *signless, *unsigned)
+
+
+@cache
+def _to_numpy() -> dict[Attribute, np.dtype]:
+    return {type: dtype for dtype, type in _table()}
+
+
+@cache
+def _from_numpy() -> dict[np.dtype, TypeAttribute]:
+    return dict(_table())
+
+
+def numpy_dtype(element_type: Attribute) -> np.dtype:
+    """The numpy dtype of an element type; `TypeInferenceError` where there is none."""
+    known = _DTYPES.get(id(element_type))
+    return known if known is not None else _DTYPES.add(id(element_type), _find_dtype(element_type), element_type)
+
+
+_DTYPES = IdentityMemo[np.dtype]()
+
+
+def _find_dtype(element_type: Attribute) -> np.dtype:
+    dtype = _to_numpy().get(element_type)
+    if dtype is None:
+        raise TypeInferenceError(f"element type {element_type} has no numpy dtype", help=_known())
+    return dtype
+
+
+def element_type(dtype: DTypeLike) -> TypeAttribute:
+    """The element type of a numpy dtype or its name; `TypeInferenceError` where there is none."""
+    if dtype == "bfloat16":
+        return BFloat16Type()
+    try:
+        found = _from_numpy().get(np.dtype(dtype))
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeInferenceError(f"dtype {dtype!r} has no element type", help=_known())
+    return found
+
+
+def _known() -> str:
+    return "known dtypes: " + ", ".join(str(dtype) for dtype, _ in _table())

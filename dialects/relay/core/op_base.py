@@ -1,0 +1,357 @@
+"""What every Relay operator knows: its text form, type relation, constraints and fusion pattern.
+
+An operator is one class. It declares operands and properties with IRDL, names its `PATTERN`, and writes its shape rule
+once in `infer_type` over `Dim`s; checks are numbered constraints (`self.require(…, "C1", …)`) whose ids stand in the
+docstring, in the verifier's message and in the test. Numpy meaning is registered in `xrelay.interpreters.relay`,
+index-space definition in `xrelay.lowering.relay_to_topi`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import (
+    FunctionType,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
+from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.relay.core import assembly_format
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
+from xrelay.dialects.relay.core.identity_memo import IdentityMemo
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.types import (
+    AnyTensorType,
+    IncompleteType,
+    element_type_of,
+    function_type,
+    is_complete,
+    shape_of,
+)
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.errors import ConstraintError, XRelayError, did_you_mean
+from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
+
+
+class RelayOp(IRDLOperation):
+    """Base of the Relay operators: one call node with one result (a tuple where Relay gives several)."""
+
+    PATTERN: ClassVar[OpPatternKind]
+    """How the fusion pass may treat the op."""
+
+    RESHAPE_ONLY: ClassVar[bool] = False
+    """Whether the result is the operand's bytes under another shape (Relay's TReshapeOp)."""
+
+    INFERS_FROM_INCOMPLETE: ClassVar[bool] = False
+    """Whether the shape rule also takes incomplete operand types, and passes on what is known."""
+
+    CHOOSES_LAYOUT: ClassVar[bool] = False
+    """Whether the layout decides how fast the op is, so that it never changes merely to save a transform."""
+
+    INFERENCE_HINT: ClassVar[str | None] = None
+    """What a user may write so that the types of this op's operands can be inferred."""
+
+    # --- names -----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def relay_name(cls) -> str:
+        """Relay's own name of the op, e.g. `nn.conv2d`."""
+        return cls.name.removeprefix("relay.")
+
+    # --- the type relation -----------------------------------------------------------------------------------------
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The result type for complete operand types: the shape rule.
+
+        It may look at properties and at `operand_types`, never at the operands themselves. Raises `ConstraintError`
+        where a constraint does not hold.
+        """
+        raise NotImplementedError(f"{self.name} has no shape rule")
+
+    def inferred_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """What `infer_type` gives, remembered: a network repeats its layers, with the same types and properties."""
+        key = _rule_key(type(self), operand_types, self.properties)
+        known = _INFERRED.get(key)
+        if known is None:
+            kept = (*operand_types, *self.properties.values())
+            known = _INFERRED.add(key, self.infer_type(operand_types), kept)
+        return known
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """Operand types refined by the others and the result: the rule read backwards.
+
+        Any of the given types may be incomplete, and may stay so. The default knows nothing.
+        """
+        return operand_types
+
+    def require(
+        self, condition: bool, constraint: str, message: str | Callable[[], str], *, help: str | None = None
+    ) -> None:
+        """Raise `ConstraintError` naming this op and `constraint` unless `condition` holds.
+
+        A message that is long in the making, as one with a type in it is, is given by a function.
+        """
+        if not condition:
+            raise ConstraintError(self.name, constraint, message if isinstance(message, str) else message(), help=help)
+
+    def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:
+        """Require two dimensions not to differ for certain; `what` names both sides, e.g. "in-channels"."""
+        self.require(not certainly_differ(lhs, rhs), constraint, f"{what} {lhs} != {rhs}", help=help)
+
+    def tensor_operand(self, types: Sequence[Attribute], index: int, constraint: str = "C0") -> AnyTensorType:
+        """Operand type `index`, required to be a tensor."""
+        type = types[index]
+        if not isinstance(type, TensorType):
+            raise ConstraintError(self.name, constraint, f"operand #{index} must be a tensor, found {type}")
+        try:
+            shape_of(type)
+        except ValueError as error:
+            raise ConstraintError(self.name, constraint, str(error)) from error
+        return type
+
+    def shape_operand(self, types: Sequence[Attribute], index: int, constraint: str = "C0") -> tuple[Shape, Attribute]:
+        """Shape and element type of operand `index`, required to be a tensor."""
+        type = self.tensor_operand(types, index, constraint)
+        return shape_of(type), element_type_of(type)
+
+    def element_type_property(self, attribute: Attribute | None, default: Attribute, constraint: str) -> Attribute:
+        """The element type that a property names, `default` without one."""
+        if attribute is None:
+            return default
+        self.require(
+            isinstance(attribute, TypeAttribute),
+            constraint,
+            lambda: f"the dtype must be an element type, found {attribute}",
+        )
+        return attribute
+
+    def verify_(self) -> None:
+        """Check the numbered constraints, and the result type against the shape rule."""
+        operand_types = [operand.type for operand in self.operands]
+        if not all(is_complete(type) for type in operand_types):
+            return
+        try:
+            inferred = self.inferred_type(operand_types)
+        except ConstraintError as error:
+            raise VerifyException(_verifier_text(error)) from error
+        found = self.results[0].type
+        if is_complete(found) and not compatible(inferred, found):
+            raise VerifyException(
+                f"[{self.name} C0] result type {found} does not follow from the operands, which give {inferred}"
+            )
+
+    # --- fusion and layouts ----------------------------------------------------------------------------------------
+
+    @property
+    def fusion_pattern(self) -> OpPatternKind:
+        """The op's fusion pattern; an op whose pattern depends on its operands overrides this."""
+        return self.PATTERN
+
+    @property
+    def shape_depends_on_data(self) -> bool:
+        """Whether the result's shape depends on operands' values (Relay's TShapeDataDependent), as `unique`'s does.
+
+        Such an op is not fused where its result has unknown extents: nobody could allocate the kernel's output.
+        """
+        return False
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """What the op makes of operands that are available in `layouts` (`None`: as the op's text says now).
+
+        Gives the layouts it wants its operands in, the layout of its result and the properties to change, or the
+        reason why it insists on what it has. Of an operand that is a tuple, the layout is that of most elements in it.
+        The default insists. `LayoutError` insists too.
+        """
+        return LayoutRefusal(f"{self.name} says nothing of layouts")
+
+    # --- building --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def call(cls, *operands: SSAValue | Operation, **attributes: AttributeValue) -> Self:
+        """The op on `operands` with Python values for its properties; the result type is inferred where it can be.
+
+        `None` leaves a property at its default. Raises `ConstraintError` for unknown properties and bad values.
+        """
+        properties = cls.properties_from(attributes)
+        values = [operand if isinstance(operand, SSAValue) else SSAValue.get(operand) for operand in operands]
+        if cls.INFERS_FROM_INCOMPLETE or all(is_complete(value.type) for value in values):
+            return cls.typed(values, properties)
+        return cls.create(operands=values, result_types=[INCOMPLETE], properties=properties)
+
+    @classmethod
+    def typed(cls, operands: Sequence[SSAValue], properties: Mapping[str, Attribute]) -> Self:
+        """The op on `operands`, its result of the type that the shape rule gives; `ConstraintError` as that."""
+        types = [operand.type for operand in operands]
+        known = _INFERRED.get(_rule_key(cls, types, properties))
+        if known is not None:
+            return cls.create(operands=operands, result_types=[known], properties=properties)
+        op = cls.create(operands=operands, result_types=[INCOMPLETE], properties=properties)
+        try:
+            result_type = op.inferred_type(types)
+        except (XRelayError, ValueError):
+            # xDSL's implicit builder has put the op into a block already.
+            if op.parent is not None:
+                op.detach()
+            op.erase()
+            raise
+        # Nothing uses the result yet, so another may take its place unseen.
+        op.results = SSAValues((OpResult(result_type, op, 0),))
+        return op
+
+    @classmethod
+    def properties_from(cls, attributes: Mapping[str, AttributeValue]) -> dict[str, Attribute]:
+        """Properties from Python values, defaults filled in."""
+        definitions = cls.get_irdl_definition().properties
+        properties: dict[str, Attribute] = {}
+        for name, value in cls.normalize(dict(attributes)).items():
+            if name not in definitions:
+                known = ", ".join(definitions)
+                raise ConstraintError(cls.name, "C0", f"no attribute is called {name!r}", help=f"it has: {known}")
+            if value is not None:
+                default = None if isinstance(definitions[name], OptionalDef) else definitions[name].default_value
+                properties[name] = cls._property(name, value, default)
+        for name, definition in definitions.items():
+            if name not in properties and not isinstance(definition, OptionalDef):
+                if definition.default_value is None:
+                    raise ConstraintError(cls.name, "C0", f"attribute {name!r} is required")
+                properties[name] = definition.default_value
+        return properties
+
+    @classmethod
+    def _property(cls, name: str, value: AttributeValue, default: Attribute | None) -> Attribute:
+        """The property `name` with a Python value; `ConstraintError` for one of another kind than the op declares."""
+        try:
+            if isinstance(value, int | str):
+                return _checked_property(cls, name, type(value), value, default)
+            return _check_property(cls, name, to_attribute(name, value, default))
+        except (TypeError, ValueError, VerifyException) as error:
+            text = " ".join(str(error).split())
+            raise ConstraintError(cls.name, "C0", f"attribute {name!r} cannot be {value!r}: {text}") from error
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Hook for an op to accept the shorthands Relay accepts, e.g. one number of padding for four."""
+        return attributes
+
+    # --- text ------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `(%x, %w) {strides = [2, 2]} : (T, T) -> T`."""
+        unresolved = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        position = parser.pos
+        attributes = assembly_format.parse_attributes(parser)
+        problem = cls._attribute_problem(attributes)
+        if problem is not None:
+            parser.raise_error(problem, position)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_attribute()
+        if not isinstance(type, FunctionType) or len(type.outputs) != 1:
+            parser.raise_error("expected a type with one result, e.g. (tensor<4xf32>) -> tensor<4xf32>", position)
+        operands = parser.resolve_operands(unresolved, type.inputs.data, position)
+        names = cls.get_irdl_definition().properties
+        properties = {name: value for name, value in attributes.items() if name in names}
+        rest = {name: value for name, value in attributes.items() if name not in names}
+        return cls.create(operands=operands, result_types=list(type.outputs), properties=properties, attributes=rest)
+
+    @classmethod
+    def _attribute_problem(cls, attributes: Mapping[str, Attribute]) -> str | None:
+        """What is wrong with attributes that a text gives: a name that the op does not know, or a value of wrong kind.
+
+        Attributes of other tools carry the tool's name and a dot, as everywhere in MLIR.
+        """
+        definitions = cls.get_irdl_definition().properties
+        for name, value in attributes.items():
+            if name in definitions:
+                try:
+                    definitions[name].constr.verify(value, VerificationContext())
+                except VerifyException as error:
+                    return f"{cls.name}: attribute {name!r} has a value of the wrong kind: {error}"
+            elif "." not in name:
+                hint = did_you_mean(name, definitions, f"it has {', '.join(definitions) or 'none'}")
+                return f"{cls.name} has no attribute {name!r}; help: {hint}"
+        return None
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads; properties at their default are left out."""
+        with printer.in_parens():
+            printer.print_list(self.operands, printer.print_ssa_value)
+        assembly_format.print_attributes(printer, self.non_default_properties() | self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(function_type(self.operand_types, self.result_types))
+
+    def non_default_properties(self) -> dict[str, Attribute]:
+        """The properties that differ from their defaults, in the order the op declares them."""
+        definitions = self.get_irdl_definition().properties
+        return {
+            name: self.properties[name]
+            for name, definition in definitions.items()
+            if name in self.properties
+            and (isinstance(definition, OptionalDef) or definition.default_value != self.properties[name])
+        }
+
+
+_INFERRED = IdentityMemo[Attribute]()
+"""What shape rules gave."""
+
+
+def _rule_key(op: type[RelayOp], operand_types: Sequence[Attribute], properties: Mapping[str, Attribute]) -> Hashable:
+    """All that a shape rule may look at."""
+    return (op, *map(id, operand_types), *properties, *map(id, properties.values()))
+
+
+@lru_cache(maxsize=4096)
+def _checked_property(
+    op: type[RelayOp], name: str, kind: type, value: int | str, default: Attribute | None
+) -> Attribute:
+    """The attribute of a value, checked: passes give the same ones many times. `kind` tells `True` from 1."""
+    return _check_property(op, name, to_attribute(name, value, default))
+
+
+def _check_property(op: type[RelayOp], name: str, attribute: Attribute) -> Attribute:
+    """`attribute` where the property `name` of `op` may have it; `VerifyException` otherwise."""
+    op.get_irdl_definition().properties[name].constr.verify(attribute, VerificationContext())
+    return attribute
+
+
+INCOMPLETE = IncompleteType()
+
+
+def compatible(lhs: Attribute, rhs: Attribute) -> bool:
+    """Whether two complete types may describe the same value: equal, or tensors whose dimensions do not contradict."""
+    if lhs == rhs:
+        return True
+    if not isinstance(lhs, TensorType) or not isinstance(rhs, TensorType):
+        return _compatible_tuples(lhs, rhs)
+    left, right = shape_of(lhs), shape_of(rhs)
+    same_element = element_type_of(lhs) == element_type_of(rhs)
+    return (
+        same_element
+        and len(left) == len(right)
+        and not any(certainly_differ(first, second) for first, second in zip(left, right, strict=True))
+    )
+
+
+def _compatible_tuples(lhs: Attribute, rhs: Attribute) -> bool:
+    from xdsl.dialects.builtin import TupleType
+
+    if not isinstance(lhs, TupleType) or not isinstance(rhs, TupleType) or len(lhs.types) != len(rhs.types):
+        return False
+    return all(compatible(left, right) for left, right in zip(lhs.types, rhs.types, strict=True))
+
+
+def _verifier_text(error: ConstraintError) -> str:
+    return error.message if error.help is None else f"{error.message}; help: {error.help}"
+
+
+def known_shape(type: Attribute) -> Shape | None:
+    """The shape of a tensor type; `None` for anything else, an incomplete type above all."""
+    return shape_of(type) if isinstance(type, TensorType) else None

@@ -1,0 +1,54 @@
+"""Relay operators by name: `get_relay_op("nn.conv2d")`, by short name too; other packages register theirs here."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.errors import XRelayError, did_you_mean
+
+RelayOpT = TypeVar("RelayOpT", bound=type[RelayOp])
+
+_OPS: dict[str, type[RelayOp]] = {}
+
+DIALECT_OPS: list[type[Operation]] = []
+"""The ops of the dialect. A list that grows, so that an op registered late (its module was imported first, and imported
+this package) still belongs."""
+
+
+class UnknownOpError(XRelayError):
+    """No Relay operator has the name, or several share the short one."""
+
+
+def register_relay_op(op: RelayOpT) -> RelayOpT:
+    """Class decorator: make the op known under Relay's name. A second class of the same name is refused."""
+    name = op.relay_name()
+    if _OPS.setdefault(name, op) is not op:
+        raise UnknownOpError(f"two classes register relay op {name!r}: {_OPS[name].__qualname__}, {op.__qualname__}")
+    if op not in DIALECT_OPS:
+        DIALECT_OPS.append(op)
+    return op
+
+
+def relay_ops() -> dict[str, type[RelayOp]]:
+    """Every registered op by Relay's name."""
+    return dict(_OPS)
+
+
+def get_relay_op(name: str) -> type[RelayOp]:
+    """The op called `name`: `nn.conv2d`, `relay.nn.conv2d`, or `conv2d` where only one op has that short name.
+
+    Raises `UnknownOpError`, with the nearest names, where none or several match.
+    """
+    full = name.removeprefix("relay.")
+    if full in _OPS:
+        return _OPS[full]
+    by_short_name = [key for key in _OPS if key.rpartition(".")[2] == full]
+    if len(by_short_name) == 1:
+        return _OPS[by_short_name[0]]
+    if by_short_name:
+        raise UnknownOpError(f"the short name {name!r} is shared", help="write one of " + ", ".join(by_short_name))
+    hint = did_you_mean(full, _OPS, f"there are {len(_OPS)}, among them {', '.join(sorted(_OPS)[:5])}")
+    raise UnknownOpError(f"no relay op is called {name!r}", help=hint)

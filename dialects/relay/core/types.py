@@ -1,0 +1,149 @@
+"""relay's types: builtin tensors and tuples, `!relay.incomplete`, and the way between a tensor type and a `Shape`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr, TensorType, TupleType
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.relay.core.identity_memo import IdentityMemo
+from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, merge_dims
+
+AnyTensorType: TypeAlias = TensorType[Attribute]
+"""A builtin tensor type of any element type."""
+
+
+@irdl_attr_definition
+class IncompleteType(ParametrizedAttribute, TypeAttribute):
+    """`!relay.incomplete`: a type not known yet (Relay's IncompleteType). `relay-infer-type` solves it."""
+
+    name = "relay.incomplete"
+
+
+def tensor_type(shape: Iterable[Dim], element_type: Attribute) -> AnyTensorType:
+    """The tensor type of `shape` and `element_type`; named dimensions go to the encoding slot."""
+    return _tensor_type(tuple(shape), element_type)
+
+
+@lru_cache(maxsize=4096)
+def _tensor_type(dims: Shape, element_type: Attribute) -> AnyTensorType:
+    """The type; a program of 100,000 ops has some dozens of them, and making one costs more than making an op."""
+    extents = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in dims]
+    encoding = DimsAttr.of(dims)
+    return TensorType(element_type, extents, encoding if encoding is not None else NoneAttr())
+
+
+def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
+    """The function type from `inputs` to `outputs`; functions and ops in the text share few signatures."""
+    key = (*map(id, inputs), None, *map(id, outputs))
+    known = _FUNCTION_TYPES.get(key)
+    if known is None:
+        known = _FUNCTION_TYPES.add(key, FunctionType.from_lists(inputs, outputs), *inputs, *outputs)
+    return known
+
+
+_FUNCTION_TYPES = IdentityMemo[FunctionType]()
+
+
+def shape_of(type: Attribute) -> Shape:
+    """The shape of a ranked tensor type, with named dimensions as expressions and the bare `?` as `ANY`.
+
+    Raises `ValueError` where `type` is not a tensor or its `#relay.dims` lists another number of dimensions.
+    """
+    known = _SHAPES.get(id(type))
+    return known if known is not None else _SHAPES.add(id(type), _find_shape(type), type)
+
+
+_SHAPES = IdentityMemo[Shape]()
+
+
+def _find_shape(type: Attribute) -> Shape:
+    """What `shape_of` says, worked out; every rule asks for shapes, mostly for the same ones."""
+    if not isinstance(type, TensorType):
+        raise ValueError(f"{type} is not a tensor type")
+    extents = type.get_shape()
+    if DYNAMIC_INDEX not in extents and not isinstance(type.encoding, DimsAttr):
+        return extents
+    dynamic = sum(extent == DYNAMIC_INDEX for extent in extents)
+    named: Sequence[DimExpr] = (ANY,) * dynamic
+    if isinstance(type.encoding, DimsAttr):
+        named = type.encoding.data
+        if len(named) != dynamic:
+            raise ValueError(f"[relay.dims C1] {len(named)} names for {dynamic} dynamic dimensions in {type}")
+    names = iter(named)
+    return tuple(next(names) if extent == DYNAMIC_INDEX else extent for extent in extents)
+
+
+def element_type_of(type: Attribute) -> Attribute:
+    """The element type of a tensor type; `ValueError` for anything else."""
+    if not isinstance(type, TensorType):
+        raise ValueError(f"{type} is not a tensor type")
+    return type.element_type
+
+
+def is_complete(type: Attribute) -> bool:
+    """Whether no `!relay.incomplete` occurs in `type`, tuples and function types included."""
+    if isinstance(type, TensorType):
+        return True
+    worklist: list[Attribute] = [type]
+    while worklist:
+        current = worklist.pop()
+        if isinstance(current, IncompleteType):
+            return False
+        if isinstance(current, TupleType):
+            worklist.extend(current.types)
+        elif isinstance(current, FunctionType):
+            worklist.extend((*current.inputs, *current.outputs))
+    return True
+
+
+def is_static(type: Attribute) -> bool:
+    """Whether `type` is a tensor all of whose extents are integers."""
+    return isinstance(type, TensorType) and all(isinstance(dim, int) for dim in shape_of(type))
+
+
+def merge_types(lhs: Attribute, rhs: Attribute) -> Attribute | None:
+    """What is known of a value that has both types; `None` where it cannot have both.
+
+    `!relay.incomplete` gives way to anything, an unknown extent to a named one, a named one to an integer; tuples and
+    function types merge part by part.
+    """
+    if lhs == rhs or isinstance(rhs, IncompleteType):
+        return lhs
+    if isinstance(lhs, IncompleteType):
+        return rhs
+    if isinstance(lhs, TensorType) and isinstance(rhs, TensorType):
+        return _merge_tensors(lhs, rhs)
+    if isinstance(lhs, TupleType) and isinstance(rhs, TupleType):
+        fields = _merge_all(lhs.types.data, rhs.types.data)
+        return None if fields is None else TupleType(tuple(cast(TypeAttribute, field) for field in fields))
+    if isinstance(lhs, FunctionType) and isinstance(rhs, FunctionType):
+        inputs = _merge_all(lhs.inputs.data, rhs.inputs.data)
+        outputs = _merge_all(lhs.outputs.data, rhs.outputs.data)
+        return None if inputs is None or outputs is None else FunctionType.from_lists(inputs, outputs)
+    return None
+
+
+def _merge_tensors(lhs: AnyTensorType, rhs: AnyTensorType) -> Attribute | None:
+    left, right = shape_of(lhs), shape_of(rhs)
+    if lhs.element_type != rhs.element_type or len(left) != len(right):
+        return None
+    shape: list[Dim] = []
+    for first, second in zip(left, right, strict=True):
+        dim = merge_dims(first, second)
+        if dim is None:
+            return None
+        shape.append(dim)
+    return tensor_type(shape, lhs.element_type)
+
+
+def _merge_all(lhs: Sequence[Attribute], rhs: Sequence[Attribute]) -> list[Attribute] | None:
+    if len(lhs) != len(rhs):
+        return None
+    merged = [merge_types(left, right) for left, right in zip(lhs, rhs, strict=True)]
+    return None if None in merged else [type for type in merged if type is not None]

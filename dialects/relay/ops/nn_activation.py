@@ -1,0 +1,139 @@
+"""`relay.nn.relu`, `relay.nn.softmax` and `relay.nn.dropout`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, TupleType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import float_property, int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+
+
+@register_relay_op
+@irdl_op_definition
+class ReluOp(UnaryElementwiseOp):
+    """`max(x, 0)`, elementwise.
+
+    Constraints:
+    - C0: one tensor operand; the result has its type.
+
+    Example:
+    ```mlir
+    %y = relay.nn.relu(%x) : (tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32>
+    ```
+
+    """
+
+    name = "relay.nn.relu"
+
+
+@register_relay_op
+@irdl_op_definition
+class SoftmaxOp(RelayOp):
+    """`exp(x - m) / sum(exp(x - m))` along `axis`, with m the greatest element along it.
+
+    Constraints:
+    - C1: `axis` is an axis of the data.
+    - C2: the element type is a float.
+
+    Example:
+    ```mlir
+    %y = relay.nn.softmax(%x) : (tensor<1x1000xf32>) -> tensor<1x1000xf32>
+    ```
+
+    """
+
+    name = "relay.nn.softmax"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+
+    data = operand_def()
+    result = result_def()
+
+    axis = int_property(-1)
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The data's type; C1 and C2."""
+        shape, element = self.shape_operand(operand_types, 0)
+        require_axis(self, self.axis.value.data, len(shape), "C1")
+        self.require(isinstance(element, AnyFloat), "C2", lambda: f"the element type must be a float, found {element}")
+        return operand_types[0]
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The data's type is the result's."""
+        return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where the axis stays whole."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        letter = letter_of_axis(layout, self.axis.value.data)
+        if layout.factor(letter) is not None:
+            return LayoutRefusal(f"layout {layout} splits the axis along which softmax normalises")
+        return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
+
+
+@register_relay_op
+@irdl_op_definition
+class DropoutOp(RelayOp):
+    """Dropout as at inference time: the tuple (data, a mask of ones), as in Relay.
+
+    `rate` is the probability that training would set an element to zero; inference ignores it.
+
+    Constraints:
+    - C1: `rate` is at least 0 and less than 1.
+    - C2: the element type is a float.
+
+    Example:
+    ```mlir
+    %t = relay.nn.dropout(%x) {rate = 0.2} : (tensor<4x8xf32>) -> tuple<tensor<4x8xf32>, tensor<4x8xf32>>
+    ```
+
+    """
+
+    name = "relay.nn.dropout"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    data = operand_def()
+    result = result_def()
+
+    rate = float_property(0.5)
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The data's type twice; C1 and C2."""
+        type = self.tensor_operand(operand_types, 0)
+        rate = self.rate.value.data
+        self.require(0 <= rate < 1, "C1", f"rate must be at least 0 and less than 1, found {rate}")
+        self.require(
+            isinstance(type.element_type, AnyFloat),
+            "C2",
+            lambda: f"the element type must be a float, found {type.element_type}",
+        )
+        return TupleType((type, type))
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The data's type is the result's first."""
+        if isinstance(operand_types[0], IncompleteType) and isinstance(result_type, TupleType) and result_type.types:
+            return [result_type.types.data[0]]
+        return operand_types
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Any layout goes through unchanged."""
+        return LayoutDecision((layouts[0],), layouts[0])

@@ -1,0 +1,151 @@
+"""`relay.nn.dense` and `relay.nn.bias_add`: fully connected layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.index_algebra.dims import Dim
+
+
+@register_relay_op
+@irdl_op_definition
+class DenseOp(RelayOp):
+    """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units).
+
+    `units` may be left out where the weight's type says it; `out_dtype` is the data's element type unless given.
+
+    Constraints:
+    - C1: the data has at least one axis, the weight two.
+    - C2: the last axis of the data is as long as the weight's second.
+    - C3: `units`, where given, is the weight's first extent.
+    - C4: data and weight have the same element type.
+    - C5: `out_dtype`, where given, is an element type.
+
+    Example:
+    ```mlir
+    %y = relay.nn.dense(%x, %w) {units = 1000} : (tensor<1x2048xf32>, tensor<1000x2048xf32>) -> tensor<1x1000xf32>
+    ```
+
+    """
+
+    name = "relay.nn.dense"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    INFERENCE_HINT: ClassVar[str | None] = "give units, or the weight's type"
+
+    data = operand_def()
+    weight = operand_def()
+    result = result_def()
+
+    units = optional_int_property()
+    out_dtype = opt_prop_def()
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The data's shape with the last extent replaced by the units; C1 to C4."""
+        data, element = self.shape_operand(operand_types, 0)
+        weight, weight_element = self.shape_operand(operand_types, 1)
+        ranks = (len(data), len(weight))
+        self.require(
+            ranks[0] >= 1 and ranks[1] == 2,
+            "C1",
+            f"needs data of rank 1 or more and a weight of rank 2, found ranks {ranks[0]} and {ranks[1]}",
+        )
+        *outer, depth = data
+        self.require_equal(depth, weight[1], "C2", "data's last extent and weight's second differ:")
+        units = optional_int(self.units)
+        if units is not None:
+            self.require_equal(weight[0], units, "C3", "weight's first extent and units differ:")
+        self.require(element == weight_element, "C4", lambda: f"element types {element} != {weight_element}")
+        return tensor_type((*outer, weight[0]), self.element_type_property(self.out_dtype, element, "C5"))
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The weight's type from the data and `units` or the result's last extent."""
+        data, weight = operand_types
+        if isinstance(data, IncompleteType) or not isinstance(weight, IncompleteType):
+            return operand_types
+        data_shape, element = self.shape_operand(operand_types, 0)
+        units: Dim | None = optional_int(self.units)
+        result = known_shape(result_type)
+        if units is None and result:
+            units = result[-1]
+        if units is None or not data_shape:
+            return operand_types
+        return [data, tensor_type((units, data_shape[-1]), element)]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """The rows of a matrix product have no other layout."""
+        return LayoutRefusal("a dense layer reads plain rows")
+
+
+@register_relay_op
+@irdl_op_definition
+class BiasAddOp(RelayOp):
+    """Add a vector along one axis: `result[…, i, …] = data[…, i, …] + bias[i]` with `i` at position `axis`.
+
+    Constraints:
+    - C1: `axis` is an axis of the data.
+    - C2: the bias has one axis, as long as the data's `axis`.
+    - C3: data and bias have the same element type.
+
+    Example:
+    ```mlir
+    %y = relay.nn.bias_add(%x, %b) : (tensor<1x64x56x56xf32>, tensor<64xf32>) -> tensor<1x64x56x56xf32>
+    ```
+
+    """
+
+    name = "relay.nn.bias_add"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    data = operand_def()
+    bias = operand_def()
+    result = result_def()
+
+    axis = int_property(1)
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The data's type; C1 to C3."""
+        data, element = self.shape_operand(operand_types, 0)
+        bias, bias_element = self.shape_operand(operand_types, 1)
+        axis = require_axis(self, self.axis.value.data, len(data), "C1")
+        self.require(len(bias) == 1, "C2", f"the bias must have rank 1, found {len(bias)}")
+        self.require_equal(bias[0], data[axis], "C2", f"the bias and axis {axis} of the data differ in extent:")
+        self.require(element == bias_element, "C3", lambda: f"element types {element} != {bias_element}")
+        return operand_types[0]
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The data's type is the result's; the bias is as long as the axis."""
+        data, bias = operand_types
+        if isinstance(data, IncompleteType):
+            data = result_type
+        if isinstance(data, IncompleteType) or not isinstance(bias, IncompleteType):
+            return [data, bias]
+        shape, element = self.shape_operand([data], 0)
+        return [data, tensor_type([shape[require_axis(self, self.axis.value.data, len(shape), "C1")]], element)]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where the axis stays whole."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None, None), None)
+        letter = letter_of_axis(layout, self.axis.value.data)
+        if layout.factor(letter) is not None:
+            return LayoutRefusal(f"layout {layout} splits the axis along which the bias is added")
+        return LayoutDecision((layout, None), layout, {"axis": int_attribute(layout.index(letter))})

@@ -1,0 +1,85 @@
+"""`relay.nn.contrib_dense_pack`: a fully connected layer whose weight is packed for vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.windows import extents_in, parse_layout
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+
+
+@register_relay_op
+@irdl_op_definition
+class ContribDensePackOp(RelayOp):
+    """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units).
+
+    `result[…, j] = sum over k of data[…, k] * weight[j // b, k, j % b]`: b neighbouring results are one vector. The
+    weight is that of `nn.dense` transformed from layout `NC` to `weight_layout`.
+
+    Constraints:
+    - C1: the data has at least one axis.
+    - C2: `weight_layout` is NC with N in blocks, e.g. NC16n, and the weight has its rank and inner extent.
+    - C3: the last axis of the data is as long as the weight's C.
+    - C4: `units`, where given, is the weight's N.
+    - C5: data and weight have the same element type.
+
+    Example:
+    ```mlir
+    %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"}
+        : (tensor<1x64xf32>, tensor<2x64x16xf32>) -> tensor<1x32xf32>
+    ```
+
+    """
+
+    name = "relay.nn.contrib_dense_pack"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+
+    data = operand_def()
+    weight = operand_def()
+    result = result_def()
+
+    weight_layout = string_property("NC8n")
+    units = optional_int_property()
+    out_dtype = opt_prop_def()
+
+    traits = traits_def(Pure())
+
+    @property
+    def layout(self) -> Layout:
+        """The weight's layout; C2."""
+        layout = parse_layout(self, self.weight_layout.data, "NC", "C2")
+        self.require(
+            [str(axis)[-1] for axis in layout.axes] == ["N", "C", "n"],
+            "C2",
+            f"weight_layout must be NC with N in blocks, found {layout}",
+            help="write e.g. NC16n",
+        )
+        return layout
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The data's shape with the last extent replaced by the units; C1 to C5."""
+        data, element = self.shape_operand(operand_types, 0)
+        weight, weight_element = self.shape_operand(operand_types, 1)
+        self.require(len(data) >= 1, "C1", "data of rank 0 has no rows")
+        extents = extents_in(self, self.layout, weight, "C2")
+        self.require_equal(data[-1], extents["C"], "C3", "data's last extent and the weight's C differ:")
+        units = optional_int(self.units)
+        if units is not None:
+            self.require_equal(extents["N"], units, "C4", "the weight's N and units differ:")
+        self.require(element == weight_element, "C5", lambda: f"element types {element} != {weight_element}")
+        return tensor_type((*data[:-1], extents["N"]), element if self.out_dtype is None else self.out_dtype)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """The rows of a matrix product have no other layout."""
+        return LayoutRefusal("a dense layer reads plain rows")

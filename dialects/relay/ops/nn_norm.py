@@ -1,0 +1,109 @@
+"""`relay.nn.batch_norm`: normalisation by running statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, TupleType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import AnyTensorType, IncompleteType, is_complete, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+
+VECTORS = ("gamma", "beta", "moving_mean", "moving_var")
+"""The operands after the data, in order."""
+
+
+@register_relay_op
+@irdl_op_definition
+class BatchNormOp(RelayOp):
+    """Batch normalisation as at inference time, along `axis`.
+
+    With c the index along `axis`:
+
+        result[…c…] = (data[…c…] - moving_mean[c]) / sqrt(moving_var[c] + epsilon) * gamma[c] + beta[c]
+
+    `scale = false` leaves out gamma, `center = false` leaves out beta. The result is the tuple (normalised data,
+    moving_mean, moving_var), as in Relay: the statistics pass through.
+
+    Constraints:
+    - C1: `axis` is an axis of the data.
+    - C2: gamma, beta, moving_mean and moving_var have one axis, as long as the data's `axis`.
+    - C3: all operands have the same element type, a float.
+
+    Example:
+    ```mlir
+    %t = relay.nn.batch_norm(%x, %gamma, %beta, %mean, %var) {epsilon = 1.0e-03}
+        : (tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
+        -> tuple<tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>>
+    ```
+
+    """
+
+    name = "relay.nn.batch_norm"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+
+    data = operand_def()
+    gamma = operand_def()
+    beta = operand_def()
+    moving_mean = operand_def()
+    moving_var = operand_def()
+    result = result_def()
+
+    axis = int_property(1)
+    epsilon = float_property(1e-5)
+    center = bool_property(True)
+    scale = bool_property(True)
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The tuple of data, mean and variance types; C1 to C3."""
+        vector = self._vector_type(operand_types)
+        _, element = self.shape_operand(operand_types, 0)
+        self.require(isinstance(element, AnyFloat), "C3", lambda: f"the element type must be a float, found {element}")
+        for index, what in enumerate(VECTORS, start=1):
+            shape, found = self.shape_operand(operand_types, index)
+            self.require(len(shape) == 1, "C2", f"{what} must have rank 1, found {len(shape)}")
+            self.require_equal(shape[0], vector.get_shape()[0], "C2", f"{what} and the data's axis differ in extent:")
+            if found != element:
+                self.require(False, "C3", f"element type {found} of {what} is not the data's, {element}")
+        return TupleType((self.tensor_operand(operand_types, 0), vector, vector))
+
+    def _vector_type(self, operand_types: Sequence[Attribute]) -> AnyTensorType:
+        """The type of the four vectors, read off the data."""
+        data, element = self.shape_operand(operand_types, 0)
+        return tensor_type([data[require_axis(self, self.axis.value.data, len(data), "C1")]], element)
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The data's type is the result's first; the vectors are as long as the axis."""
+        types = list(operand_types)
+        if isinstance(types[0], IncompleteType) and isinstance(result_type, TupleType) and result_type.types:
+            types[0] = result_type.types.data[0]
+        if not is_complete(types[0]):
+            return types
+        vector = self._vector_type(types)
+        return [types[0], *(vector if isinstance(type, IncompleteType) else type for type in types[1:])]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where the axis stays whole; the vectors, statistics in the result too, stay as they are."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,) * 5, None)
+        letter = letter_of_axis(layout, self.axis.value.data)
+        if layout.factor(letter) is not None:
+            return LayoutRefusal(
+                f"layout {layout} splits the normalised axis; simplify the op to scale and shift first"
+            )
+        properties = {"axis": int_attribute(layout.index(letter))}
+        return LayoutDecision((layout, None, None, None, None), (layout, None, None), properties)

@@ -1,0 +1,139 @@
+"""Comparisons, each giving a tensor of i1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+
+
+class CompareOp(BinaryBroadcastOp):
+    """Base of the comparisons (Relay's BroadcastCompRel): the result is a tensor of i1."""
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The broadcast shape with element type i1."""
+        return tensor_type(shape_of(super().infer_type(operand_types)), i1)
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """A result of truth values says nothing of what was compared."""
+        return operand_types
+
+
+@register_relay_op
+@irdl_op_definition
+class EqualOp(CompareOp):
+    """`lhs == rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.equal(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.equal"
+
+
+@register_relay_op
+@irdl_op_definition
+class NotEqualOp(CompareOp):
+    """`lhs != rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.not_equal(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.not_equal"
+
+
+@register_relay_op
+@irdl_op_definition
+class LessOp(CompareOp):
+    """`lhs < rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.less(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.less"
+
+
+@register_relay_op
+@irdl_op_definition
+class LessEqualOp(CompareOp):
+    """`lhs <= rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.less_equal(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.less_equal"
+
+
+@register_relay_op
+@irdl_op_definition
+class GreaterOp(CompareOp):
+    """`lhs > rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.greater(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.greater"
+
+
+@register_relay_op
+@irdl_op_definition
+class GreaterEqualOp(CompareOp):
+    """`lhs >= rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.greater_equal(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
+    ```
+
+    """
+
+    name = "relay.greater_equal"

@@ -1,0 +1,298 @@
+"""Elementwise operators: the base of unary functions, sigmoid and exp, arithmetic with broadcasting, cast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.broadcast import broadcast_layouts, broadcast_shapes
+from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+
+
+class UnaryElementwiseOp(RelayOp):
+    """Base of the unary elementwise ops: the result has the operand's type (Relay's IdentityRel).
+
+    Constraints shared by all:
+    - C0: one tensor operand; the result has its type.
+    """
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    FLOATS_ONLY: ClassVar[bool] = False
+
+    data = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The operand's type."""
+        type = self.tensor_operand(operand_types, 0)
+        # Messages cost more than checks, and these ops are the most frequent: written only when needed.
+        if self.FLOATS_ONLY and not isinstance(type.element_type, AnyFloat):
+            message = f"the element type must be a float, found {type.element_type}"
+            self.require(False, "C1", message, help="cast the operand first")
+        return type
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The result's type, where the operand's is not known."""
+        return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Any layout goes through unchanged."""
+        return LayoutDecision((layouts[0],), layouts[0])
+
+
+@register_relay_op
+@irdl_op_definition
+class SigmoidOp(UnaryElementwiseOp):
+    """`1 / (1 + exp(-x))`, elementwise.
+
+    Constraints:
+    - C1: the element type is a float.
+
+    Example:
+    ```mlir
+    %y = relay.sigmoid(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.sigmoid"
+    FLOATS_ONLY: ClassVar[bool] = True
+
+
+@register_relay_op
+@irdl_op_definition
+class ExpOp(UnaryElementwiseOp):
+    """`exp(x)`, elementwise.
+
+    Constraints:
+    - C1: the element type is a float.
+
+    Example:
+    ```mlir
+    %y = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.exp"
+    FLOATS_ONLY: ClassVar[bool] = True
+
+
+class BinaryBroadcastOp(RelayOp):
+    """Base of the binary broadcasting ops (Relay's BroadcastRel); numpy's broadcasting rules."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The broadcast shape with the common element type."""
+        lhs, lhs_element = self.shape_operand(operand_types, 0)
+        rhs, rhs_element = self.shape_operand(operand_types, 1)
+        if operand_types[0] == operand_types[1]:
+            return operand_types[0]
+        if lhs_element != rhs_element:
+            self.require(False, "C1", f"element types {lhs_element} != {rhs_element}", help="cast one operand")
+        shape = broadcast_shapes(lhs, rhs)
+        if shape is None:
+            self.require(False, "C2", f"shapes {_text(lhs)} and {_text(rhs)} do not broadcast")
+            return operand_types[0]
+        return tensor_type(shape, lhs_element)
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """An unknown operand beside a known rank-0 one has the result's type: nothing else follows."""
+        known = [type for type in operand_types if not isinstance(type, IncompleteType)]
+        if len(known) != 1 or known_shape(known[0]) != ():
+            return operand_types
+        return [result_type if isinstance(type, IncompleteType) else type for type in operand_types]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the operand that has a layout, where the other broadcasts along with it."""
+        return broadcast_layouts(layouts, [shape_of(operand.type) for operand in self.operands])
+
+
+@register_relay_op
+@irdl_op_definition
+class AddOp(BinaryBroadcastOp):
+    """`lhs + rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.add(%x, %y) : (tensor<1x64x56x56xf32>, tensor<64x1x1xf32>) -> tensor<1x64x56x56xf32>
+    ```
+
+    """
+
+    name = "relay.add"
+
+
+@register_relay_op
+@irdl_op_definition
+class MultiplyOp(BinaryBroadcastOp):
+    """`lhs * rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.multiply(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.multiply"
+
+
+@register_relay_op
+@irdl_op_definition
+class SubtractOp(BinaryBroadcastOp):
+    """`lhs - rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.subtract(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.subtract"
+
+
+@register_relay_op
+@irdl_op_definition
+class DivideOp(BinaryBroadcastOp):
+    """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.divide(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.divide"
+
+
+@register_relay_op
+@irdl_op_definition
+class MaximumOp(BinaryBroadcastOp):
+    """The greater of `lhs` and `rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.maximum(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.maximum"
+
+
+@register_relay_op
+@irdl_op_definition
+class MinimumOp(BinaryBroadcastOp):
+    """The lesser of `lhs` and `rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.minimum(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.minimum"
+
+
+@register_relay_op
+@irdl_op_definition
+class PowerOp(BinaryBroadcastOp):
+    """`lhs` to the power `rhs`, elementwise with numpy's broadcasting.
+
+    Constraints:
+    - C1: both operands have the same element type.
+    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
+
+    Example:
+    ```mlir
+    %z = relay.power(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.power"
+
+
+@register_relay_op
+@irdl_op_definition
+class CastOp(RelayOp):
+    """Each element converted to `dtype`: floats to integers truncate towards zero, to bool is `x != 0`.
+
+    Constraints:
+    - C1: `dtype` is an element type.
+
+    Example:
+    ```mlir
+    %y = relay.cast(%x) {dtype = i32} : (tensor<4xf32>) -> tensor<4xi32>
+    ```
+
+    """
+
+    name = "relay.cast"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+
+    data = operand_def()
+    dtype = prop_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The operand's shape with the new element type; C1."""
+        shape, element = self.shape_operand(operand_types, 0)
+        return tensor_type(shape, self.element_type_property(self.dtype, element, "C1"))
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Any layout goes through unchanged."""
+        return LayoutDecision((layouts[0],), layouts[0])
+
+
+def _text(shape: Sequence[object]) -> str:
+    return "(" + ", ".join(str(dim) for dim in shape) + ")"

@@ -1,0 +1,170 @@
+"""`relay.concatenate` and `relay.split`: several tensors along one axis as one, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, TupleType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, int_array, int_attribute, ints
+from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.index_algebra.dims import Dim, Shape, certainly_differ, merge_dims
+
+
+@register_relay_op
+@irdl_op_definition
+class ConcatenateOp(RelayOp):
+    """The tensors of a tuple one after the other along `axis`.
+
+    Constraints:
+    - C1: the operand is a tuple of at least one tensor.
+    - C2: `axis` is an axis of them.
+    - C3: they have the same rank, and the same extents except along `axis`.
+    - C4: they have the same element type.
+
+    Example:
+    ```mlir
+    %y = relay.concatenate(%t) {axis = 1} : (tuple<tensor<1x64x8x8xf32>, tensor<1x32x8x8xf32>>) -> tensor<1x96x8x8xf32>
+    ```
+
+    """
+
+    name = "relay.concatenate"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    result = result_def()
+
+    axis = int_property(0)
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The extents along `axis` summed; C1 to C4."""
+        tuple_type = operand_types[0]
+        if not isinstance(tuple_type, TupleType) or not tuple_type.types.data:
+            self.require(False, "C1", f"the operand must be a tuple of tensors, found {tuple_type}")
+            return tuple_type
+        fields = [self.shape_operand(tuple_type.types.data, index, "C1") for index in range(len(tuple_type.types))]
+        result, element = fields[0]
+        axis = require_axis(self, self.axis.value.data, len(result), "C2")
+        for index, (shape, found) in enumerate(fields[1:], start=1):
+            result = self._joined(result, shape, axis, index)
+            if found != element:
+                self.require(False, "C4", f"element types {element} of field 0 and {found} of field {index}")
+        return tensor_type(result, element)
+
+    def _joined(self, result: Shape, shape: Shape, axis: int, index: int) -> Shape:
+        self.require(len(shape) == len(result), "C3", f"field {index} has rank {len(shape)}, field 0 {len(result)}")
+        joined: list[Dim] = []
+        for position, (left, right) in enumerate(zip(result, shape, strict=True)):
+            merged = left + right if position == axis else merge_dims(left, right)
+            if merged is None:
+                self.require(False, "C3", f"field {index} has extent {right} along axis {position}, field 0 {left}")
+            else:
+                joined.append(merged)
+        return tuple(joined)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the fields where a split axis stays in whole blocks."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        letter = letter_of_axis(layout, self.axis.value.data)
+        tuple_type = self.data.type
+        factor = layout.factor(letter)
+        if factor is not None and isinstance(tuple_type, TupleType):
+            for field in tuple_type.types:
+                shape = shape_of(field)
+                # A field that already comes in blocks has whole ones.
+                if len(shape) == len(layout.primal) and certainly_differ(shape[self.axis.value.data] % factor, 0):
+                    return LayoutRefusal(f"blocks of {factor} do not divide a field of shape {list(map(str, shape))}")
+        return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
+
+
+@register_relay_op
+@irdl_op_definition
+class SplitOp(RelayOp):
+    """A tensor cut along `axis` into the fields of a tuple.
+
+    `indices_or_sections` is the number of equal parts, or the array of places to cut at: `[2, 5]` gives the parts
+    from 0 to 2, from 2 to 5, and from 5 on.
+
+    Constraints:
+    - C1: `axis` is an axis of the data.
+    - C2: a number of parts is positive and divides the extent.
+    - C3: places ascend and lie between 0 and the extent.
+
+    Example:
+    ```mlir
+    %t = relay.split(%x) {indices_or_sections = 2, axis = 1}
+        : (tensor<1x6xf32>) -> tuple<tensor<1x3xf32>, tensor<1x3xf32>>
+    ```
+
+    """
+
+    name = "relay.split"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    result = result_def()
+
+    indices_or_sections = prop_def(IntArrayAttr | IntegerAttr[IntegerType])
+    axis = int_property(0)
+
+    traits = traits_def(Pure())
+
+    def bounds(self, extent: Dim) -> tuple[Dim, ...]:
+        """Where the parts begin and end: n + 1 places for n parts; C2 and C3."""
+        cut = self.indices_or_sections
+        if isinstance(cut, IntegerAttr):
+            sections = cut.value.data
+            self.require(sections > 0, "C2", f"the number of parts must be positive, found {sections}")
+            self.require_equal(extent % sections, 0, "C2", f"extent {extent} modulo {sections} parts:")
+            part = extent // sections
+            return tuple(part * index for index in range(sections + 1))
+        bounds: tuple[Dim, ...] = (0, *ints(cut), extent)
+        for begin, end in pairwise(bounds):
+            length = end - begin
+            ascends = not isinstance(length, int) or length >= 0
+            self.require(ascends, "C3", f"places {list(ints(cut))} do not ascend from 0 to {extent}")
+        return bounds
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The tuple of the parts' types; C1 to C3."""
+        shape, element = self.shape_operand(operand_types, 0)
+        axis = require_axis(self, self.axis.value.data, len(shape), "C1")
+        parts = [
+            tensor_type((*shape[:axis], end - begin, *shape[axis + 1 :]), element)
+            for begin, end in pairwise(self.bounds(shape[axis]))
+        ]
+        return TupleType(tuple(parts))
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where every part consists of whole blocks."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        letter = letter_of_axis(layout, self.axis.value.data)
+        properties: dict[str, Attribute] = {"axis": int_attribute(layout.index(letter))}
+        factor = layout.factor(letter)
+        if factor is not None:
+            places = self.bounds(shape_of(self.data.type)[self.axis.value.data])
+            if any(certainly_differ(place % factor, 0) for place in places):
+                return LayoutRefusal(f"blocks of {factor} do not divide the parts cut at {', '.join(map(str, places))}")
+            if not isinstance(self.indices_or_sections, IntegerAttr):
+                cuts = [place // factor for place in ints(self.indices_or_sections)]
+                properties["indices_or_sections"] = int_array(cuts)
+        return LayoutDecision((layout,), layout, properties)

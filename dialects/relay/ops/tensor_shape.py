@@ -1,0 +1,227 @@
+"""`relay.reshape`, `relay.squeeze`, `relay.expand_dims`, `relay.nn.batch_flatten`: the same bytes in another shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, int_attribute, ints
+from xrelay.dialects.relay.core.axes import letter_of_axis, require_axes
+from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import (
+    bool_property,
+    int_property,
+    optional_ints_property,
+    required_ints_property,
+)
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.reshape_codes import reshaped
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, with_new_axes, without_axes
+from xrelay.index_algebra.dims import Dim, Shape, certainly_differ, product
+
+
+class ReshapeLikeOp(RelayOp):
+    """Base of the ops that only give the same elements, in the same order, another shape."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    RESHAPE_ONLY: ClassVar[bool] = True
+
+    data = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    def result_shape(self, shape: Shape) -> Shape:
+        """The shape rule."""
+        raise NotImplementedError(f"{self.name} has no shape rule")
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The new shape with the data's element type."""
+        shape, element = self.shape_operand(operand_types, 0)
+        return tensor_type(self.result_shape(shape), element)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Read the data as it comes where its layout leaves the elements in order; the result is as the text says."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        data, result = known_shape(self.data.type), known_shape(self.result.type)
+        if data is None or result is None or not keeps_order(layout, data):
+            return LayoutRefusal(f"{self.name} keeps the order of the elements, which layout {layout} changes")
+        extents = [extent for extent in result if isinstance(extent, int)]
+        if len(extents) != len(result):
+            return LayoutRefusal(f"{self.name} gives extents that are not known")
+        properties = {"newshape": int_array(extents), "allowzero": bool_attribute(0 in extents)}
+        return LayoutDecision((layout,), None, properties, op=ReshapeOp)
+
+
+@register_relay_op
+@irdl_op_definition
+class ReshapeOp(ReshapeLikeOp):
+    """The same elements in another shape, given by Relay's codes.
+
+    A positive number is an extent. `0` copies the extent at the same place, `-1` is what remains of the element count,
+    `-2` copies all further extents, `-3` is the product of the next two, `-4` splits the next extent into the two
+    codes after it, one of which may be -1. With `allowzero`, `0` is an extent of 0.
+
+    Constraints:
+    - C1: the codes are well-formed: known, at most one -1, -4 followed by two extents.
+    - C2: the codes do not use more extents than the data has.
+    - C3: the element counts are equal, and divisible where -1 or -4 divides.
+
+    Example:
+    ```mlir
+    %y = relay.reshape(%x) {newshape = [0, -1]} : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
+    ```
+
+    """
+
+    name = "relay.reshape"
+
+    newshape = required_ints_property()
+    allowzero = bool_property(False)
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept a single number as shape."""
+        shape = attributes.get("newshape")
+        if isinstance(shape, int):
+            attributes["newshape"] = (shape,)
+        return attributes
+
+    def result_shape(self, shape: Shape) -> Shape:
+        """Follow the codes; C1 to C3."""
+        return reshaped(self, shape, ints(self.newshape), allow_zero=bool(self.allowzero.value.data))
+
+
+@register_relay_op
+@irdl_op_definition
+class BatchFlattenOp(ReshapeLikeOp):
+    """All axes after the first become one.
+
+    Constraints:
+    - C1: the data has at least one axis.
+
+    Example:
+    ```mlir
+    %y = relay.nn.batch_flatten(%x) : (tensor<2x3x4x5xf32>) -> tensor<2x60xf32>
+    ```
+
+    """
+
+    name = "relay.nn.batch_flatten"
+
+    def result_shape(self, shape: Shape) -> Shape:
+        """The first extent and the product of the others; C1."""
+        self.require(len(shape) >= 1, "C1", "data of rank 0 has no batch axis")
+        return (shape[0], product(shape[1:]))
+
+
+@register_relay_op
+@irdl_op_definition
+class SqueezeOp(ReshapeLikeOp):
+    """Leave out axes of extent 1: those named by `axis`, or all.
+
+    Constraints:
+    - C1: `axis` names distinct axes of the data.
+    - C2: each named axis has extent 1; without `axis`, all extents are known.
+
+    Example:
+    ```mlir
+    %y = relay.squeeze(%x) {axis = [2, 3]} : (tensor<1x8x1x1xf32>) -> tensor<1x8xf32>
+    ```
+
+    """
+
+    name = "relay.squeeze"
+
+    axis = optional_ints_property()
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept a single number as axis."""
+        axis = attributes.get("axis")
+        if isinstance(axis, int):
+            attributes["axis"] = (axis,)
+        return attributes
+
+    def result_shape(self, shape: Shape) -> Shape:
+        """The extents that stay; C1 and C2."""
+        if self.axis is None:
+            self.require(all(isinstance(dim, int) for dim in shape), "C2", "name the axes where extents are not known")
+            return tuple(dim for dim in shape if dim != 1)
+        axes = require_axes(self, ints(self.axis), len(shape), "C1")
+        for axis in axes:
+            self.require(not certainly_differ(shape[axis], 1), "C2", f"axis {axis} has extent {shape[axis]}, not 1")
+        return tuple(dim for index, dim in enumerate(shape) if index not in axes)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """As of all; else the axes go from the layout too."""
+        answer = super().propagate_layouts(layouts)
+        layout, shape = layouts[0], known_shape(self.data.type)
+        if layout is None or shape is None or isinstance(answer, LayoutDecision):
+            return answer
+        named = [axis for axis, extent in enumerate(shape) if extent == 1] if self.axis is None else ints(self.axis)
+        letters = [letter_of_axis(layout, axis) for axis in named]
+        axes = sorted(position for letter in letters for position in positions(layout, letter))
+        return LayoutDecision((layout,), without_axes(layout, letters), {"axis": int_array(axes)})
+
+
+@register_relay_op
+@irdl_op_definition
+class ExpandDimsOp(ReshapeLikeOp):
+    """Insert `num_newaxis` axes of extent 1 at position `axis` of the result.
+
+    Constraints:
+    - C1: `axis` lies between -rank - 1 and rank.
+    - C2: `num_newaxis` is not negative.
+
+    Example:
+    ```mlir
+    %y = relay.expand_dims(%x) {axis = 1, num_newaxis = 2} : (tensor<8xf32>) -> tensor<8x1x1xf32>
+    ```
+
+    """
+
+    name = "relay.expand_dims"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    axis = int_property()
+    num_newaxis = int_property(1)
+
+    @property
+    def new_axes(self) -> int:
+        """How many axes are inserted."""
+        return self.num_newaxis.value.data
+
+    def position(self, rank: int) -> int:
+        """Where the axes are inserted, counted from the front; C1."""
+        axis = self.axis.value.data
+        self.require(-rank - 1 <= axis <= rank, "C1", f"axis {axis} is out of range for rank {rank}")
+        return axis + rank + 1 if axis < 0 else axis
+
+    def result_shape(self, shape: Shape) -> Shape:
+        """The data's extents with ones between; C1 and C2."""
+        self.require(self.new_axes >= 0, "C2", f"num_newaxis must not be negative, found {self.new_axes}")
+        position = self.position(len(shape))
+        ones: tuple[Dim, ...] = (1,) * self.new_axes
+        return (*shape[:position], *ones, *shape[position:])
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """As of all; else the layout gets axes of new letters."""
+        answer = super().propagate_layouts(layouts)
+        layout = layouts[0]
+        if layout is None or isinstance(answer, LayoutDecision) or self.new_axes == 0:
+            return answer
+        position = self.position(len(layout.primal))
+        result = with_new_axes(layout, position, self.new_axes)
+        first = result.index(result.text.axes[position].letter)
+        return LayoutDecision((layout,), result, {"axis": int_attribute(first)})

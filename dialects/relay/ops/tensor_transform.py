@@ -1,0 +1,251 @@
+"""`relay.transpose`, `relay.layout_transform`, `relay.nn.pad`: elements moved to other places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, ints
+from xrelay.dialects.relay.core.axes import require_axes
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import (
+    flatten,
+    optional_ints_property,
+    required_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
+from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
+from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.index_algebra.dims import Dim
+
+PAD_MODES = ("constant", "edge", "reflect")
+"""What `nn.pad` can fill with."""
+
+
+@register_relay_op
+@irdl_op_definition
+class TransposeOp(RelayOp):
+    """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`.
+
+    Constraints:
+    - C1: `axes` is a permutation of the data's axes.
+
+    Example:
+    ```mlir
+    %y = relay.transpose(%x) {axes = [0, 2, 3, 1]} : (tensor<1x3x8x9xf32>) -> tensor<1x8x9x3xf32>
+    ```
+
+    """
+
+    name = "relay.transpose"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    result = result_def()
+
+    axes = optional_ints_property()
+
+    traits = traits_def(Pure())
+
+    def permutation(self, rank: int) -> tuple[int, ...]:
+        """For each axis of the result the axis of the data; C1."""
+        if self.axes is None:
+            return tuple(reversed(range(rank)))
+        axes = ints(self.axes)
+        self.require(len(axes) == rank, "C1", f"axes {list(axes)} do not order {rank} axes")
+        return require_axes(self, axes, rank, "C1")
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The data's extents in the new order; C1."""
+        shape, element = self.shape_operand(operand_types, 0)
+        return tensor_type([shape[axis] for axis in self.permutation(len(shape))], element)
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The result's extents in the old order."""
+        if not isinstance(operand_types[0], IncompleteType) or isinstance(result_type, IncompleteType):
+            return operand_types
+        shape, element = self.shape_operand([result_type], 0)
+        extents = dict(zip(self.permutation(len(shape)), shape, strict=True))
+        return [tensor_type([extents[axis] for axis in range(len(shape))], element)]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """The operand in its layout is the result, whose text has the letters in the new order."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        before = layout.text.axes
+        text = Layout(tuple(before[axis] for axis in self.permutation(len(before))))
+        # Not every order is a layout where the text has inner parts.
+        return LayoutRenaming(LayoutPermutation.of(Layout(layout.axes), Layout.parse(str(text))))
+
+
+@register_relay_op
+@irdl_op_definition
+class LayoutTransformOp(RelayOp):
+    """The same tensor in another layout; blocks that are not full are filled with zeros.
+
+    Constraints:
+    - C1: both layouts are well-formed and have the same primal axes.
+    - C2: the data has the rank and inner extents of `src_layout`.
+
+    Example:
+    ```mlir
+    %y = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW16c"}
+        : (tensor<1x64x56x56xf32>) -> tensor<1x4x56x56x16xf32>
+    ```
+
+    """
+
+    name = "relay.layout_transform"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    result = result_def()
+
+    src_layout = string_property()
+    dst_layout = string_property()
+
+    traits = traits_def(Pure())
+
+    @property
+    def layouts(self) -> tuple[Layout, Layout]:
+        """Source and target layout; C1."""
+        try:
+            source, target = Layout.parse(self.src_layout.data), Layout.parse(self.dst_layout.data)
+        except LayoutError as error:
+            self.require(False, "C1", error.message, help=error.help)
+            raise
+        self.require(
+            sorted(source.primal) == sorted(target.primal), "C1", f"layouts {source} and {target} have different axes"
+        )
+        return source, target
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The shape in the target layout, blocks rounded up; C1 and C2."""
+        shape, element = self.shape_operand(operand_types, 0)
+        source, target = self.layouts
+        try:
+            return tensor_type(transform_shape(shape, source, target), element)
+        except LayoutError as error:
+            self.require(False, "C2", error.message, help=error.help)
+            raise
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """The operand in its layout is the result, unless blocks are filled up or cut here."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        source, target = self.layouts
+        if str(source) != str(layout.text):
+            return LayoutRefusal(f"its data is in {source} by its own account, in {layout.text} by that of others")
+        if source.primal_extents(shape_of(self.data.type)) != target.primal_extents(shape_of(self.result.type)):
+            return LayoutRefusal(f"the blocks of {target} are not full")
+        return LayoutRenaming(LayoutPermutation.of(Layout(layout.axes), target))
+
+
+@register_relay_op
+@irdl_op_definition
+class PadOp(RelayOp):
+    """Elements added around the data: `pad_width` lists (before, after) for every axis in one flat array.
+
+    `pad_mode` "constant" fills with the second operand, a scalar; "edge" repeats the outermost element; "reflect"
+    mirrors about it.
+
+    Constraints:
+    - C1: `pad_width` has two numbers for each axis, none negative.
+    - C2: `pad_mode` is "constant", "edge" or "reflect".
+    - C3: the pad value has rank 0 and the data's element type.
+    - C4: "edge" pads no axis of extent 0; "reflect" pads by less than the extent.
+
+    Example:
+    ```mlir
+    %y = relay.nn.pad(%x, %zero) {pad_width = [0, 0, 0, 0, 1, 1, 1, 1]}
+        : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x10x10xf32>
+    ```
+
+    """
+
+    name = "relay.nn.pad"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    pad_value = operand_def()
+    result = result_def()
+
+    pad_width = required_ints_property()
+    pad_mode = string_property("constant")
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept pairs: `((0, 0), (1, 1))`."""
+        width = attributes.get("pad_width")
+        if isinstance(width, (tuple, list)):
+            attributes["pad_width"] = flatten(width)
+        return attributes
+
+    @property
+    def pad_pairs(self) -> tuple[tuple[int, int], ...]:
+        """(before, after) of each axis."""
+        widths = ints(self.pad_width)
+        return tuple(zip(widths[::2], widths[1::2], strict=True))
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """Each extent grown by its padding; C1 to C4."""
+        shape, element = self.shape_operand(operand_types, 0)
+        value, value_element = self.shape_operand(operand_types, 1)
+        widths = ints(self.pad_width)
+        self.require(
+            len(widths) == 2 * len(shape) and all(width >= 0 for width in widths),
+            "C1",
+            f"pad_width must have {2 * len(shape)} numbers that are not negative, found {list(widths)}",
+        )
+        mode = self.pad_mode.data
+        self.require(mode in PAD_MODES, "C2", f"pad_mode must be one of {', '.join(PAD_MODES)}, found {mode!r}")
+        self.require(
+            value == () and value_element == element,
+            "C3",
+            f"the pad value must be tensor<{element}>, found {operand_types[1]}",
+        )
+        for extent, (before, after) in zip(shape, self.pad_pairs, strict=True):
+            self._check_mode(mode, extent, max(before, after))
+        padded = [extent + before + after for extent, (before, after) in zip(shape, self.pad_pairs, strict=True)]
+        return tensor_type(padded, element)
+
+    def _check_mode(self, mode: str, extent: Dim, width: int) -> None:
+        if mode == "constant" or width == 0 or not isinstance(extent, int):
+            return
+        least = 1 if mode == "edge" else width + 1
+        self.require(extent >= least, "C4", f"mode {mode!r} cannot pad an extent of {extent} by {width}")
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The pad value is a scalar of the data's element type."""
+        data, value = operand_types
+        if isinstance(data, IncompleteType) or not isinstance(value, IncompleteType):
+            return operand_types
+        return [data, tensor_type((), self.shape_operand([data], 0)[1])]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where a split axis is padded by whole blocks of the pad value, or not at all."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None, None), None)
+        pairs = dict(zip(layout.primal, self.pad_pairs, strict=True))
+        for letter, pair in pairs.items():
+            factor = layout.factor(letter)
+            if factor is None or pair == (0, 0):
+                continue
+            if self.pad_mode.data != "constant" or any(width % factor for width in pair):
+                return LayoutRefusal(f"layout {layout} splits an axis that is padded by {pair[0]} and {pair[1]}")
+            pairs[letter] = (pair[0] // factor, pair[1] // factor)
+        widths = [number for axis in layout.axes for number in (pairs[axis.letter] if axis.is_primal else (0, 0))]
+        return LayoutDecision((layout, None), layout, {"pad_width": int_array(widths)})

@@ -1,0 +1,181 @@
+"""More unary elementwise operators: tanh, sqrt, rsqrt, log, erf, negative, abs, clip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.properties import float_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+
+
+@register_relay_op
+@irdl_op_definition
+class TanhOp(UnaryElementwiseOp):
+    """The hyperbolic tangent of x, elementwise.
+
+    Constraints:
+    - C1: the element type is a float.
+
+    Example:
+    ```mlir
+    %y = relay.tanh(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.tanh"
+    FLOATS_ONLY: ClassVar[bool] = True
+
+
+@register_relay_op
+@irdl_op_definition
+class SqrtOp(UnaryElementwiseOp):
+    """The square root of x; not a number where x is negative, elementwise.
+
+    Constraints:
+    - C1: the element type is a float.
+
+    Example:
+    ```mlir
+    %y = relay.sqrt(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.sqrt"
+    FLOATS_ONLY: ClassVar[bool] = True
+
+
+@register_relay_op
+@irdl_op_definition
+class RsqrtOp(UnaryElementwiseOp):
+    """`1 / sqrt(x)`, elementwise.
+
+    Constraints:
+    - C1: the element type is a float.
+
+    Example:
+    ```mlir
+    %y = relay.rsqrt(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.rsqrt"
+    FLOATS_ONLY: ClassVar[bool] = True
+
+
+@register_relay_op
+@irdl_op_definition
+class LogOp(UnaryElementwiseOp):
+    """The natural logarithm of x, elementwise.
+
+    Constraints:
+    - C1: the element type is a float.
+
+    Example:
+    ```mlir
+    %y = relay.log(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.log"
+    FLOATS_ONLY: ClassVar[bool] = True
+
+
+@register_relay_op
+@irdl_op_definition
+class ErfOp(UnaryElementwiseOp):
+    """The error function of x, elementwise.
+
+    Constraints:
+    - C1: the element type is a float.
+
+    Example:
+    ```mlir
+    %y = relay.erf(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.erf"
+    FLOATS_ONLY: ClassVar[bool] = True
+
+
+@register_relay_op
+@irdl_op_definition
+class NegativeOp(UnaryElementwiseOp):
+    """`-x`, elementwise.
+
+    Constraints:
+    - C0: one tensor operand; the result has its type.
+
+    Example:
+    ```mlir
+    %y = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.negative"
+
+
+@register_relay_op
+@irdl_op_definition
+class AbsOp(UnaryElementwiseOp):
+    """The absolute value of x, elementwise.
+
+    Constraints:
+    - C0: one tensor operand; the result has its type.
+
+    Example:
+    ```mlir
+    %y = relay.abs(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.abs"
+
+
+@register_relay_op
+@irdl_op_definition
+class ClipOp(UnaryElementwiseOp):
+    """`min(max(x, a_min), a_max)`, elementwise.
+
+    Constraints:
+    - C1: `a_min` is not greater than `a_max`.
+
+    Example:
+    ```mlir
+    %y = relay.clip(%x) {a_min = 0.0, a_max = 6.0} : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.clip"
+
+    a_min = float_property()
+    a_max = float_property()
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept integers as bounds."""
+        for name in ("a_min", "a_max"):
+            bound = attributes.get(name)
+            if isinstance(bound, int):
+                attributes[name] = float(bound)
+        return attributes
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The operand's type; C1."""
+        low, high = self.a_min.value.data, self.a_max.value.data
+        self.require(low <= high, "C1", f"a_min {low} is greater than a_max {high}")
+        return self.tensor_operand(operand_types, 0)

@@ -1,0 +1,1 @@
+"""The language around the operators: constants, tuples, bindings, branches, functions and fused groups."""

@@ -1,0 +1,141 @@
+"""`relay.constant`: an array known at compile time."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    RankedStructure,
+    TensorType,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.relay.core import assembly_format
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.relay.core.types import AnyTensorType, is_static, shape_of, tensor_type
+from xrelay.dialects.relay.structure.weights import Array, WeightAttr
+
+INLINE_LIMIT = 16
+"""Constants of at most this many elements stand in the text; larger ones are weights."""
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """An array known at compile time.
+
+    Small ones stand in the text as `dense<…>`, large ones as `#relay.weight<"name", "key">`, whose bytes live outside.
+
+    Constraints:
+    - C1: the result is a tensor of static shape.
+    - C2: the value is a `dense` attribute of the result type, or a weight.
+    - C3: a weight whose bytes are here has the shape and element type of the result.
+
+    Example:
+    ```mlir
+    %two = relay.constant dense<2.0> : tensor<f32>
+    %w = relay.constant #relay.weight<"conv1.w", "9f2c"> : tensor<64x3x7x7xf32>
+    ```
+
+    """
+
+    name = "relay.constant"
+
+    value = prop_def(Attribute)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure(), ConstantLike())
+
+    def __init__(self, value: Attribute, result_type: Attribute):
+        super().__init__(properties={"value": value}, result_types=[result_type])
+
+    @staticmethod
+    def of(array: ArrayLike, name: str = "constant") -> ConstantOp:
+        """The constant holding `array`: inline when small, else a weight called `name`."""
+        values: Array = np.asarray(array)
+        type = tensor_type(values.shape, element_type(values.dtype))
+        value = dense_of(values, type) if values.size <= INLINE_LIMIT else WeightAttr.of(name, values)
+        # Programs have as many constants as layers, and xDSL's constructor looks at all that an op may consist of.
+        return ConstantOp.create(properties={"value": value}, result_types=[type])
+
+    @property
+    def array(self) -> Array:
+        """The value as a numpy array, not to be written to; raises `UnresolvedWeightError` where it is not here."""
+        if isinstance(self.value, WeightAttr):
+            return self.value.data.array
+        return array_of(cast(DenseIntOrFPElementsAttr, self.value))
+
+    def verify_(self) -> None:
+        """Check C1 to C3."""
+        type = self.result.type
+        if not is_static(type):
+            raise VerifyException(f"[{self.name} C1] the result must have a static shape, found {type}")
+        if isinstance(self.value, WeightAttr):
+            self._verify_weight(self.value, type)
+        elif not isinstance(self.value, DenseIntOrFPElementsAttr) or self.value.get_type() != type:
+            raise VerifyException(f"[{self.name} C2] value {self.value} is neither dense of type {type} nor a weight")
+
+    def _verify_weight(self, weight: WeightAttr, type: AnyTensorType) -> None:
+        if not weight.data.is_resolved:
+            return
+        array = weight.data.array
+        if array.shape != shape_of(type) or array.dtype != numpy_dtype(type.element_type):
+            raise VerifyException(
+                f"[{self.name} C3] weight {weight.data.name!r} is {array.dtype}{list(array.shape)}, result is {type}"
+            )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        """Parse `dense<…> : T` or `#relay.weight<…> : T`, with an optional attribute dictionary in front."""
+        attributes = assembly_format.parse_attributes(parser)
+        value = parser.parse_attribute()
+        if isinstance(value, DenseIntOrFPElementsAttr):
+            op = cls(value, value.get_type())
+        else:
+            parser.parse_punctuation(":")
+            op = cls(value, parser.parse_type())
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads; a dense value prints its own type."""
+        assembly_format.print_attributes(printer, self.attributes)
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+        if not isinstance(self.value, DenseIntOrFPElementsAttr):
+            printer.print_string(" : ")
+            printer.print_attribute(self.result.type)
+
+
+def dense_of(array: Array, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
+    """The `dense` attribute of `type` with the elements of `array`."""
+    # xDSL keeps a true i1 as a byte of ones, numpy as a byte of value one.
+    stored = array.astype(np.uint8) * 0xFF if array.dtype == np.bool_ else array
+    return _dense_scalar(stored.tobytes(), type) if stored.ndim == 0 else _dense(stored.tobytes(), type)
+
+
+def _dense(data: bytes, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
+    return DenseIntOrFPElementsAttr(cast(RankedStructure[IntegerType | AnyFloat], type), BytesAttr(data))
+
+
+_dense_scalar = lru_cache(maxsize=4096)(_dense)
+"""Scalars are few, an epsilon for every normalization above all."""
+
+
+def array_of(dense: DenseIntOrFPElementsAttr) -> Array:
+    """The elements of a `dense` attribute as a numpy array of its shape."""
+    dtype = numpy_dtype(dense.get_element_type())
+    if dtype == np.bool_:
+        return (np.frombuffer(dense.data.data, np.uint8) != 0).reshape(dense.get_shape())
+    return np.frombuffer(dense.data.data, dtype).reshape(dense.get_shape())

@@ -1,0 +1,189 @@
+"""`relay.let` and `relay.if`: where values are computed.
+
+A function says in `relay.form` how position is to be read:
+
+- `dataflow` (the default): position means nothing. A pure op runs at most once and only when its value is needed, in
+  whatever region it stands; so an op before a `relay.if` that one branch alone uses runs only in that branch.
+- `bbnf`, basic block normal form: every op stands in the block where all its uses meet, and runs when that block does.
+- `anf`, A-normal form: as bbnf, and every value is named by a `relay.let`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import StringAttr, TensorType, TupleType, i1
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    region_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.relay.core import assembly_format
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import string_property
+from xrelay.dialects.relay.core.types import IncompleteType, is_complete, shape_of
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
+
+FORM_ATTRIBUTE = "relay.form"
+"""Function attribute: `"dataflow"`, `"bbnf"` or `"anf"` (see the module's docstring)."""
+
+FORMS = ("dataflow", "bbnf", "anf")
+"""What `relay.form` may say; a function without it is in dataflow form."""
+
+
+@irdl_op_definition
+class LetOp(RelayOp):
+    """A value bound to a name: Relay's `let %v = value; …`, flat, its body being the rest of the block.
+
+    Fusion and other rewrites of the graph do not look through it; passes to and from A-normal form make and remove it.
+
+    Constraints:
+    - C0: the result has the operand's type.
+
+    Example:
+    ```mlir
+    %v = relay.let "v" = %e : tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.let"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    INFERS_FROM_INCOMPLETE: ClassVar[bool] = True
+
+    value = operand_def()
+    result = result_def()
+
+    variable = string_property()
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The value's type."""
+        return operand_types[0]
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The result's type."""
+        return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """A name goes with any layout of its value."""
+        if isinstance(self.value.type, TupleType):
+            return LayoutRefusal("a let binding of a tuple keeps the layouts of its fields")
+        return LayoutDecision((layouts[0],), layouts[0])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LetOp:
+        """Parse `"v" = %e : T`, with an optional attribute dictionary in front."""
+        attributes = assembly_format.parse_attributes(parser)
+        variable = parser.parse_str_literal("the variable's name")
+        parser.parse_punctuation("=")
+        unresolved = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        return cls.create(
+            operands=[parser.resolve_operand(unresolved, type)],
+            result_types=[type],
+            properties={"variable": StringAttr(variable)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        assembly_format.print_attributes(printer, self.attributes)
+        printer.print_string(" ")
+        printer.print_string_literal(self.variable.data)
+        printer.print_string(" = ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class IfOp(IRDLOperation):
+    """One of two values: that of the first region where the condition is true, else that of the second.
+
+    Only the chosen region is evaluated. The regions use values from around them freely.
+
+    Constraints:
+    - C1: the condition is a tensor of rank 0 and element type i1.
+    - C2: each region is one block without arguments that ends in `relay.yield`.
+    - C3: both regions yield the result's type.
+
+    Example:
+    ```mlir
+    %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
+      %n = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      relay.yield %n : tensor<4xf32>
+    } else {
+      relay.yield %x : tensor<4xf32>
+    }
+    ```
+
+    """
+
+    name = "relay.if"
+
+    condition = operand_def()
+    result = result_def()
+    true_region = region_def("single_block")
+    false_region = region_def("single_block")
+
+    traits = traits_def(RecursiveMemoryEffect(), EndsInYield())
+
+    def __init__(
+        self, condition: SSAValue | Operation, result_type: Attribute, true_region: Region, false_region: Region
+    ):
+        super().__init__(operands=[condition], result_types=[result_type], regions=[true_region, false_region])
+
+    def verify_(self) -> None:
+        """Check C1 to C3."""
+        type = self.condition.type
+        if is_complete(type) and not (
+            isinstance(type, TensorType) and shape_of(type) == () and type.element_type == i1
+        ):
+            raise VerifyException(f"[{self.name} C1] the condition must be tensor<i1>, found {type}")
+        for region in (self.true_region, self.false_region):
+            verify_yield(self, region, self.result.type, arguments=0)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IfOp:
+        """Parse `%c : tensor<i1> -> T {…} else {…}`, with optional `attributes {…}` before the regions."""
+        unresolved = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        condition = parser.resolve_operand(unresolved, parser.parse_type())
+        parser.parse_punctuation("->")
+        result_type = parser.parse_type()
+        attributes = assembly_format.parse_attributes_keyword(parser)
+        true_region = parser.parse_region()
+        parser.parse_keyword("else")
+        op = cls(condition, result_type, true_region, parser.parse_region())
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        printer.print_ssa_value(self.condition)
+        printer.print_string(" : ")
+        printer.print_attribute(self.condition.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+        assembly_format.print_attributes_keyword(printer, self.attributes)
+        printer.print_string(" ")
+        printer.print_region(self.true_region)
+        printer.print_string(" else ")
+        printer.print_region(self.false_region)

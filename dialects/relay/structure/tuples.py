@@ -1,0 +1,98 @@
+"""`relay.tuple` and `relay.tuple_get_item`: several values as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, TypeAttribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def, var_operand_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.types import IncompleteType
+
+
+@irdl_op_definition
+class TupleOp(RelayOp):
+    """The tuple of its operands.
+
+    Constraints: none.
+
+    Example:
+    ```mlir
+    %t = relay.tuple(%x, %y) : (tensor<4xf32>, tensor<8xf32>) -> tuple<tensor<4xf32>, tensor<8xf32>>
+    ```
+
+    """
+
+    name = "relay.tuple"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.TUPLE
+    INFERS_FROM_INCOMPLETE: ClassVar[bool] = True
+
+    fields = var_operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The tuple of the operands' types."""
+        return TupleType(tuple(cast(TypeAttribute, type) for type in operand_types))
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The result's fields."""
+        if not isinstance(result_type, TupleType) or len(result_type.types) != len(operand_types):
+            return operand_types
+        return list(result_type.types)
+
+
+@irdl_op_definition
+class TupleGetItemOp(RelayOp):
+    """Field number `index` of a tuple.
+
+    Constraints:
+    - C1: the operand is a tuple.
+    - C2: it has a field `index`.
+
+    Example:
+    ```mlir
+    %x = relay.tuple_get_item(%t) {index = 1} : (tuple<tensor<4xf32>, tensor<8xf32>>) -> tensor<8xf32>
+    ```
+
+    """
+
+    name = "relay.tuple_get_item"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    INFERS_FROM_INCOMPLETE: ClassVar[bool] = True
+
+    data = operand_def()
+    result = result_def()
+
+    index = int_property()
+
+    traits = traits_def(Pure())
+
+    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+        """The field's type; C1 and C2."""
+        type = operand_types[0]
+        if isinstance(type, IncompleteType):
+            return type
+        if not isinstance(type, TupleType):
+            self.require(False, "C1", f"the operand must be a tuple, found {type}")
+            return type
+        index = self.index.value.data
+        self.require(0 <= index < len(type.types), "C2", f"field {index} of a tuple of {len(type.types)}")
+        return type.types.data[index]
+
+    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+        """The tuple's type with this field known."""
+        type, index = operand_types[0], self.index.value.data
+        if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
+            return operand_types
+        fields = list(type.types)
+        if isinstance(fields[index], IncompleteType):
+            fields[index] = cast(TypeAttribute, result_type)
+        return [TupleType(tuple(fields))]

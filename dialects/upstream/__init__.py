@@ -1,0 +1,1 @@
+"""Dialects of xDSL in the form that upstream MLIR gives them, where xDSL says less."""

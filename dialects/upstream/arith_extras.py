@@ -1,0 +1,247 @@
+"""The arith ops that xDSL defines for scalars alone, in their full upstream form: vectors compare, select and convert.
+
+xDSL's `arith.cmpf` of two vectors yields one `i1`, and its casts and `arith.select` refuse vectors. The classes here
+have the upstream names and syntax, subclass xDSL's where there is one (so patterns and folders written for those
+apply), and stand in their place in `ARITH`. Python code that builds ops on vectors uses these classes.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType, VectorType, i1
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.printer import Printer
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.upstream.arith_casts import (
+    BOOLEANS,
+    FLOATS,
+    INTEGERS,
+    ExtSIOp,
+    ExtUIOp,
+    FPToSIOp,
+    FPToUIOp,
+    IndexCastOp,
+    IndexCastUIOp,
+    SIToFPOp,
+    TruncIOp,
+    UIToFPOp,
+    check_same_shape,
+    element_type,
+    with_element,
+)
+from xrelay.dialects.upstream.replacing import replace_ops
+
+__all__ = [
+    "ARITH",
+    "BOOLEANS",
+    "CmpfOp",
+    "CmpiOp",
+    "ExtSIOp",
+    "ExtUIOp",
+    "FPToSIOp",
+    "FPToUIOp",
+    "IndexCastOp",
+    "IndexCastUIOp",
+    "SIToFPOp",
+    "SelectOp",
+    "TruncIOp",
+    "UIToFPOp",
+    "element_type",
+    "with_element",
+]
+
+
+def _predicate(name: int | str, names: list[str]) -> IntegerAttr:
+    """The predicate attribute for a mnemonic such as `slt`, or for its number."""
+    if isinstance(name, str):
+        if name not in names:
+            raise VerifyException(f"{name!r} is no comparison; use one of {', '.join(names)}")
+        name = names.index(name)
+    return IntegerAttr(name, 64)
+
+
+@irdl_op_definition
+class CmpiOp(arith.CmpiOp):
+    """Compares integers element by element; the result is `i1`, or a vector of `i1` of the shape of the operands.
+
+    C1: result and operands have the same shape.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xi32>
+    %0 = arith.cmpi slt, %a, %a : vector<8xi32>
+    ```
+    """
+
+    name = "arith.cmpi"
+    predicate = prop_def(IntegerAttr)
+    lhs = operand_def(INTEGERS)
+    rhs = operand_def(INTEGERS)
+    result = result_def(BOOLEANS)
+
+    def __init__(self, operand1: Operation | SSAValue, operand2: Operation | SSAValue, arg: int | str):
+        lhs, rhs = SSAValue.get(operand1), SSAValue.get(operand2)
+        IRDLOperation.__init__(
+            self,
+            operands=[lhs, rhs],
+            result_types=[with_element(lhs.type, i1)],
+            properties={"predicate": _predicate(arg, arith.CMPI_COMPARISON_OPERATIONS)},
+        )
+
+    def verify_(self) -> None:
+        """Check C1."""
+        check_same_shape(self, self.lhs.type, self.result.type)
+
+
+class _CompareWithItself(RewritePattern):
+    """`arith.cmpi sle, %a, %a : vector<4xi32>` → `arith.constant dense<true>`; a comparison `slt` gives false."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CmpiOp, rewriter: PatternRewriter) -> None:
+        """Replace the comparison of a value with itself by a constant."""
+        if op.lhs is not op.rhs:
+            return
+        holds = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data] in ("eq", "sle", "sge", "ule", "uge")
+        value: IntegerAttr | DenseIntOrFPElementsAttr = IntegerAttr.from_bool(holds)
+        if isa(op.result.type, VectorType[IntegerType]):
+            value = DenseIntOrFPElementsAttr.from_list(op.result.type, [int(holds)])
+        rewriter.replace(op, arith.ConstantOp(value))
+
+
+class _CanonicalizeComparison(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return (_CompareWithItself(),)
+
+
+# xDSL's trait makes an i1 of a vector's comparison with itself, and traits of a base class cannot be overridden.
+CmpiOp.traits = traits_def(Pure(), _CanonicalizeComparison())
+
+
+@irdl_op_definition
+class CmpfOp(arith.CmpfOp):
+    """Compares floats element by element; the result is `i1`, or a vector of `i1` of the shape of the operands.
+
+    C1: result and operands have the same shape.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xf32>
+    %0 = arith.cmpf olt, %a, %a : vector<8xf32>
+    ```
+    """
+
+    name = "arith.cmpf"
+    predicate = prop_def(IntegerAttr)
+    lhs = operand_def(FLOATS)
+    rhs = operand_def(FLOATS)
+    fastmath = prop_def(arith.FastMathFlagsAttr, default_value=arith.FastMathFlagsAttr("none"))
+    result = result_def(BOOLEANS)
+
+    def __init__(
+        self,
+        operand1: Operation | SSAValue,
+        operand2: Operation | SSAValue,
+        arg: int | str,
+        fastmath: arith.FastMathFlagsAttr = arith.FastMathFlagsAttr("none"),  # noqa: B008  an immutable attribute
+    ):
+        lhs, rhs = SSAValue.get(operand1), SSAValue.get(operand2)
+        IRDLOperation.__init__(
+            self,
+            operands=[lhs, rhs],
+            result_types=[with_element(lhs.type, i1)],
+            properties={"predicate": _predicate(arg, arith.CMPF_COMPARISON_OPERATIONS), "fastmath": fastmath},
+        )
+
+    def verify_(self) -> None:
+        """Check C1."""
+        check_same_shape(self, self.lhs.type, self.result.type)
+
+
+@irdl_op_definition
+class SelectOp(arith.SelectOp):
+    """Chooses between two values by an `i1`, or element by element by a vector of `i1`.
+
+    C1: a vector condition has the shape of the values.
+
+    ```mlir
+    %c, %a = "test.op"() : () -> (vector<8xi1>, vector<8xf32>)
+    %0 = arith.select %c, %a, %a : vector<8xi1>, vector<8xf32>
+    ```
+    """
+
+    name = "arith.select"
+    _T: ClassVar = VarConstraint("_T", AnyAttr())
+    cond = operand_def(BOOLEANS)
+    lhs = operand_def(_T)
+    rhs = operand_def(_T)
+    result = result_def(_T)
+    assembly_format = None
+
+    def verify_(self) -> None:
+        """Check C1."""
+        if isinstance(self.cond.type, VectorType):
+            check_same_shape(self, self.cond.type, self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SelectOp:
+        """Parse `%c, %a, %b : [condition type,] type`."""
+        position = parser.pos
+        names = [parser.parse_unresolved_operand()]
+        for _ in range(2):
+            parser.parse_punctuation(",")
+            names.append(parser.parse_unresolved_operand())
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        condition, type_ = i1, parser.parse_type()
+        if parser.parse_optional_punctuation(","):
+            condition, type_ = type_, parser.parse_type()
+        op = cls(*parser.resolve_operands(names, [condition, type_, type_], position))
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print `%c, %a, %b : [condition type,] type`."""
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        if isinstance(self.cond.type, VectorType):
+            printer.print_attribute(self.cond.type)
+            printer.print_string(", ")
+        printer.print_attribute(self.result.type)
+
+
+ARITH = replace_ops(
+    arith.Arith,
+    [
+        CmpiOp,
+        CmpfOp,
+        SelectOp,
+        FPToSIOp,
+        FPToUIOp,
+        SIToFPOp,
+        UIToFPOp,
+        TruncIOp,
+        ExtSIOp,
+        ExtUIOp,
+        IndexCastOp,
+        IndexCastUIOp,
+    ],
+)
+"""The arith dialect, its scalar-only ops replaced by those above."""

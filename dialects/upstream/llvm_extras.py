@@ -1,0 +1,386 @@
+"""The llvm dialect with what xDSL lacks of it: loop annotations, `extractelement`, `poison`, vector compares and casts.
+
+Names and syntax are upstream's. `LLVM` is xDSL's dialect with these in it; intrinsics without an op of their own
+(masked loads and stores, `maximum`, integer reductions, `memcpy`, …) are `llvm.call_intrinsic` with the full name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    AnyFloatConstr,
+    IntegerAttr,
+    IntegerType,
+    SignlessIntegerConstraint,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    EqAttrConstraint,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    base,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.upstream.arith_extras import BOOLEANS, with_element
+from xrelay.dialects.upstream.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
+from xrelay.dialects.upstream.replacing import replace_ops
+
+__all__ = [
+    "LLVM",
+    "LOOP_ANNOTATION",
+    "CmpXchgOp",
+    "ExtractElementOp",
+    "FCmpOp",
+    "FPToSIOp",
+    "FPToUIOp",
+    "LoopAnnotationAttr",
+    "MaskedLoadOp",
+    "MaskedStoreOp",
+    "PoisonOp",
+    "SelectOp",
+    "UIToFPOp",
+    "ZeroOp",
+]
+
+_FLOATS = AnyFloatConstr | VectorType.constr(AnyFloatConstr)
+_INTEGERS = SignlessIntegerConstraint | VectorType.constr(SignlessIntegerConstraint)
+
+
+@irdl_op_definition
+class FCmpOp(llvm.FCmpOp):
+    """Compares floats, or vectors of floats element by element.
+
+    C1: the result is `i1`, in a vector of the operands' shape where they are vectors.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xf32>
+    %0 = llvm.fcmp "olt" %a, %a : vector<8xf32>
+    ```
+    """
+
+    name = "llvm.fcmp"
+    T: ClassVar = VarConstraint("T", _FLOATS)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    res = result_def(BOOLEANS)
+    predicate = prop_def(IntegerAttr)
+    fastmathFlags = prop_def(llvm.FastMathAttr, default_value=llvm.FastMathAttr(None))  # noqa: N815  upstream's name
+
+    def __init__(
+        self,
+        lhs: Operation | SSAValue,
+        rhs: Operation | SSAValue,
+        predicate: str | IntegerAttr[IntegerType],
+        attributes: Mapping[str, Attribute] | None = None,
+        fast_math: llvm.FastMathAttr | None = None,
+    ):
+        if isinstance(predicate, str):
+            predicate = IntegerAttr(llvm.FCmpPredicateFlag(predicate).to_int(), 64)
+        IRDLOperation.__init__(
+            self,
+            operands=[lhs, rhs],
+            result_types=[with_element(SSAValue.get(lhs).type, i1)],
+            attributes={} if attributes is None else dict(attributes),
+            properties={"predicate": predicate, "fastmathFlags": fast_math or llvm.FastMathAttr(None)},
+        )
+
+    def verify_(self) -> None:
+        """Check C1."""
+        if self.res.type != with_element(self.lhs.type, i1):
+            raise VerifyException(f"[llvm.fcmp C1] {self.lhs.type} compares to {self.res.type}")
+
+
+@irdl_op_definition
+class SelectOp(llvm.SelectOp):
+    """Chooses between two values by an `i1`, or element by element by a vector of `i1`.
+
+    C1: a vector condition has the shape of the values.
+
+    ```mlir
+    %c, %a = "test.op"() : () -> (vector<8xi1>, vector<8xf32>)
+    %0 = llvm.select %c, %a, %a : vector<8xi1>, vector<8xf32>
+    ```
+    """
+
+    name = "llvm.select"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    cond = operand_def(BOOLEANS)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    res = result_def(T)
+    fastmathFlags = prop_def(llvm.FastMathAttr, default_value=llvm.FastMathAttr(None))  # noqa: N815  upstream's name
+
+    assembly_format = None  # the inherited `parse` and `print` follow xDSL's
+
+    def verify_(self) -> None:
+        """Check C1."""
+        if isinstance(self.cond.type, VectorType) and self.cond.type != with_element(self.res.type, i1):
+            raise VerifyException(f"[llvm.select C1] {self.cond.type} cannot choose between {self.res.type}")
+
+
+@irdl_op_definition
+class ExtractElementOp(IRDLOperation):
+    """One element of a vector; poison where the index is out of range.
+
+    ```mlir
+    %v, %i = "test.op"() : () -> (vector<8xf32>, i64)
+    %0 = llvm.extractelement %v[%i : i64] : vector<8xf32>
+    ```
+    """
+
+    name = "llvm.extractelement"
+
+    ELEMENT: ClassVar = VarConstraint("ELEMENT", AnyAttr())
+    vector = operand_def(VectorType.constr(ELEMENT))
+    position = operand_def(SignlessIntegerConstraint)
+    res = result_def(ELEMENT)
+
+    assembly_format = "$vector `[` $position `:` type($position) `]` attr-dict `:` type($vector)"
+    traits = traits_def(NoMemoryEffect())
+
+    def __init__(self, vector: SSAValue | Operation, position: SSAValue | Operation):
+        type_ = SSAValue.get(vector).type
+        if not isinstance(type_, VectorType):
+            raise VerifyException(f"llvm.extractelement takes a vector, not {type_}")
+        super().__init__(operands=[vector, position], result_types=[type_.element_type])
+
+
+@irdl_op_definition
+class PoisonOp(IRDLOperation):
+    """A poison value: whatever depends on it is undefined.
+
+    ```mlir
+    %0 = llvm.mlir.poison : vector<8xf32>
+    ```
+    """
+
+    name = "llvm.mlir.poison"
+
+    res = result_def()
+
+    assembly_format = "attr-dict `:` type($res)"
+    traits = traits_def(NoMemoryEffect())
+
+    def __init__(self, type_: Attribute):
+        super().__init__(result_types=[type_])
+
+
+@irdl_op_definition
+class MaskedLoadOp(IRDLOperation):
+    """Loads the lanes that `mask` has on; the others are those of `pass_thru` and touch no memory.
+
+    ```mlir
+    %p, %m, %v = "test.op"() : () -> (!llvm.ptr, vector<8xi1>, vector<8xi8>)
+    %0 = llvm.intr.masked.load %p, %m, %v {alignment = 1 : i32} : (!llvm.ptr, vector<8xi1>, vector<8xi8>)
+        -> vector<8xi8>
+    ```
+    """
+
+    name = "llvm.intr.masked.load"
+
+    V: ClassVar = VarConstraint("V", base(VectorType))
+    data = operand_def(llvm.LLVMPointerType)
+    mask = operand_def(VectorType.constr(EqAttrConstraint(i1)))
+    pass_thru = operand_def(V)
+    res = result_def(V)
+    alignment = prop_def(IntegerAttr)
+
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, data: SSAValue, mask: SSAValue, pass_thru: SSAValue, alignment: int):
+        super().__init__(
+            operands=[data, mask, pass_thru],
+            result_types=[pass_thru.type],
+            properties={"alignment": IntegerAttr(alignment, 32)},
+        )
+
+
+@irdl_op_definition
+class MaskedStoreOp(IRDLOperation):
+    """Stores the lanes that `mask` has on; the others touch no memory.
+
+    ```mlir
+    %p, %m, %v = "test.op"() : () -> (!llvm.ptr, vector<8xi1>, vector<8xi32>)
+    llvm.intr.masked.store %v, %p, %m {alignment = 4 : i32} : vector<8xi32>, vector<8xi1> into !llvm.ptr
+    ```
+    """
+
+    name = "llvm.intr.masked.store"
+
+    value = operand_def(VectorType)
+    data = operand_def(llvm.LLVMPointerType)
+    mask = operand_def(VectorType.constr(EqAttrConstraint(i1)))
+    alignment = prop_def(IntegerAttr)
+
+    assembly_format = "operands attr-dict `:` type($value) `,` type($mask) `into` type($data)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def __init__(self, value: SSAValue, data: SSAValue, mask: SSAValue, alignment: int):
+        super().__init__(operands=[value, data, mask], properties={"alignment": IntegerAttr(alignment, 32)})
+
+
+@irdl_op_definition
+class CmpXchgOp(IRDLOperation):
+    """Atomically: `*ptr == cmp ? (*ptr = val)`; gives the old value and whether it was stored. Monotonic ordering.
+
+    ```mlir
+    %p, %a, %b = "test.op"() : () -> (!llvm.ptr, i32, i32)
+    %0 = llvm.cmpxchg %p, %a, %b monotonic monotonic : !llvm.ptr, i32
+    ```
+    """
+
+    name = "llvm.cmpxchg"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    ptr = operand_def(llvm.LLVMPointerType)
+    cmp = operand_def(T)
+    val = operand_def(T)
+    res = result_def(llvm.LLVMStructType)
+    success_ordering = prop_def(IntegerAttr)
+    failure_ordering = prop_def(IntegerAttr)
+
+    def __init__(self, ptr: SSAValue, cmp: SSAValue, val: SSAValue):
+        monotonic = IntegerAttr(2, 64)
+        super().__init__(
+            operands=[ptr, cmp, val],
+            result_types=[llvm.LLVMStructType.from_type_list([val.type, i1])],
+            properties={"success_ordering": monotonic, "failure_ordering": monotonic},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CmpXchgOp:
+        """Parse `%ptr, %cmp, %val monotonic monotonic : type, type`."""
+        position = parser.pos
+        names = [parser.parse_unresolved_operand()]
+        for _ in range(2):
+            parser.parse_punctuation(",")
+            names.append(parser.parse_unresolved_operand())
+        for _ in range(2):
+            parser.parse_keyword("monotonic")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        pointer = parser.parse_type()
+        parser.parse_punctuation(",")
+        value = parser.parse_type()
+        op = cls(*parser.resolve_operands(names, [pointer, value, value], position))
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print `%ptr, %cmp, %val monotonic monotonic : type, type`."""
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_string(" monotonic monotonic")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list((self.ptr.type, self.val.type), printer.print_attribute)
+
+
+class _Cast(IRDLOperation):
+    assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
+    traits = traits_def(NoMemoryEffect())
+
+    def __init__(self, arg: SSAValue | Operation, type_: Attribute):
+        super().__init__(operands=[arg], result_types=[type_])
+
+
+@irdl_op_definition
+class FPToSIOp(_Cast):
+    """Rounds floats toward zero to signed integers; poison where they do not fit.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xf32>
+    %0 = llvm.fptosi %a : vector<8xf32> to vector<8xi32>
+    ```
+    """
+
+    name = "llvm.fptosi"
+    arg = operand_def(_FLOATS)
+    res = result_def(_INTEGERS)
+
+
+@irdl_op_definition
+class FPToUIOp(_Cast):
+    """Rounds floats toward zero to unsigned integers; poison where they do not fit.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xf32>
+    %0 = llvm.fptoui %a : vector<8xf32> to vector<8xi32>
+    ```
+    """
+
+    name = "llvm.fptoui"
+    arg = operand_def(_FLOATS)
+    res = result_def(_INTEGERS)
+
+
+@irdl_op_definition
+class UIToFPOp(_Cast):
+    """Unsigned integers as floats, rounded to nearest.
+
+    ```mlir
+    %a = "test.op"() : () -> vector<8xi32>
+    %0 = llvm.uitofp %a : vector<8xi32> to vector<8xf32>
+    ```
+    """
+
+    name = "llvm.uitofp"
+    arg = operand_def(_INTEGERS)
+    res = result_def(_FLOATS)
+
+
+@irdl_op_definition
+class ZeroOp(IRDLOperation):
+    """The zero of any type of the dialect: null, an aggregate of zeros, zero.
+
+    ```mlir
+    %0 = llvm.mlir.zero : !llvm.ptr
+    ```
+    """
+
+    name = "llvm.mlir.zero"
+
+    res = result_def()
+
+    assembly_format = "attr-dict `:` type($res)"
+    traits = traits_def(NoMemoryEffect())
+
+    def __init__(self, type_: Attribute):
+        super().__init__(result_types=[type_])
+
+
+LLVM = replace_ops(
+    llvm.LLVM,
+    [
+        CmpXchgOp,
+        ExtractElementOp,
+        FCmpOp,
+        FPToSIOp,
+        FPToUIOp,
+        MaskedLoadOp,
+        MaskedStoreOp,
+        PoisonOp,
+        SelectOp,
+        UIToFPOp,
+        ZeroOp,
+    ],
+    [LoopAnnotationAttr],
+)
+"""The llvm dialect with the ops and attributes above."""

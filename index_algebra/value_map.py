@@ -1,0 +1,130 @@
+"""Affine expressions over SSA values: what an access, a binding or a tile base is while it is being computed with.
+
+In the IR these are an `AffineMapAttr` with as many dimensions as operands. `ValueMap` is the same as a Python value,
+always canonical: each operand once, numbered in the order of its first appearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
+
+from xrelay.index_algebra.affine_bounds import Box, simplify, substitute
+
+
+@dataclass(frozen=True)
+class ValueMap:
+    """`exprs[k]` over dimensions, where dimension `d` is `operands[d]`. Build with `ValueMap.make`."""
+
+    exprs: tuple[AffineExpr, ...]
+    operands: tuple[SSAValue, ...]
+
+    @staticmethod
+    def make(exprs: Iterable[AffineExpr], operands: Sequence[SSAValue]) -> ValueMap:
+        """Canonical: equal operands merged, unused ones dropped, the rest numbered by first appearance."""
+        kept: dict[SSAValue, int] = {}
+        renumbered = tuple(_renumber(expr, operands, kept) for expr in exprs)
+        return ValueMap(renumbered, tuple(kept))
+
+    @staticmethod
+    def from_attr(attr: AffineMapAttr, operands: Sequence[SSAValue]) -> ValueMap:
+        """The map of an op; symbols count after dimensions."""
+        dims = attr.data.num_dims
+        exprs = [_symbols_as_dims(expr, dims) for expr in attr.data.results]
+        return ValueMap.make(exprs, operands)
+
+    @staticmethod
+    def identity(values: Sequence[SSAValue]) -> ValueMap:
+        """One expression per value: the value itself."""
+        return ValueMap.make([AffineDimExpr(k) for k in range(len(values))], values)
+
+    @staticmethod
+    def constant(*values: int) -> ValueMap:
+        """Expressions without operands."""
+        return ValueMap(tuple(AffineConstantExpr(value) for value in values), ())
+
+    def attr(self) -> AffineMapAttr:
+        """The map as an op stores it, beside `operands`."""
+        return AffineMapAttr(AffineMap(len(self.operands), 0, self.exprs))
+
+    def __len__(self) -> int:
+        return len(self.exprs)
+
+    def __getitem__(self, position: int) -> ValueMap:
+        """The map with the one expression at `position`."""
+        return ValueMap.make((self.exprs[position],), self.operands)
+
+    def select(self, positions: Iterable[int]) -> ValueMap:
+        """The map with the expressions at `positions`, in that order."""
+        return ValueMap.make([self.exprs[p] for p in positions], self.operands)
+
+    def substitute(self, replacements: Mapping[SSAValue, ValueMap]) -> ValueMap:
+        """Each operand that is a key replaced by the one expression of its `ValueMap`."""
+        space = Space(self.operands)
+        mapping = {
+            d: space.lift(replacements[value])[0] for d, value in enumerate(self.operands) if value in replacements
+        }
+        if not mapping:
+            return self
+        return ValueMap.make([substitute(expr, mapping) for expr in self.exprs], space.values)
+
+    def simplified(self, box: Mapping[SSAValue, tuple[int, int]] | None = None) -> ValueMap:
+        """Every expression simplified, with the intervals of operands where `box` gives them."""
+        intervals: Box = () if box is None else [box.get(value) for value in self.operands]
+        return ValueMap.make([simplify(expr, intervals) for expr in self.exprs], self.operands)
+
+
+class Space:
+    """A growing list of values that expressions of several maps are brought onto."""
+
+    values: list[SSAValue]
+    _positions: dict[SSAValue, int]
+
+    def __init__(self, values: Iterable[SSAValue] = ()):
+        self.values, self._positions = [], {}
+        for value in values:
+            self.position(value)
+
+    def position(self, value: SSAValue) -> int:
+        """The dimension that stands for `value`, appended if new."""
+        if value not in self._positions:
+            self._positions[value] = len(self.values)
+            self.values.append(value)
+        return self._positions[value]
+
+    def lift(self, value_map: ValueMap) -> tuple[AffineExpr, ...]:
+        """The expressions of `value_map` over this space."""
+        renaming = {d: AffineDimExpr(self.position(value)) for d, value in enumerate(value_map.operands)}
+        return tuple(substitute(expr, renaming) for expr in value_map.exprs)
+
+
+def join_maps(maps: Sequence[ValueMap]) -> ValueMap:
+    """One map with the expressions of all, over the union of their operands."""
+    space = Space()
+    exprs = [expr for value_map in maps for expr in space.lift(value_map)]
+    return ValueMap.make(exprs, space.values)
+
+
+def _symbols_as_dims(expr: AffineExpr, dims: int) -> AffineExpr:
+    match expr:
+        case AffineSymExpr(position=position):
+            return AffineDimExpr(dims + position)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
+            return AffineBinaryOpExpr(kind, _symbols_as_dims(lhs, dims), _symbols_as_dims(rhs, dims))
+        case _:
+            return expr
+
+
+def _renumber(expr: AffineExpr, operands: Sequence[SSAValue], kept: dict[SSAValue, int]) -> AffineExpr:
+    match expr:
+        case AffineDimExpr(position=position):
+            return AffineDimExpr(kept.setdefault(operands[position], len(kept)))
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
+            left = _renumber(lhs, operands, kept)
+            return AffineBinaryOpExpr(kind, left, _renumber(rhs, operands, kept))
+        case _:
+            return expr

@@ -1,1 +1,0 @@
-"""Facts about relay programs that rewrites decide by: op patterns, the post-dominator tree, fusion groups."""

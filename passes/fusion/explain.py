@@ -1,0 +1,149 @@
+"""Fusion as a user sees it: the kernels of a module, and for every op why it is in its kernel.
+
+`explain_fusion` fuses the module that it is given and keeps what the partition found, under the names that the kernels
+got. All of it is data; `explain_story.py` tells it in words, `explain_formats.py` writes it as JSON and as a graph.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xrelay.dialects.locations import format_location
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.passes.fusion.decision import FusionDecision
+from xrelay.passes.fusion.forward_graph import ForwardGraph
+from xrelay.passes.fusion.fuse_ops import FunctionFusion, fuse_module
+from xrelay.passes.fusion.hints import hint_of, names_of
+from xrelay.passes.fusion.op_patterns import is_fusable_scalar
+from xrelay.passes.fusion.partition import FusionOptions, Partition
+
+
+@dataclass(frozen=True)
+class ExplainedOp:
+    """An op of a function: node `node` of its forward graph."""
+
+    node: int
+    operator: str
+    """Relay's name, e.g. `nn.relu`."""
+    value: str | None
+    """The name of the result in the text."""
+    places: tuple[str, ...]
+    """The source locations the op comes from."""
+    hint: str | None
+    """The consumer that `relay.fuse_with` names."""
+    names: frozenset[str]
+    """What the op answers to."""
+
+    @property
+    def label(self) -> str:
+        """`%y nn.relu`, or `#5 nn.relu` where the result has no name."""
+        return f"{f'%{self.value}' if self.value is not None else f'#{self.node}'} {self.operator}"
+
+
+@dataclass(frozen=True)
+class ExplainedGroup:
+    """A kernel: its name, its ops in post-DFS order, and the source locations it keeps."""
+
+    name: str
+    anchor: str | None
+    pattern: str | None
+    nodes: tuple[int, ...]
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ExplainedBlock:
+    """A function with the branches and closures in it: what fusion decided about it."""
+
+    function: str
+    partition: Partition
+    ops: dict[int, ExplainedOp]
+    """The ops by node; parameters and other values from outside are nodes without an op."""
+    groups: list[ExplainedGroup]
+    group_of: dict[int, ExplainedGroup]
+    """The kernel in which a node ended; ops that are work for no kernel have none."""
+    alone: list[int]
+    """Ops that are work for no kernel: tuples, their fields, bindings, calls."""
+
+    @property
+    def graph(self) -> ForwardGraph:
+        """The function's forward graph."""
+        return self.partition.graph
+
+    def decision(self, node: int) -> FusionDecision:
+        """What was decided about `node`."""
+        return self.partition.decisions[node]
+
+    def name(self, node: int) -> str:
+        """The node for a reader: its op's label, or the name of the value from outside."""
+        op = self.ops.get(node)
+        return op.label if op is not None else self.graph.names[node]
+
+    def matching(self, name: str) -> Iterator[ExplainedOp]:
+        """The ops that answer to `name`."""
+        return (op for op in self.ops.values() if name in op.names)
+
+
+def explain_fusion(module: ModuleOp, options: FusionOptions) -> list[ExplainedBlock]:
+    """Fuse `module` in place and explain every function that has ops; a kernel made before is not looked into."""
+    return [block for fusion in fuse_module(module, options) if (block := _explain_block(fusion)).ops]
+
+
+def _explain_block(fusion: FunctionFusion) -> ExplainedBlock:
+    nodes = fusion.nodes
+    found = [(node, op) for node in range(len(nodes.refs)) if (op := nodes.op(node)) is not None]
+    ops = {node: _explain_op(node, op, nodes.graph.names[node]) for node, op in found if _is_shown(op)}
+    members: defaultdict[FusedOp, list[int]] = defaultdict(list)
+    alone: list[int] = []
+    for node, op in found:
+        around = op.parent_op()
+        if isinstance(around, FusedOp):
+            members[around].append(node)
+        elif node in ops and op.parent is not None and not isinstance(op, ConstantOp | FusedOp):
+            alone.append(node)
+    groups = [_explain_group(group, tuple(inside)) for group, inside in members.items()]
+    group_of = {node: group for group in groups for node in group.nodes}
+    return ExplainedBlock(fusion.function, fusion.partition, ops, groups, group_of, alone)
+
+
+def _is_shown(op: Operation) -> bool:
+    """Weights are of no interest; a scalar counts as a node of the kernels that hold it."""
+    return not isinstance(op, ConstantOp) or is_fusable_scalar(op)
+
+
+def _explain_op(node: int, op: Operation, operator: str) -> ExplainedOp:
+    value = op.results[0].name_hint if op.results else None
+    hint = hint_of(op)
+    wanted = None if hint is None else hint.data
+    names = frozenset({*names_of(op), *(places := _places(op.location)), f"#{node}", str(node)})
+    return ExplainedOp(node, operator, value, places, wanted, names)
+
+
+def _explain_group(group: FusedOp, nodes: tuple[int, ...]) -> ExplainedGroup:
+    pattern = group.fusion_pattern
+    return ExplainedGroup(
+        group.group_name.data,
+        None if group.anchor is None else group.anchor.data,
+        None if pattern is None else pattern.relay_name,
+        nodes,
+        _places(group.location),
+    )
+
+
+def is_answer(ref: Operation | SSAValue, name: str) -> bool:
+    """Whether `name` is what an op or value is called: its operator, its result, or one of its source locations."""
+    return name in names_of(ref) or (isinstance(ref, Operation) and name in _places(ref.location))
+
+
+def _places(location: Attribute) -> tuple[str, ...]:
+    """The locations in a possibly fused one, in words."""
+    parts: tuple[Attribute, ...] = (location,)
+    if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
+        parts = location.locations.data
+    return tuple(dict.fromkeys(place for part in parts if (place := format_location(part)) is not None))

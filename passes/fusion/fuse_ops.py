@@ -1,0 +1,304 @@
+"""`relay-fuse-ops`: groups of ops become `relay.fused` ops, each of which will be one kernel.
+
+What: every function, and every branch and closure in it, is partitioned (see `passes/fusion/partition.py`), and each
+group is moved into the region of a `relay.fused` op that stands where the group's result was. An op that fuses with
+nothing is a group of its own, so that afterwards all work is in groups; what is left outside are constants, tuples,
+tuple fields, let, if, closures and calls. Why a region and not yet a function: the group can be read, verified and
+undone (`relay-defuse-ops`) where it stands; `relay-outline-fused` makes the functions.
+
+Before:
+
+    %c = relay.nn.conv2d(%x, %w) …
+    %y = relay.nn.relu(%c) …
+
+After:
+
+    %y = relay.fused @fused_nn_conv2d_nn_relu(%p0 = %x : …, %p1 = %w : …) -> … attributes {anchor = "nn.conv2d", …} {
+      %c = relay.nn.conv2d(%p0, %p1) …
+      %y = relay.nn.relu(%c) …
+      relay.yield %y : …
+    }
+
+Values from outside become parameters, each once, in order of first use; constants of rank 0 are written into every
+group that uses them; other constants are parameters unless `link-params` is set. `relay.annotation.stop_fusion` keeps
+groups apart and is replaced by its operand. Existing `relay.fused` ops and kernels (`relay.primitive`) are left
+untouched, so running the pass twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.errors import PassError
+from xrelay.passes.fusion.group_names import GroupNames, group_name
+from xrelay.passes.fusion.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar
+from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
+from xrelay.passes.graph.functions import PRIMITIVE
+from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
+from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.infra.conversion import fuse_locations
+
+DEFAULT_OPT_LEVEL = 2
+RESHAPE_ONLY = "relay.reshape_only"
+"""Marks groups whose result is their operand's bytes under another shape."""
+
+
+_PATTERN_NAMES = {pattern: StringAttr(pattern.relay_name) for pattern in OpPatternKind}
+
+
+@dataclass(frozen=True)
+class RelayFuseOpsPass(ModulePass):
+    """Put ops into `relay.fused` groups by Relay's partition; `PassError` for options out of range."""
+
+    name = "relay-fuse-ops"
+
+    fuse_opt_level: int = field(
+        default=-1, metadata={"help": "0 makes every op a group of its own; -1 means the default level, which fuses"}
+    )
+    max_depth: int = field(default=256, metadata={"help": "how many nodes a group may have"})
+    max_function_args: int = field(
+        default=0, metadata={"help": "how many arguments a kernel may have, counted as Relay counts; 0 is no limit"}
+    )
+    link_params: bool = field(default=False, metadata={"help": "keep constants of any size inside the groups"})
+
+    @property
+    def options(self) -> FusionOptions:
+        """The options of the partition."""
+        level = DEFAULT_OPT_LEVEL if self.fuse_opt_level < 0 else self.fuse_opt_level
+        return FusionOptions(level, self.max_depth, self.max_function_args)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Fuse the module in place."""
+        fuse_module(op, self.options, link_params=self.link_params)
+
+
+@dataclass(frozen=True)
+class FunctionFusion:
+    """How one function was (or would be) fused: the graph, its groups, and the decision about every node."""
+
+    function: str
+    nodes: FunctionGraph
+    partition: Partition
+
+    def explanations(self) -> Iterator[str]:
+        """One line about every op of the function, in post-DFS order."""
+        for decision in self.partition.decisions:
+            if self.nodes.op(decision.node) is not None:
+                yield decision.explain(self.nodes.graph)
+
+
+def analyse_module(module: ModuleOp, options: FusionOptions) -> list[FunctionFusion]:
+    """How every function of the module would be fused; the module is not changed."""
+    found: list[FunctionFusion] = []
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+            for block in function.body.blocks:
+                nodes = forward_graph(block)
+                found.append(FunctionFusion(function.sym_name.data, nodes, partition(nodes.graph, options)))
+    return found
+
+
+def fuse_module(module: ModuleOp, options: FusionOptions, *, link_params: bool = False) -> list[FunctionFusion]:
+    """Fuse every function of the module in place, and say how."""
+    fusions = analyse_module(module, options)
+    names = GroupNames(module)
+    for fusion in fusions:
+        _GroupMaker(fusion, names, link_params=link_params).run()
+    return fusions
+
+
+def is_groupable(op: Operation | None) -> bool:
+    """Whether `op` is work for a kernel: an operator, not a tuple, a binding or a constant."""
+    return op is not None and kind_of(op) is OpKind.OPERATOR
+
+
+class _GroupMaker:
+    """Moves the groups of one function into `relay.fused` ops."""
+
+    def __init__(self, fusion: FunctionFusion, names: GroupNames, *, link_params: bool):
+        self.nodes, self.partition, self.names = fusion.nodes, fusion.partition, names
+        self.link_params = link_params
+        self.results = Replacements()
+        """Results of ops that are in groups now → those of the groups; results of walls → what is before the wall."""
+
+    def run(self) -> None:
+        """Make the groups in the order of their results in the text, so that names are numbered in that order."""
+        _erase(self.nodes.unneeded)
+        members = self.partition.members()
+        roots = {op: root for root in members if (op := self.nodes.op(root)) is not None}
+        walls: list[Operation] = []
+        for op in _in_text_order(self.nodes.body):
+            if kind_of(op) is OpKind.WALL:
+                self.results.add(op.results[0], op.operands[0])
+                walls.append(op)
+            elif op in roots:
+                self._make(op, roots[op], [self.nodes.op(node) for node in members[roots[op]]])
+        self.results.apply(_is_inside_with)
+        _erase(walls)
+        # Scalars whose users have copies of their own.
+        _erase([op for op in self.nodes.ops if op is not None and is_constant(op) and not op.result.first_use])
+
+    def _make(self, root_op: Operation, root: int, nodes: Sequence[Operation | None]) -> None:
+        """Make a group of `nodes`, unless there is no work in it."""
+        group = {op: None for op in nodes if op is not None}
+        # A field of a tuple from outside is taken outside: the kernel gets the field alone.
+        ops = [op for op in group if kind_of(op) is not OpKind.FIELD or op.operands[0].owner in group]
+        if ops and ops[-1] is root_op and kind_of(root_op) is not OpKind.TUPLE and any(map(is_groupable, ops)):
+            anchor = self.partition.anchors[root]
+            heavy = None if anchor is None else self.nodes.op(anchor)
+            pattern = self.partition.patterns[root]
+            make_group(ops, self.names, pattern, heavy, link_params=self.link_params, results=self.results)
+
+
+def make_group(
+    ops: Sequence[Operation],
+    names: GroupNames,
+    pattern: OpPatternKind,
+    anchor: Operation | None,
+    *,
+    link_params: bool = False,
+    results: Replacements | None = None,
+) -> FusedOp:
+    """Move `ops`, which are in an order that defines before it uses, into a group that stands for the last of them.
+
+    With `results` the users of the last op's result are left to these replacements, which say as well what stands for
+    the group's operands.
+    """
+    root = ops[-1]
+    result = root.results[0]
+    operators = ops if len(ops) == 1 else [op for op in ops if kind_of(op) is not OpKind.CONSTANT]
+    location = root.location if len(operators) == 1 else fuse_locations(op.location for op in operators)
+    inputs = _Inputs.of(ops, results, link_params=link_params)
+    body = Block(arg_types=[value.type for value in inputs.arguments])
+    for number, parameter in enumerate(body.args):
+        parameter.name_hint = f"p{number}"
+    group = FusedOp.create(
+        operands=inputs.arguments,
+        result_types=[result.type],
+        properties=_properties(names.unique(group_name(operators)), pattern, anchor),
+        regions=[Region(body)],
+        location=location,
+    )
+    if all(_is_reshape(op) for op in operators):
+        group.attributes[RESHAPE_ONLY] = UnitAttr()
+    around = root.parent
+    if around is None:
+        raise PassError(f"relay-fuse-ops: {root.name} is in no block")
+    around.insert_op_before(group, root)
+    group.result.name_hint = result.name_hint
+    if results is None:
+        result.replace_all_uses_with(group.result)
+    _move_into(body, ops, inputs)
+    body.add_op(YieldOp.create(operands=[result], location=location))
+    if results is not None:
+        results.add(result, group.result)
+    return group
+
+
+def _properties(name: str, pattern: OpPatternKind, anchor: Operation | None) -> dict[str, Attribute]:
+    """What a group says of itself."""
+    properties: dict[str, Attribute] = {"group_name": StringAttr(name)}
+    if anchor is not None and is_relay_op(anchor):
+        properties["anchor"] = StringAttr(anchor.relay_name())
+    properties["pattern"] = _PATTERN_NAMES[pattern]
+    return properties
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What a group uses that none of its ops makes."""
+
+    arguments: list[SSAValue]
+    """What the group gets, in order of first use."""
+    position: dict[SSAValue, int]
+    """For a value as the ops name it, which argument stands for it."""
+    linked: dict[SSAValue, ConstantOp]
+    """Constants that the group has copies of."""
+
+    @staticmethod
+    def of(ops: Sequence[Operation], results: Replacements | None, *, link_params: bool) -> _Inputs:
+        """The inputs of a group of `ops`, with what `results` says to stand for them."""
+        known: set[SSAValue] = {result for op in ops for result in op.results}
+        arguments: dict[SSAValue, int] = {}
+        position: dict[SSAValue, int] = {}
+        linked: dict[SSAValue, ConstantOp] = {}
+        for op in ops:
+            for operand in op.operands:
+                if operand in known:
+                    continue
+                known.add(operand)
+                value = operand if results is None else results.of(operand)
+                constant = _constant(value)
+                if constant is not None and (link_params or is_fusable_scalar(constant)):
+                    linked[operand] = constant
+                else:
+                    position[operand] = arguments.setdefault(value, len(arguments))
+        return _Inputs(list(arguments), position, linked)
+
+
+def _constant(value: SSAValue) -> ConstantOp | None:
+    return value.op if isinstance(value, OpResult) and is_constant(value.op) else None
+
+
+def _move_into(body: Block, ops: Sequence[Operation], inputs: _Inputs) -> None:
+    """Move `ops` into `body`, whose arguments stand for values from outside; a constant comes before its first user."""
+    parameters = body.args
+    known: dict[SSAValue, SSAValue] = {value: parameters[at] for value, at in inputs.position.items()}
+    for op in ops:
+        operands = tuple(op.operands)
+        for operand in operands:
+            if inputs.linked and operand in inputs.linked and operand not in known:
+                constant = inputs.linked[operand].clone()
+                body.add_op(constant)
+                known[operand] = constant.result
+        op.detach()
+        new = tuple(known.get(operand, operand) for operand in operands)
+        if new != operands:
+            op.operands = new
+        body.add_op(op)
+
+
+def _erase(ops: Sequence[Operation]) -> None:
+    """Erase ops that nothing but each other uses."""
+    for op in ops:
+        for inner in op.walk():
+            inner.operands = ()
+    for op in ops:
+        Rewriter.erase_op(op)
+
+
+def _is_inside_with(user: Operation, value: SSAValue) -> bool:
+    """Whether `user` and the op that made `value` are in one group, where the value itself is meant."""
+    block = user.parent
+    return isinstance(value, OpResult) and value.op.parent is block and isinstance(user.parent_op(), FusedOp)
+
+
+def _is_reshape(op: Operation) -> bool:
+    return is_relay_op(op) and op.RESHAPE_ONLY
+
+
+def _in_text_order(body: Block) -> list[Operation]:
+    """The ops of `body` and of the branches and closures in it, an op before those in its regions."""
+    found: list[Operation] = []
+    pending = [iter(body.ops)]
+    while pending:
+        op = next(pending[-1], None)
+        if op is None:
+            pending.pop()
+            continue
+        found.append(op)
+        if kind_of(op) is OpKind.REGIONS:
+            pending.extend(iter(region.block.ops) for region in reversed(op.regions))
+    return found

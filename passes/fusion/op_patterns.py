@@ -1,0 +1,270 @@
+"""From the body of a function to the forward graph that fusion looks at.
+
+The body is read as Relay reads an expression. What its results need is in the graph, in post-DFS order from the
+terminator, operands first to last, which is the order in which Relay asks each node whether it fuses. Where an op
+stands in the text does not matter, neither before what nor in which region: an op whose value one branch alone uses is
+that branch's. Bindings (`relay.let`) are visited first in their block, and results of branches and of closures are seen
+outside, as those of the function are. Pure ops that nothing needs are not part of the expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import TensorType, TupleType, f32, f64, i1, i32, i64
+from xdsl.dialects.func import CallOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
+
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.index_algebra.dims import Shape
+from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
+from xrelay.passes.fusion.function_graph import FunctionGraph, NodeRef
+from xrelay.passes.fusion.hints import resolve_hints
+from xrelay.passes.graph.op_kinds import CALLS, OpKind, is_constant, is_relay_op, kind_of, short_name
+
+_COUNTING = (*CALLS, OpKind.TUPLE)
+"""Kinds of op whose operands count among the arguments of a kernel."""
+
+FUSABLE_SCALARS = (f32, i64, i32, f64, i1)
+"""Element types of the constants of rank 0 that are written into a kernel."""
+
+
+def forward_graph(body: Block) -> FunctionGraph:
+    """The forward graph of a function's `body`; iterative, in time linear in ops and operands."""
+    builder = _GraphBuilder()
+    builder.visit_body(body)
+    unneeded = [op for block in builder.blocks for op in block.ops if _could_be_left_out(op, builder.numbers)]
+    found = FunctionGraph(body, builder.graph, builder.refs, builder.ops, builder.numbers, unneeded)
+    resolve_hints(found)
+    return found
+
+
+def _could_be_left_out(op: Operation, needed: dict[NodeRef, int]) -> bool:
+    return op not in needed and not op.has_trait(IsTerminator)
+
+
+def is_fusable_scalar(op: Operation) -> bool:
+    """Whether `op` is a constant that belongs inside the kernel that uses it."""
+    if not is_constant(op):
+        return False
+    type = op.result.type
+    return not type.get_shape() and type.element_type in FUSABLE_SCALARS
+
+
+def pattern_of(op: Operation) -> OpPatternKind:
+    """The fusion pattern of an op; everything that is not a Relay operator is opaque."""
+    kind = kind_of(op)
+    if kind is OpKind.CONSTANT:
+        return OpPatternKind.ELEM_WISE if is_fusable_scalar(op) else OpPatternKind.OPAQUE
+    if not is_relay_op(op):
+        return OpPatternKind.OPAQUE
+    if kind is OpKind.FIELD and not _is_tuple_of_tensors(op.operands[0].type):
+        return OpPatternKind.OPAQUE
+    if op.shape_depends_on_data and _has_unknown_extents(op.results[0].type):
+        return OpPatternKind.OPAQUE
+    return op.fusion_pattern
+
+
+class TypeFacts(NamedTuple):
+    """What fusion wants to know about the type of a value."""
+
+    shape: Shape | None
+    """`None` for what is no tensor."""
+    dynamic: int
+    """How many extents are unknown."""
+
+    @property
+    def arguments(self) -> int:
+        """Arguments that a parameter of the type needs: itself and, for unknown extents, these and its strides."""
+        return 1 + self.dynamic + len(self.shape) if self.dynamic and self.shape is not None else 1
+
+
+def _type_facts(type: Attribute) -> TypeFacts:
+    shape = shape_of(type) if isinstance(type, TensorType) else None
+    return TypeFacts(shape, 0 if shape is None else sum(not isinstance(dim, int) for dim in shape))
+
+
+def _has_unknown_extents(type: Attribute) -> bool:
+    parts = type.types if isinstance(type, TupleType) else (type,)
+    return any(_type_facts(part).dynamic > 0 for part in parts)
+
+
+def _is_tuple_of_tensors(type: Attribute) -> bool:
+    return isinstance(type, TupleType) and all(isinstance(field, TensorType) for field in type.types)
+
+
+class _GraphBuilder:
+    def __init__(self) -> None:
+        self.graph = ForwardGraph()
+        self.refs: list[NodeRef] = []
+        self.ops: list[Operation | None] = []
+        self.numbers: dict[NodeRef, int] = {}
+        self.blocks: list[Block] = []
+        """The blocks visited: the body, and those of the branches and closures that something needs."""
+        self._entered: dict[NodeRef, int] = {}
+        """In which order ops and parameters were come to; consumers come before what they use."""
+        self._variable_arguments: list[int] = []
+        """For each node that is a variable or a field, the arguments that a kernel taking it needs; 0 for others."""
+        self._facts: dict[int, tuple[Attribute, TypeFacts]] = {}
+        """By the identity of a type, which is cheaper than its hash; the type is kept so that it stays the only one."""
+
+    def visit_body(self, body: Block) -> None:
+        self._visit(self._expression(body))
+        for value in _results_of(body):
+            self.graph.mark_extern(self._number(value))
+        order = [self._entered[ref] for ref in self.refs]
+        for edges in self.graph.outputs:
+            if len(edges) > 1:
+                # Relay lists the consumers of a node in the order in which it comes to them.
+                edges.sort(key=lambda edge: order[edge.consumer])
+
+    # --- the order ---------------------------------------------------------------------------------------------------
+
+    def _visit(self, wanted: Iterator[NodeRef]) -> None:
+        """Add the nodes of `wanted` and of everything they need, post-DFS."""
+        stack: list[tuple[Operation | None, Iterator[NodeRef]]] = [(None, wanted)]
+        entered = self._entered
+        while stack:
+            op, pending = stack[-1]
+            for value in pending:
+                ref = value.op if isinstance(value, OpResult) else value
+                if ref in entered:
+                    continue
+                entered[ref] = len(entered)
+                if isinstance(ref, BlockArgument):
+                    self._add_parameter(ref)
+                elif not isinstance(ref, SSAValue):
+                    stack.append((ref, self._needed_by(ref)))
+                    break
+            else:
+                stack.pop()
+                if op is not None:
+                    self._add_op(op)
+
+    def _needed_by(self, op: Operation) -> Iterator[NodeRef]:
+        return self._needed_by_regions(op) if op.regions else iter(op.operands)
+
+    def _needed_by_regions(self, op: Operation) -> Iterator[NodeRef]:
+        yield from op.operands
+        if kind_of(op) is OpKind.REGIONS:
+            for region in op.regions:
+                yield from self._expression(region.block)
+        else:
+            yield from _captured(op)
+
+    def _expression(self, block: Block) -> Iterator[NodeRef]:
+        """What the expression that `block` stands for is made of: parameters, bindings, results, and effects."""
+        self.blocks.append(block)
+        yield from block.args
+        yield from (op for op in block.ops if kind_of(op) is OpKind.BINDING)
+        yield from _results_of(block)
+        yield from (op for op in block.ops if op not in self._entered and _has_effect(op))
+
+    # --- the nodes ---------------------------------------------------------------------------------------------------
+
+    def _add_parameter(self, value: BlockArgument) -> None:
+        name = value.name_hint if value.name_hint is not None else "value"
+        arguments = self._type(value).arguments
+        node = self.graph.add(f"%{name}", OpPatternKind.OPAQUE, is_variable=True, own_arguments=arguments)
+        self.graph.mark_extern(node)
+        self._remember(value, None, arguments)
+
+    def _add_op(self, op: Operation) -> None:
+        kind, pattern, operands = kind_of(op), pattern_of(op), tuple(op.operands)
+        used = [self._number(value) for value in operands]
+        is_binding = kind is OpKind.BINDING
+        arguments = self._type(op.results[0]).arguments if is_binding or kind is OpKind.FIELD else 0
+        counted = self._counted(kind, used)
+        node = self.graph.add(
+            short_name(op),
+            pattern,
+            self._uses(op, operands, used, pattern),
+            is_variable=is_binding,
+            own_arguments=arguments if is_binding else sum([self._variable_arguments[node] for node in counted]),
+            counted=counted,
+            dynamic_extents=self._type(op.results[0]).dynamic if op.results and kind in CALLS else 0,
+        )
+        if is_binding or not op.results:
+            self.graph.mark_extern(node)
+        self._remember(op, op, arguments)
+
+    def _counted(self, kind: OpKind, used: list[int]) -> list[int]:
+        """Of the nodes that an op of `kind` uses, those that count among the arguments of its kernel."""
+        if kind is OpKind.INVOCATION:
+            return used[1:]
+        return used if kind in _COUNTING else []
+
+    def _uses(
+        self, op: Operation, operands: Sequence[SSAValue], used: Sequence[int], pattern: OpPatternKind
+    ) -> list[Use]:
+        """How `op` uses its operands, the nodes `used`; `None` where nothing may fuse through the use."""
+        kind = kind_of(op)
+        if kind is OpKind.OPERATOR and pattern is not OpPatternKind.BROADCAST:
+            return [Use(node, pattern) for node in used]
+        if kind is OpKind.OPERATOR:
+            shape = self._type(op.results[0]).shape
+            return [Use(node, self._broadcast(value, shape)) for node, value in zip(used, operands, strict=True)]
+        if kind is OpKind.TUPLE:
+            patterns = [OpPatternKind.INJECTIVE if self._type(value).shape is not None else None for value in operands]
+            return [Use(node, edge) for node, edge in zip(used, patterns, strict=True)]
+        if op.regions and kind is not OpKind.GROUP:
+            inner = _yielded(op) if kind is OpKind.REGIONS else _captured(op)
+            return [Use(node, None) for node in (*used, *map(self._number, inner))]
+        if kind is OpKind.BINDING or (kind is OpKind.FIELD and pattern is OpPatternKind.OPAQUE):
+            return [Use(node, None) for node in used]
+        extern = 1 if kind is OpKind.INVOCATION else 0
+        return [Use(node, pattern if i >= extern else None) for i, node in enumerate(used)]
+
+    def _broadcast(self, value: SSAValue, shape: Shape | None) -> OpPatternKind:
+        """How a broadcasting op whose result has `shape` treats an operand."""
+        same = shape is not None and self._type(value).shape == shape
+        return OpPatternKind.ELEM_WISE if same else OpPatternKind.BROADCAST
+
+    def _number(self, value: SSAValue) -> int:
+        return self.numbers[value.op if isinstance(value, OpResult) else value]
+
+    def _remember(self, ref: NodeRef, op: Operation | None, variable_arguments: int) -> None:
+        self.numbers[ref] = len(self.refs)
+        self.refs.append(ref)
+        self.ops.append(op)
+        self._variable_arguments.append(variable_arguments)
+
+    def _type(self, value: SSAValue) -> TypeFacts:
+        type = value.type
+        found = self._facts.get(id(type))
+        if found is None:
+            found = self._facts[id(type)] = (type, _type_facts(type))
+        return found[1]
+
+
+def _results_of(block: Block) -> tuple[SSAValue, ...]:
+    last = block.last_op
+    return tuple(last.operands) if last is not None and last.has_trait(IsTerminator) else ()
+
+
+def _yielded(op: Operation) -> Iterator[SSAValue]:
+    for region in op.regions:
+        yield from _results_of(region.block)
+
+
+def _captured(op: Operation) -> Iterator[SSAValue]:
+    """What the regions of an op of another dialect use from outside it; nothing of it is fused."""
+    if op.has_trait(IsolatedFromAbove):
+        return
+    inside = [inner for inner in op.walk() if inner is not op]
+    defined: set[SSAValue] = {value for inner in inside for value in inner.results}
+    defined.update(value for inner in op.walk() for region in inner.regions for b in region.blocks for value in b.args)
+    yield from dict.fromkeys(value for inner in inside for value in inner.operands if value not in defined)
+
+
+def _has_effect(op: Operation) -> bool:
+    """Whether `op` may do something besides giving values, so that it stays though nobody uses these.
+
+    No call of a function may: Relay is pure.
+    """
+    if kind_of(op) is not OpKind.OTHER or isinstance(op, CallOp) or op.has_trait(IsTerminator):
+        return False
+    return not is_side_effect_free(op)

@@ -1,0 +1,300 @@
+"""`relay-outline-fused`: each `relay.fused` group becomes a private function, and `@main` calls it.
+
+What: the region of a group becomes the body of a `func.func private` marked `relay.primitive`; groups of equal
+structure (types, attributes and constants included) share one function. Why here: from now on a program is
+straight-line calls of kernels on tensors, which is what memory planning and code generation want. So tuples end here
+too: a parameter, result or return value that was a tuple becomes several. What still stands alone is wrapped first: an
+operator that no group holds becomes a kernel of its own.
+
+Before:
+
+    %y = relay.fused @fused_nn_relu(%p0 = %x : T) -> T attributes {pattern = "kElemWise"} {…}
+
+After:
+
+    %y = func.call @fused_nn_relu(%x) : (T) -> T
+    …
+    func.func private @fused_nn_relu(%p0: T) -> T attributes {relay.primitive, relay.pattern = "kElemWise"} {…}
+
+Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice goes
+through a kernel that copies it (`relay.cast` to its own element type).
+
+Refuses (`PassError`): control flow and closures (`relay.if`, `relay.fn`, `relay.invoke`), which have no native form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Hashable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+    UnitAttr,
+    UnknownLoc,
+)
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.types import element_type_of, function_type
+from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.errors import PassError
+from xrelay.passes.fusion.fuse_ops import is_groupable, make_group
+from xrelay.passes.fusion.group_names import GroupNames
+from xrelay.passes.graph.functions import PRIMITIVE
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.structural_key import OpKeys
+from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
+from xrelay.passes.infra.locations import location_of
+
+UNIT, PRIVATE = UnitAttr(), StringAttr("private")
+ANCHOR, PATTERN = "relay.anchor", "relay.pattern"
+"""Attributes of a kernel: its heavy op by Relay's name, and its group's fusion pattern."""
+
+
+@dataclass(frozen=True)
+class RelayOutlineFusedPass(ModulePass):
+    """Make private functions of the groups, and straight-line calls of the rest; see the module's docstring."""
+
+    name = "relay-outline-fused"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Outline every function of the module in place."""
+        outline_module(op)
+
+
+def outline_module(module: ModuleOp) -> None:
+    """Outline every function of `module` that is not a kernel."""
+    outliner = _Outliner(module)
+    for function in list(module.body.block.ops):
+        if isinstance(function, FuncOp) and not function.is_declaration and PRIMITIVE not in function.attributes:
+            outliner.outline(function)
+
+
+class _Kernel(NamedTuple):
+    """A function that computes groups: its name, as calls say it, and the types of its results."""
+
+    callee: SymbolRefAttr
+    results: Sequence[Attribute]
+
+
+class _Outliner:
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.names = GroupNames(module)
+        self.symbols = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self.keys = OpKeys()
+        self.kernels: dict[Hashable, _Kernel] = {}
+        """Structure → the function that has it."""
+        self.leaves = TupleLeaves()
+        self.replaced: list[Operation] = []
+        """Ops whose results, tuples, are told as leaves; they go when all their users are gone."""
+
+    # --- functions --------------------------------------------------------------------------------------------------
+
+    def outline(self, function: FuncOp) -> None:
+        """Turn the body of `function` into constants, calls and a return, with tuples taken apart."""
+        if len(function.body.blocks) != 1:
+            raise PassError(
+                f"relay-outline-fused: @{function.sym_name.data} has {len(function.body.blocks)} blocks, it must be"
+                " straight-line code"
+            )
+        function.arg_attrs = _repeated(function.arg_attrs, [argument.type for argument in function.body.block.args])
+        _flatten_arguments(function.body)
+        for op in list(function.body.block.ops):
+            self._outline_op(function, op)
+        for op in reversed(self.replaced):
+            _require_unused(op)
+            erase_op(op)
+        self.replaced.clear()
+        for op in list(function.body.block.ops):
+            if isinstance(op, ConstantOp) and op.result.first_use is None:
+                erase_op(op)
+        function.update_function_type()
+
+    def _outline_op(self, function: FuncOp, op: Operation) -> None:
+        if isinstance(op, FusedOp):
+            self._call_group(op)
+        elif self.leaves.note(op):
+            self.replaced.append(op)
+        elif isinstance(op, LetOp | StopFusionOp):
+            op.results[0].replace_all_uses_with(op.operands[0])
+            erase_op(op)
+        elif is_groupable(op):
+            self._call_group(self._alone(op))
+        elif isinstance(op, CallOp):
+            self._replace_by_call(op, op.callee, leaf_types(op.result_types))
+        elif isinstance(op, ReturnOp):
+            self._flatten_return(function, op)
+        elif isinstance(op, IfOp | FnOp | InvokeOp):
+            raise PassError(
+                f"relay-outline-fused: {op.name} has no native form",
+                location=location_of(op),
+                help="interpret the program, or remove the control flow before compiling",
+            )
+
+    def _flatten_return(self, function: FuncOp, op: ReturnOp) -> None:
+        function.res_attrs = _repeated(function.res_attrs, [operand.type for operand in op.operands])
+        returned: dict[SSAValue, None] = {}
+        for leaf in (leaf for operand in op.operands for leaf in self.leaves.of(operand)):
+            if needs_copy(leaf, returned):
+                copy = copy_of(leaf)
+                Rewriter.insert_op(copy, InsertPoint.before(op))
+                leaf = self._call_group(self._alone(copy))[0]
+            returned[leaf] = None
+        op.operands = list(returned)
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+
+    def _alone(self, op: Operation) -> FusedOp:
+        """A group of `op` alone, in its place."""
+        pattern = op.fusion_pattern if isinstance(op, RelayOp) else OpPatternKind.OPAQUE
+        return make_group([op], self.names, pattern, op if pattern is OpPatternKind.OUT_ELEM_WISE_FUSABLE else None)
+
+    def _call_group(self, group: FusedOp) -> Sequence[SSAValue]:
+        """Replace `group` by a call of its kernel; gives the call's results."""
+        kernel = self._kernel(group)
+        return self._replace_by_call(group, kernel.callee, kernel.results)
+
+    def _replace_by_call(self, op: Operation, callee: SymbolRefAttr, types: Sequence[Attribute]) -> Sequence[SSAValue]:
+        """Replace `op` by a call with the leaves of its operands, giving the leaves of its results."""
+        operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
+        # `create` takes a third of the time of the constructor, and there is a call for each kernel.
+        properties: dict[str, Attribute] = {"callee": callee}
+        call = CallOp.create(operands=operands, result_types=types, properties=properties, location=op.location)
+        Rewriter.insert_op(call, InsertPoint.before(op))
+        pending = list(reversed(call.results))
+        for result in op.results:
+            leaves = [pending.pop() for _ in leaf_types([result.type])]
+            # Users ask for leaves when it is their turn: replacing one by one would write a wide tuple anew each time.
+            self.leaves.tell(result, leaves)
+            if not isinstance(result.type, TupleType):
+                leaves[0].name_hint = result.name_hint
+        self.replaced.append(op)
+        return call.results
+
+    def _kernel(self, group: FusedOp) -> _Kernel:
+        """The function that computes `group`: one of equal structure where there is one."""
+        attributes: dict[str, Attribute] = {PRIMITIVE: UNIT} | group.attributes
+        attributes |= {name: value for name, value in ((ANCHOR, group.anchor), (PATTERN, group.pattern)) if value}
+        body = group.detach_region(group.body)
+        _flatten_arguments(body)
+        types = _flatten_result(body.block)
+        key = (self.keys.of_block(body.block), self.keys.of_attributes(attributes))
+        known = self.kernels.get(key)
+        if known is not None:
+            return known
+        name = group.group_name.data
+        if name in self.symbols:
+            name = self.names.unique(name)
+        self.symbols.add(name)
+        symbol = StringAttr(name)
+        properties: dict[str, Attribute] = {
+            "sym_name": symbol,
+            "function_type": function_type([argument.type for argument in body.block.args], types),
+            "sym_visibility": PRIVATE,
+        }
+        self.module.body.block.add_op(
+            FuncOp.create(properties=properties, attributes=attributes, regions=[body], location=group.location)
+        )
+        self.kernels[key] = kernel = _Kernel(SymbolRefAttr(symbol), types)
+        return kernel
+
+
+# --- buffers of their own
+
+
+def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
+    """Whether a returned value has no buffer of its own: it comes from outside, is a constant, or is returned twice."""
+    return not isinstance(value, OpResult) or isinstance(value.op, ConstantOp) or value in returned
+
+
+def copy_of(value: SSAValue) -> CastOp:
+    """An op that copies a tensor: a cast to its own element type."""
+    copy = CastOp.call(value, dtype=element_type_of(value.type))
+    copy.location = value.owner.location if isinstance(value.owner, Operation) else UnknownLoc()
+    copy.result.name_hint = value.name_hint
+    return copy
+
+
+# --- kernels and signatures
+
+
+def _flatten_arguments(body: Region) -> None:
+    """Give the block of `body` the leaves of its tuple arguments instead, and make the tuples of them at its start.
+
+    A new block takes the place of the old one: inserting arguments one by one would copy all of them each time.
+    """
+    old = body.block
+    if not any(isinstance(argument.type, TupleType) for argument in old.args):
+        return
+    new = Block(arg_types=leaf_types(old.arg_types))
+    body.add_block(new)
+    sources = [argument for argument in old.args for _ in leaf_types([argument.type])]
+    for leaf, source in zip(new.args, sources, strict=True):
+        leaf.name_hint, leaf.location = source.name_hint, source.location
+    values: list[SSAValue] = []
+    leaves = iter(new.args)
+    for argument in old.args:
+        value, ops = rebuild(argument.type, leaves)
+        new.add_ops(ops)
+        values.append(value)
+    Rewriter.inline_block(old, InsertPoint.at_end(new), values)
+
+
+def _flatten_result(block: Block) -> list[Attribute]:
+    """Take the tuples of a kernel's result apart; gives the types of its results."""
+    end = block.last_op
+    if not isinstance(end, YieldOp):
+        raise PassError("relay-outline-fused: a group must end in relay.yield")
+    leaves, ops = take_apart(end.value)
+    Rewriter.insert_op(ops, InsertPoint.before(end))
+    returned: dict[SSAValue, None] = {}
+    for leaf in leaves:
+        if needs_copy(leaf, returned):
+            copy = copy_of(leaf)
+            Rewriter.insert_op(copy, InsertPoint.before(end))
+            leaf = copy.result
+        returned[leaf] = None
+    erase_op(end)
+    block.add_op(ReturnOp.create(operands=list(returned), location=end.location))
+    for op in reversed([op for op in block.ops if type(op) is TupleOp]):
+        if op.result.first_use is None:
+            erase_op(op)
+    return [leaf.type for leaf in returned]
+
+
+def _repeated(
+    attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
+) -> ArrayAttr[DictionaryAttr] | None:
+    """Attributes of parameters or results, that of a tuple given to each of its leaves."""
+    if attributes is None:
+        return None
+    pairs = zip(attributes.data, types, strict=True)
+    return ArrayAttr([attribute for attribute, type in pairs for _ in leaf_types([type])])
+
+
+def _require_unused(op: Operation) -> None:
+    for result in op.results:
+        for use in result.uses:
+            raise PassError(
+                f"relay-outline-fused: a tuple is used by {use.operation.name}, which takes none",
+                location=location_of(use.operation),
+            )

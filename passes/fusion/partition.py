@@ -1,0 +1,335 @@
+"""Which nodes of a forward graph become one kernel: Relay's partition by post-dominators, in three phases.
+
+Each node is asked, in post-DFS order, whether it and everything on the paths to its post-dominator may join the group
+of that post-dominator. What is allowed depends on the pattern of the node's own group (`PATH_RULES`):
+
+- a heavy op (phase 0) takes elementwise and broadcasting ops of its own shape behind it;
+- an elementwise or broadcasting op (phases 0 and 1) joins injective ops, a reduction, or a heavy op's tail;
+- an injective op or a tuple (phase 1, when heavy ops are done) joins injective ops;
+- in phase 2 an injective op joins a tuple that phase 1 fused into its injective consumer.
+
+A group grows to at most `max_depth` nodes, counted as Relay does (constants and both sides of a diamond count), and to
+`max_function_args` arguments. Paths are walked only until they have counted past `max_depth`, not at all where one is
+known to be longer than that, and never again from a node refused for depth once, since groups only grow: the cost is
+linear in the graph for a given `max_depth`.
+
+The first node visited wins: of two convolutions added together, the one that is the sum's first operand takes it. A
+hint (`ForwardGraph.hints`) changes that order and nothing else: within a phase hinted nodes are asked first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.errors import PassError
+from xrelay.passes.fusion.decision import FusionDecision, FusionRule
+from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph
+from xrelay.passes.fusion.kernel_arguments import ArgumentCounter
+from xrelay.passes.fusion.post_dominators import PostDominatorTree, post_dominator_tree
+from xrelay.passes.fusion.union_find import Groups
+
+ELEM_WISE, BROADCAST, INJECTIVE, COMM_REDUCE, HEAVY, TUPLE, OPAQUE = OpPatternKind
+NUM_PHASES = 3
+
+
+@dataclass(frozen=True)
+class FusionOptions:
+    """What limits a group; `opt_level` 0 fuses nothing, `max_function_args` 0 means no limit."""
+
+    opt_level: int = 2
+    max_depth: int = 256
+    max_function_args: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("max-depth", self.max_depth, 1),
+            ("max-function-args", self.max_function_args, 0),
+        ):
+            if value < least:
+                raise PassError(f"relay-fuse-ops: {name} is {value}, it must be at least {least}")
+
+
+@dataclass(frozen=True)
+class PathRule:
+    """When a node may fuse: the patterns allowed between it and its post-dominator."""
+
+    rule: FusionRule
+    phases: tuple[int, ...]
+    dominator: frozenset[OpPatternKind]
+    """Patterns that the post-dominator relation may have."""
+    inner: frozenset[OpPatternKind]
+    """Patterns that the groups on the paths may have."""
+    sink: frozenset[OpPatternKind]
+    """Patterns that the post-dominator's group may have."""
+
+
+UP_TO_BROADCAST = frozenset({ELEM_WISE, BROADCAST})
+UP_TO_INJECTIVE = frozenset({ELEM_WISE, BROADCAST, INJECTIVE})
+ANY_PATTERN = frozenset(OpPatternKind)
+
+_BROADCAST_RULE = PathRule(
+    FusionRule.BROADCAST,
+    (0, 1),
+    UP_TO_INJECTIVE | {COMM_REDUCE},
+    UP_TO_INJECTIVE,
+    UP_TO_INJECTIVE | {COMM_REDUCE, HEAVY},
+)
+_INJECTIVE_RULE = PathRule(FusionRule.INJECTIVE, (1,), ANY_PATTERN, UP_TO_INJECTIVE, UP_TO_INJECTIVE)
+PATH_RULES: dict[OpPatternKind, PathRule] = {
+    ELEM_WISE: _BROADCAST_RULE,
+    BROADCAST: _BROADCAST_RULE,
+    INJECTIVE: _INJECTIVE_RULE,
+    TUPLE: _INJECTIVE_RULE,
+    HEAVY: PathRule(FusionRule.ANCHOR, (0,), frozenset({ELEM_WISE}), UP_TO_BROADCAST, UP_TO_BROADCAST),
+}
+"""The rule for a node by the pattern of its own group, in phases 0 and 1."""
+
+INTO_TUPLE = PathRule(FusionRule.TUPLE, (2,), ANY_PATTERN, UP_TO_INJECTIVE, UP_TO_INJECTIVE)
+"""The rule of phase 2."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The groups of a graph, with the reason for each decision; lists are indexed by node."""
+
+    graph: ForwardGraph
+    tree: PostDominatorTree
+    roots: list[int]
+    """The root of each node's group, which gives the group's result."""
+    anchors: list[int | None]
+    """For a root, the heavy op in its group."""
+    patterns: list[OpPatternKind]
+    """For a root, the pattern of its group."""
+    decisions: list[FusionDecision]
+
+    def members(self) -> dict[int, list[int]]:
+        """The nodes of each group by root, in post-DFS order; groups in the order of their first node."""
+        members: defaultdict[int, list[int]] = defaultdict(list)
+        for node, root in enumerate(self.roots):
+            members[root].append(node)
+        return dict(members)
+
+    def group_numbers(self) -> list[int]:
+        """For each node the number of its group, counted from 0 in the order of their first nodes."""
+        numbers: dict[int, int] = {}
+        return [numbers.setdefault(root, len(numbers)) for root in self.roots]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{self.graph.describe(node)}: group {number}" for node, number in enumerate(self.group_numbers())
+        )
+
+
+def partition(graph: ForwardGraph, options: FusionOptions | None = None) -> Partition:
+    """Partition `graph` into groups, each of which can be computed by one kernel."""
+    return _Partitioner(graph, options if options is not None else FusionOptions()).run()
+
+
+class _Partitioner:
+    def __init__(self, graph: ForwardGraph, options: FusionOptions):
+        self.graph, self.options = graph, options
+        self.tree = post_dominator_tree(graph)
+        self.groups = Groups(graph)
+        self.outputs = [_consumers(edges) for edges in graph.outputs]
+        """The consumers of each node, each once."""
+        self.distances = self._distances()
+        """How many edges the longest path from each node to one without consumers has."""
+        self.decisions = [self._first_decision(node) for node in range(len(graph))]
+        self.too_deep: set[int] = set()
+        maximum = options.max_function_args
+        self.arguments = ArgumentCounter(graph, self.groups, maximum) if maximum > 0 else None
+        self.postponed: defaultdict[int, list[tuple[int, PathRule]]] = defaultdict(list)
+        """Consumer → nodes that may fuse by the rule if the consumer finds the arguments to fit when it is visited."""
+
+    def run(self) -> Partition:
+        if self.options.opt_level > 0:
+            for phase in range(NUM_PHASES):
+                for node in self._hinted():
+                    self._visit(node, phase)
+                for node in range(len(self.graph)):
+                    self._settle(node)
+                    self._visit(node, phase)
+        groups = self.groups
+        roots = [groups.root(node) for node in range(len(self.graph))]
+        return Partition(self.graph, self.tree, roots, groups.anchor, groups.pattern, self.decisions)
+
+    def _hinted(self) -> list[int]:
+        """The nodes whose hint names their post-dominator: each phase asks them first, by the same rules."""
+        return sorted(node for node, wanted in self.graph.hints.items() if self.tree.parents[node] in wanted)
+
+    def _distances(self) -> list[int]:
+        distances = [0] * len(self.outputs)
+        for node in reversed(range(len(distances))):
+            consumers = self.outputs[node]
+            if consumers:
+                distances[node] = 1 + max([distances[consumer] for consumer in consumers])
+        return distances
+
+    def _first_decision(self, node: int) -> FusionDecision:
+        parent = self.tree.parents[node]
+        pattern = self.graph.patterns[node]
+        if parent is None:
+            rule = FusionRule.OPAQUE if pattern is OPAQUE else FusionRule.POST_DOMINATOR
+        elif self.options.opt_level <= 0:
+            rule = FusionRule.LEVEL
+        else:
+            rule = {OPAQUE: FusionRule.OPAQUE, COMM_REDUCE: FusionRule.REDUCTION}.get(pattern, FusionRule.INJECTIVE)
+        return FusionDecision(node, parent, rule, fused=False)
+
+    # --- one node ---------------------------------------------------------------------------------------------------
+
+    def _visit(self, node: int, phase: int) -> None:
+        """Fuse `node` into its post-dominator's group if a rule of `phase` allows it; record why not otherwise."""
+        sink = self.tree.parents[node]
+        if sink is None or self.groups.root(node) == self.groups.root(sink):
+            return
+        rule = self._rule(node, sink, phase)
+        if rule is None:
+            return
+        refusal, waits_for = self._refuse_pattern(node, sink, rule), None
+        if refusal is None:
+            refusal, waits_for = self._refuse_arguments(node, sink)
+        path: Sequence[int] = ()
+        if refusal is None:
+            path, refusal = self._walk(node, sink, rule)
+        if refusal is not None:
+            self.decisions[node] = refusal
+        elif waits_for is not None:
+            self.postponed[waits_for].append((node, rule))
+        else:
+            self._commit(path, sink, rule)
+
+    def _commit(self, path: Sequence[int], sink: int, rule: PathRule) -> None:
+        """Merge the groups of `path` into that of `sink`."""
+        groups, target = self.groups, self.groups.root(sink)
+        counted = self.arguments
+        before = {} if counted is None else {root: groups.arguments[root] for root in map(groups.root, (sink, *path))}
+        for member in path:
+            groups.merge(member, target)
+            if not self.decisions[member].fused:
+                self.decisions[member] = FusionDecision(member, self.tree.parents[member], rule.rule, fused=True)
+        if counted is not None:
+            counted.commit(before, target)
+
+    def _rule(self, node: int, sink: int, phase: int) -> PathRule | None:
+        """The rule that decides about `node` in `phase`; `None` where the phase leaves it alone."""
+        pattern = self.groups.pattern[node]
+        into_tuple = self.groups.pattern[sink] is TUPLE
+        if phase == 2:
+            return INTO_TUPLE if into_tuple and pattern in UP_TO_INJECTIVE else None
+        rule = PATH_RULES.get(pattern)
+        if rule is None or phase not in rule.phases:
+            return None
+        if into_tuple:
+            self.decisions[node] = FusionDecision(node, sink, FusionRule.TUPLE, fused=False, blocker=sink)
+            return None
+        return rule
+
+    def _refuse_pattern(self, node: int, sink: int, rule: PathRule) -> FusionDecision | None:
+        """The refusal that can be told without walking: the dominator pattern and the sink's group."""
+        if self.tree.patterns[node] not in rule.dominator:
+            edge = self.tree.worst_edges[node]
+            return FusionDecision(node, sink, rule.rule, fused=False, blocker=edge)
+        if self.groups.pattern[self.groups.root(sink)] not in rule.sink:
+            return FusionDecision(node, sink, rule.rule, fused=False, blocker=sink)
+        return None
+
+    # --- paths ------------------------------------------------------------------------------------------------------
+
+    def _walk(self, node: int, sink: int, rule: PathRule) -> tuple[Sequence[int], FusionDecision | None]:
+        """`node` and the nodes between it and `sink`, and the refusal where there are too many or one does not fit."""
+        limit, num_nodes = self.options.max_depth, self.groups.num_nodes
+        count = num_nodes[self.groups.root(sink)] + num_nodes[node]
+        longest = count + self.distances[node] - self.distances[sink] - 1
+        if node in self.too_deep or longest > limit:
+            count = limit + 1
+        path, visited, blocker = [node], {node, sink}, None
+        pending = [iter(self.outputs[node])]
+        while pending and count <= limit:
+            current = next(pending[-1], None)
+            if current is None:
+                pending.pop()
+            elif current not in visited:
+                visited.add(current)
+                path.append(current)
+                count += num_nodes[current]
+                if blocker is None and self.groups.pattern[self.groups.root(current)] not in rule.inner:
+                    blocker = current
+                pending.append(iter(self.outputs[current]))
+        if count > limit:
+            self.too_deep.add(node)
+            return (), FusionDecision(node, sink, FusionRule.DEPTH, fused=False, found=count, limit=limit)
+        if blocker is not None:
+            return (), FusionDecision(node, sink, rule.rule, fused=False, blocker=blocker)
+        return path, None
+
+    # --- arguments --------------------------------------------------------------------------------------------------
+
+    def _refuse_arguments(self, node: int, sink: int) -> tuple[FusionDecision | None, int | None]:
+        """The refusal where the would-be kernel takes too many arguments; and the consumer that has to settle it."""
+        limit = 0 if self.arguments is None else self.arguments.limit(node)
+        if self.arguments is None or limit == 0:
+            return None, None
+        found, waits_for = self.arguments.fused(node)
+        if found > limit:
+            return FusionDecision(node, sink, FusionRule.ARGUMENTS, fused=False, found=found, limit=limit), None
+        return None, waits_for
+
+    def _settle(self, consumer: int) -> None:
+        """Decide about the nodes that waited for `consumer`: each joins if the arguments, now known, fit.
+
+        Their paths were found right when they were postponed. In the meantime the group they wait for may have got its
+        heavy op, or one of the paths: then they stay out.
+        """
+        for node, rule in self.postponed.pop(consumer, ()):
+            sink = self.tree.parents[node]
+            if sink is None or self.arguments is None or self.groups.root(node) == self.groups.root(sink):
+                continue  # Fused in the meantime, by another node's path or because a hint had it asked twice.
+            found, limit = self.arguments.settled(consumer), self.arguments.limit(consumer)
+            if found > limit:
+                self.decisions[node] = FusionDecision(
+                    node, sink, FusionRule.ARGUMENTS, fused=False, found=found, limit=limit
+                )
+                continue
+            path = [node, *self._between(node, sink)]
+            blocker = self._second_anchor(path, sink)
+            if blocker is None:
+                self._commit(path, sink, rule)
+            else:
+                self.decisions[node] = FusionDecision(node, sink, rule.rule, fused=False, blocker=blocker)
+
+    def _second_anchor(self, path: Sequence[int], sink: int) -> int | None:
+        """The node whose group cannot take the others: the sink where it has a heavy op, or one that brings another."""
+        if self.groups.anchor[sink] is not None:
+            return sink
+        target = self.groups.root(sink)
+        full = self.groups.anchor[target] is not None or self.groups.pattern[target] not in UP_TO_BROADCAST
+        bringing: set[int] = set()
+        for member in path:
+            root = self.groups.root(member)
+            if root != target and self.groups.anchor[root] is not None:
+                bringing.add(root)
+                if full or len(bringing) > 1:
+                    return member
+        return None
+
+    def _between(self, node: int, sink: int) -> list[int]:
+        """The nodes on all paths from `node` to `sink`, without both."""
+        visited, found, pending = {node, sink}, list[int](), [node]
+        while pending:
+            for consumer in self.outputs[pending.pop()]:
+                if consumer not in visited:
+                    visited.add(consumer)
+                    found.append(consumer)
+                    pending.append(consumer)
+        return found
+
+
+def _consumers(edges: Sequence[Edge]) -> list[int]:
+    """The consumers of `edges`, each once."""
+    if len(edges) < 2:
+        return [edge.consumer for edge in edges]
+    return list(dict.fromkeys([edge.consumer for edge in edges]))

@@ -1,0 +1,62 @@
+"""`test-print-post-dominators`: what the fusion analyses found, written into the text.
+
+What: every op of every block gets the attributes
+
+- `fusion.node`: its number in post-DFS order;
+- `fusion.post_dominator`: the number of its immediate post-dominator, absent where it has none;
+- `fusion.pattern`: the greatest pattern on the way there, by Relay's name;
+- `fusion.group`: the number of its group, counted in the order of first nodes;
+- `fusion.decision`: why it was fused into its post-dominator's group or not, in words.
+
+Why attributes: the text can be checked line by line where the ops stand. For tests and for looking; no other pass reads
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block
+from xdsl.passes import ModulePass
+
+from xrelay.passes.fusion.op_patterns import forward_graph
+from xrelay.passes.fusion.partition import FusionOptions, partition
+
+
+@dataclass(frozen=True)
+class TestPrintPostDominatorsPass(ModulePass):
+    """Write the fusion analyses into the text as attributes; see the module's docstring."""
+
+    name = "test-print-post-dominators"
+
+    max_depth: int = field(default=256, metadata={"help": "how many nodes a group may have"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Annotate every function, with the branches and closures in it."""
+        options = FusionOptions(max_depth=self.max_depth)
+        for function in op.walk():
+            if isinstance(function, FuncOp):
+                for block in function.body.blocks:
+                    annotate(block, options)
+
+
+def annotate(body: Block, options: FusionOptions) -> None:
+    """Write what the analyses find about a function's `body` to its ops."""
+    nodes = forward_graph(body)
+    found = partition(nodes.graph, options)
+    numbers = found.group_numbers()
+    for node, decision in enumerate(found.decisions):
+        op = nodes.op(node)
+        if op is None:
+            continue
+        parent = found.tree.parents[node]
+        attributes: dict[str, Attribute] = {"fusion.node": IntegerAttr(node, i64)}
+        if parent is not None:
+            attributes["fusion.post_dominator"] = IntegerAttr(parent, i64)
+            attributes["fusion.pattern"] = StringAttr(found.tree.patterns[node].relay_name)
+        attributes["fusion.group"] = IntegerAttr(numbers[node], i64)
+        attributes["fusion.decision"] = StringAttr(decision.explain(nodes.graph))
+        op.attributes.update(attributes)

@@ -1,0 +1,1 @@
+"""Questions about relay graphs and edits of them that several passes share."""

@@ -1,0 +1,162 @@
+"""What rewrites of relay programs share: ops with the location of what they replace, constants, broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import UnionType
+from typing import TypeVar
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
+from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array, WeightAttr
+from xrelay.passes.infra.pattern_counts import counted
+from xrelay.passes.infra.verify import walk_ops
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+class Emitter:
+    """Puts new ops in front of `source`, with its location; results take the name of its result."""
+
+    def __init__(self, rewriter: PatternRewriter, source: Operation):
+        self._rewriter, self._source = rewriter, source
+
+    def insert(self, op: OpT) -> OpT:
+        """Insert `op`."""
+        op.location = self._source.location
+        for result in op.results:
+            if result.name_hint is None and self._source.results:
+                result.name_hint = self._source.results[0].name_hint
+        block = self._source.parent
+        if block is None:
+            raise ValueError(f"{self._source.name} stands in no block")
+        block.insert_op_before(op, self._source)
+        self._rewriter.has_done_action = True
+        self._rewriter.handle_operation_insertion(op)
+        return op
+
+    def call(self, op: type[RelayOp], *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
+        """Insert `op` on `operands`; gives its result, whose type is inferred."""
+        return self.insert(op.call(*operands, **attributes)).results[0]
+
+    def scalar(self, value: float, like: Attribute) -> SSAValue:
+        """A constant of rank 0 with the element type of the tensor type `like`."""
+        return self.insert(ConstantOp.of(np.array(value, numpy_dtype(element_type_of(like))))).result
+
+    def replace(self, value: SSAValue) -> None:
+        """Let `value` stand for the source's result, and erase the source."""
+        self._rewriter.replace(self._source, [], [value])
+
+
+def rewrite(module: ModuleOp, patterns: Mapping[type[Operation], RewritePattern]) -> None:
+    """Apply to each op the pattern of its class until none applies; ops that are unused go.
+
+    Ops without a pattern are passed over once, unlike in xDSL's walker, which shows all of them to all patterns, and
+    goes over the module again until nothing changes.
+    """
+    _Rewriting(patterns).run(module)
+
+
+def rewrite_once(module: ModuleOp, kind: type[Operation] | UnionType, pattern: RewritePattern) -> None:
+    """Apply `pattern` to each op of `kind` that is there now, in program order."""
+    chosen = counted(pattern)
+    for current in [op for op in walk_ops(module) if isinstance(op, kind)]:
+        if current.parent is not None:
+            chosen.match_and_rewrite(current, PatternRewriter(current))
+
+
+class _Rewriting:
+    """The ops that a rewrite has still to look at, last one first."""
+
+    def __init__(self, patterns: Mapping[type[Operation], RewritePattern]):
+        self._patterns = {op: counted(pattern) for op, pattern in patterns.items()}
+        self._pending: dict[Operation, None] = {}
+        self._listener = PatternRewriterListener(
+            operation_insertion_handler=[self._push],
+            operation_modification_handler=[self._push],
+            operation_removal_handler=[self._note_removal],
+            operation_replacement_handler=[lambda op, _: self._push_users(op)],
+        )
+
+    def run(self, module: ModuleOp) -> None:
+        """Look at every op, and at what changes, in program order."""
+        for op in reversed([op for op in walk_ops(module) if type(op) in self._patterns or _is_dead(op)]):
+            self._push(op)
+        while self._pending:
+            op, _ = self._pending.popitem()
+            dead, pattern = _is_dead(op), self._patterns.get(type(op))
+            if not dead and pattern is None:
+                continue
+            rewriter = PatternRewriter(op)
+            rewriter.extend_from_listener(self._listener)
+            if dead:
+                rewriter.erase(op)
+            elif pattern is not None:
+                pattern.match_and_rewrite(op, rewriter)
+
+    def _push(self, op: Operation) -> None:
+        self._pending.setdefault(op)
+
+    def _push_users(self, op: Operation) -> None:
+        for result in op.results:
+            for use in result.uses:
+                self._push(use.operation)
+
+    def _note_removal(self, op: Operation) -> None:
+        """Forget `op` and what is inside of it; what only it used will be unused."""
+        gone = list(walk_ops(op))
+        for operand in (operand for one in gone for operand in one.operands):
+            if isinstance(operand, OpResult):
+                self._push(operand.op)
+        for one in gone:
+            self._pending.pop(one, None)
+
+
+def _is_dead(op: Operation) -> bool:
+    """Whether nobody uses `op`, and nothing else comes of it."""
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    return would_be_trivially_dead(op)
+
+
+def constant_of(value: SSAValue) -> Array | None:
+    """The array of a constant whose bytes are here; `None` for anything else."""
+    if not isinstance(value, OpResult) or not isinstance(value.op, ConstantOp):
+        return None
+    constant = value.op
+    if isinstance(constant.value, WeightAttr) and not constant.value.data.is_resolved:
+        return None
+    return constant.array
+
+
+def owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:
+    """The op of class `op` that made `value`, if one did."""
+    return value.op if isinstance(value, OpResult) and isinstance(value.op, op) else None
+
+
+def rank_of(value: SSAValue) -> int | None:
+    """The rank of a tensor value; `None` for what is no tensor."""
+    return len(shape_of(value.type)) if isinstance(value.type, TensorType) else None
+
+
+def per_channel(factor: Array, rank: int, axis: int) -> Array | None:
+    """`factor`, which broadcasts against rank `rank`, as a vector along `axis`; `None` where it varies otherwise.
+
+    A factor that varies nowhere gives a vector of one element.
+    """
+    if factor.ndim > rank:
+        return None
+    shape = (1,) * (rank - factor.ndim) + factor.shape
+    if any(extent != 1 for position, extent in enumerate(shape) if position != axis):
+        return None
+    return factor.reshape(-1)

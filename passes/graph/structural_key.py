@@ -1,0 +1,74 @@
+"""Equality of programs up to the names of values: a hashable key, made in one walk."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import count
+
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from xrelay.dialects.relay.structure.weights import WeightAttr
+
+SAMPLES = 16
+"""About how many elements of a weight its key holds."""
+
+
+class OpKeys:
+    """Keys of ops for one pass: equal attributes have one number, and only new objects are looked up by their value.
+
+    Hashing a type or a property takes longer than all else that a key needs, and programs share them.
+    """
+
+    def __init__(self) -> None:
+        self._of_value: dict[Hashable, int] = {}
+        self._of_object: dict[int, tuple[int, Attribute]] = {}
+        """By `id`; the attribute is kept, so that no other can have the same."""
+
+    def of(self, op: Operation) -> Hashable:
+        """What `op` does with its operands: its name, properties, attributes and result types."""
+        distinct = id(op) if op.regions else None
+        types = [self._number(result.type) for result in op.results]
+        return (op.name, *self._items(op.properties), None, *self._items(op.attributes), None, *types, distinct)
+
+    def of_block(self, block: Block) -> Hashable:
+        """A key that two blocks share exactly when they compute the same in the same way.
+
+        Types, attributes and the order of ops count; names of values and source locations do not. Values from outside
+        the block count by identity. An op with regions is equal to itself alone.
+        """
+        numbers: dict[SSAValue, int] = {}
+        fresh = count()
+        for argument in block.args:
+            numbers[argument] = next(fresh)
+        ops: list[Hashable] = []
+        for op in block.ops:
+            ops.append((self.of(op), tuple(numbers.get(operand, operand) for operand in op.operands)))
+            for result in op.results:
+                numbers[result] = next(fresh)
+        return (tuple(self._number(argument.type) for argument in block.args), tuple(ops))
+
+    def of_attributes(self, attributes: Mapping[str, Attribute]) -> Hashable:
+        """A key that equal attributes share, in whatever order they come."""
+        return tuple(self._items(attributes))
+
+    def _items(self, attributes: Mapping[str, Attribute]) -> list[Hashable]:
+        items: list[Hashable] = []
+        for name in sorted(attributes) if len(attributes) > 1 else attributes:
+            items += (name, self._number(attributes[name]))
+        return items
+
+    def _number(self, attribute: Attribute) -> int:
+        known = self._of_object.get(id(attribute))
+        if known is None:
+            value = (attribute, _sample(attribute)) if isinstance(attribute, WeightAttr) else attribute
+            known = self._of_value.setdefault(value, len(self._of_value)), attribute
+            self._of_object[id(attribute)] = known
+        return known[0]
+
+
+def _sample(weight: WeightAttr) -> bytes:
+    """Some elements of a weight: many weights have one name and one shape, and comparing reads them whole."""
+    if not weight.data.is_resolved:
+        return b""
+    array = weight.data.array
+    return array.flat[:: max(array.size // SAMPLES, 1)].tobytes()

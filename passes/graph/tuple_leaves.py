@@ -1,0 +1,94 @@
+"""Tuples taken apart: the tensors in a tuple type, and the values that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+
+
+def leaf_types(types: Sequence[Attribute]) -> list[Attribute]:
+    """The types in `types` with tuples, nested ones too, replaced by what is in them."""
+    found: list[Attribute] = []
+    pending = list(reversed(types))
+    while pending:
+        type = pending.pop()
+        if isinstance(type, TupleType):
+            pending.extend(reversed(type.types.data))
+        else:
+            found.append(type)
+    return found
+
+
+class TupleLeaves:
+    """Knows for tuple values the tensors in them. A value not told about is looked up by what made it."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, tuple[SSAValue, ...]] = {}
+
+    def tell(self, value: SSAValue, leaves: Sequence[SSAValue]) -> None:
+        """Say that `value`, a tuple, consists of `leaves`."""
+        self._known[value] = tuple(leaves)
+
+    def of(self, value: SSAValue) -> tuple[SSAValue, ...]:
+        """The leaves of a value; itself where it is no tuple.
+
+        A tuple must have been told about, or be made of such by `relay.tuple` and `relay.tuple_get_item` ops that
+        were noted in order; `KeyError` otherwise.
+        """
+        known = self._known.get(value)
+        if known is not None:
+            return known
+        if not isinstance(value.type, TupleType):
+            return (value,)
+        raise KeyError(value)
+
+    def note(self, op: Operation) -> bool:
+        """Note the leaves of the result of a tuple op; whether `op` is one."""
+        if isinstance(op, TupleOp):
+            self.tell(op.result, [leaf for field in op.fields for leaf in self.of(field)])
+        elif isinstance(op, TupleGetItemOp) and isinstance(op.data.type, TupleType):
+            fields, index = op.data.type.types.data, op.index.value.data
+            before = len(leaf_types(fields[:index]))
+            self.tell(op.result, self.of(op.data)[before : before + len(leaf_types([fields[index]]))])
+        else:
+            return False
+        return True
+
+
+def rebuild(type: Attribute, leaves: Iterator[SSAValue]) -> tuple[SSAValue, list[Operation]]:
+    """A value of `type` made from the next `leaves`, and the `relay.tuple` ops that make it, in order."""
+    if not isinstance(type, TupleType):
+        return next(leaves), []
+    fields: list[SSAValue] = []
+    ops: list[Operation] = []
+    for field in type.types:
+        value, made = rebuild(field, leaves)
+        fields.append(value)
+        ops.extend(made)
+    ops.append(TupleOp.create(operands=fields, result_types=[type]))
+    return ops[-1].results[0], ops
+
+
+def take_apart(value: SSAValue) -> tuple[list[SSAValue], list[Operation]]:
+    """The leaves of `value`, and the `relay.tuple_get_item` ops that take them, in order.
+
+    A value that `relay.tuple` made is read through.
+    """
+    leaves: list[SSAValue] = []
+    ops: list[Operation] = []
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if not isinstance(current.type, TupleType):
+            leaves.append(current)
+        elif isinstance(current, OpResult) and isinstance(current.op, TupleOp):
+            pending.extend(reversed(current.op.operands))
+        else:
+            items = [TupleGetItemOp.call(current, index=index) for index in range(len(current.type.types))]
+            ops.extend(items)
+            pending.extend(item.result for item in reversed(items))
+    return leaves, ops

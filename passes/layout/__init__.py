@@ -1,0 +1,1 @@
+"""Layouts of relay programs: which ones ops want, and where transforms stand."""

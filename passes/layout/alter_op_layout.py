@@ -1,0 +1,280 @@
+"""`relay-alter-op-layout`: convolutions get the layouts the target likes, and the graph around them follows.
+
+What: a hook of the target (`passes/layout/layout_hooks.py`) chooses blocked layouts for a convolution, so that one
+vector holds one block of channels. The new result is then available in that layout, and every op behind it says by
+`propagate_layouts` whether it can take it as it comes. Where one insists on the layout the text says, a
+`relay.layout_transform` brings the value back, once. Why on the whole graph at once: a transform between two
+convolutions costs as much as an elementwise op on the same tensor; most cancel before they are made.
+
+Before:
+
+    %a = relay.nn.conv2d(%x, %w) : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> …
+    %r = relay.nn.relu(%a)
+    %b = relay.nn.conv2d(%r, %v)
+
+After:
+
+    %X = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW16c"}
+    %W = relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW16i16o"}     folded later, as is %V
+    %A = relay.nn.conv2d(%X, %W) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
+    %R = relay.nn.relu(%A) : (tensor<1x4x56x56x16xf32>) -> …
+    %B = relay.nn.conv2d(%R, %V) {…}
+    %b = relay.layout_transform(%B) {src_layout = "NCHW16c", dst_layout = "NCHW"}
+
+Operands of lower rank that broadcast against a blocked value get the missing axes in front first; a `nn.bias_add` or
+`nn.batch_norm` along an axis that is split becomes an addition, or a multiplication and an addition. In the end
+transforms in a row are made one, and ops between transforms change their layout where less is moved so
+(`layout_savings.py`). The pass changes no value; the order in which a convolution or a reduction sums may change. What
+each op does is in docs/layouts.md; refusals of hooks and of `propagate_layouts` are remarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.relay.core.axes import letter_of_axis
+from xrelay.dialects.relay.core.op_base import RelayOp, compatible
+from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
+from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.errors import ConstraintError, PassError
+from xrelay.passes.graph.functions import PRIMITIVE, fusable_blocks
+from xrelay.passes.graph.remarks import Remark, Remarks
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
+from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, ask_hook, hook_error, layout_hooks
+from xrelay.passes.layout.layout_savings import save_transforms
+from xrelay.passes.layout.layout_versions import LayoutVersions
+from xrelay.passes.layout.rebuilding import rebuilt
+from xrelay.passes.relay.canonicalize_ops import AddInsteadOfBiasAdd
+from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
+
+DEFAULT_LANES = 16
+
+
+@dataclass(frozen=True)
+class RelayAlterOpLayoutPass(ModulePass):
+    """Give convolutions blocked layouts and propagate them; see the module's docstring."""
+
+    name = "relay-alter-op-layout"
+
+    vector_lanes: int = field(default=DEFAULT_LANES, metadata={"help": "how many f32 a vector of the target holds"})
+    target: str = field(default="cpu", metadata={"help": "whose hooks choose the layouts"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Alter the module in place; `PassError` for a number of lanes that is not positive."""
+        alter_layouts(op, vector_lanes=self.vector_lanes, target=self.target)
+
+
+def alter_layouts(
+    module: ModuleOp,
+    *,
+    vector_lanes: int = DEFAULT_LANES,
+    target: str = "cpu",
+    hooks: LayoutHooks | None = None,
+) -> list[Remark]:
+    """Alter every function of `module` that is not a kernel; `hooks` go before those of `target`.
+
+    Says which ops changed, and which insisted on their layout and why. `PassError` where `vector_lanes` is less than 1.
+    """
+    if vector_lanes < 1:
+        raise PassError(f"relay-alter-op-layout: vector-lanes is {vector_lanes}, it must be at least 1")
+    chosen = dict(layout_hooks(target)) | dict(hooks if hooks is not None else {})
+    remarks = Remarks("relay-alter-op-layout")
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+            blocks = fusable_blocks(function)
+            _Alterer(chosen, vector_lanes, remarks).run(blocks)
+            save_transforms(blocks, fixed=frozenset(chosen))
+    return remarks.all
+
+
+SIMPLER: dict[type[RelayOp], RewritePattern] = {BiasAddOp: AddInsteadOfBiasAdd(), BatchNormOp: SimplifyBatchNorm()}
+"""Ops along one axis → what makes them elementwise, so that they also work where the axis is split."""
+
+
+class _Alterer:
+    """Alters one function."""
+
+    def __init__(self, hooks: LayoutHooks, lanes: int, remarks: Remarks):
+        self.hooks, self.lanes, self.remarks = hooks, lanes, remarks
+        self.versions = LayoutVersions()
+        self.replaced: list[Operation] = []
+
+    def run(self, blocks: Sequence[Block]) -> None:
+        """Alter blocks, outer ones first, then erase what was replaced."""
+        for block in blocks:
+            for op in list(block.ops):
+                self._visit(op)
+        for op in reversed(self.replaced):
+            if not any(result.first_use for result in op.results):
+                erase_op(op)
+        self.versions.erase_unused()
+
+    # --- one op -----------------------------------------------------------------------------------------------------
+
+    def _visit(self, op: Operation) -> None:
+        if not isinstance(op, RelayOp) or not self._alter(op):
+            self._insist(op)
+
+    def _alter(self, op: RelayOp) -> bool:
+        """Build `op` in other layouts, if it is asked for and agrees; whether it was."""
+        hook = self.hooks.get(type(op))
+        if hook is None and not any(self.versions.has(operand) for operand in op.operands):
+            return False
+        if not all(is_complete(operand.type) for operand in op.operands):
+            return False
+        if isinstance(op, TupleOp | TupleGetItemOp):
+            return self._through_tuple(op)
+        layouts = [self.versions.layout(operand) for operand in op.operands]
+        if hook is None and not any(layouts):
+            return False
+        try:
+            return self._follow(op, hook, layouts)
+        except LayoutError as error:
+            self.remarks.refused(op, error.message)
+            return False
+
+    def _follow(self, op: RelayOp, hook: LayoutHook | None, layouts: list[Layout | None]) -> bool:
+        """Do as the hook, or the op itself, says; whether `op` is replaced. `LayoutError` where it cannot be done."""
+        answer: LayoutAnswer | None = ask_hook(hook, op, layouts, self.lanes) if hook is not None else None
+        asked = hook if answer is not None else None
+        if answer is None:
+            if not any(layouts):
+                return False
+            if isinstance(op, BinaryBroadcastOp):
+                _give_equal_ranks(op)
+            answer = op.propagate_layouts(layouts)
+        if isinstance(answer, LayoutRefusal):
+            if _splits_axis(op, layouts[0]):
+                self._simplify(op)
+                return True
+            self.remarks.refused(op, answer.reason)
+            return False
+        if isinstance(answer, LayoutRenaming):
+            self.versions.set(op.results[0], self.versions.of(op.operands[0]).value, answer.result)
+            self.replaced.append(op)
+            return True
+        self._rebuild(op, asked, answer)
+        wanted = [layout for layout in (*answer.operands, answer.result) if isinstance(layout, Layout)]
+        if wanted:
+            self.remarks.applied(op, "works in {}", wanted[-1])
+        return True
+
+    def _rebuild(self, op: RelayOp, hook: LayoutHook | None, decision: LayoutDecision) -> None:
+        """Put the op that `decision` describes behind `op`, and let it stand for `op`."""
+        operands = [
+            self.versions.version(operand, wanted)
+            for operand, wanted in zip(op.operands, decision.operands, strict=True)
+        ]
+        try:
+            new = rebuilt(op, decision, operands)
+        except ConstraintError as error:
+            if hook is None:
+                raise LayoutError(error.message) from error
+            raise hook_error(hook, op, f"asks for what the op refuses: {error.message}") from error
+        if hook is not None:
+            _check_result(hook, op, new, decision)
+        Rewriter.insert_op(new, InsertPoint.after(op))
+        self.replaced.append(op)
+        self.versions.set(op.results[0], new.results[0], decision.result)
+
+    def _through_tuple(self, op: TupleOp | TupleGetItemOp) -> bool:
+        """A tuple's fields keep their layouts; a field of a tuple made here is what was put in. Whether it is so."""
+        versions = self.versions
+        if isinstance(op, TupleOp):
+            layouts = tuple(
+                None if isinstance(field.type, TupleType) else versions.layout(field) for field in op.fields
+            )
+            versions.set(op.result, op.result, layouts)
+            self.replaced.append(op)
+            return True
+        # A tuple that was a field itself stands for the one that was put in.
+        index, owner = op.index.value.data, versions.of(op.data).value.owner
+        layout = versions.field_layout(op.data, index)
+        if isinstance(owner, TupleOp):
+            known = versions.of(owner.fields[index])
+            versions.set(op.result, known.value, known.layout)
+        else:
+            new = rebuilt(op, LayoutDecision((None,), None), [versions.of(op.data).value])
+            Rewriter.insert_op(new, InsertPoint.after(op))
+            versions.set(op.result, new.results[0], layout)
+        self.replaced.append(op)
+        return True
+
+    def _simplify(self, op: RelayOp) -> None:
+        """Replace `op` by elementwise ops, and visit those."""
+        before, block, last = op.prev_op, op.parent, op.next_op
+        SIMPLER[type(op)].match_and_rewrite(op, PatternRewriter(op))
+        current = before.next_op if before is not None else block.first_op if block is not None else None
+        while current is not None and current is not last:
+            following = current.next_op
+            self._visit(current)
+            current = following
+
+    def _insist(self, op: Operation) -> None:
+        """Give `op` its operands in the layouts that the text says."""
+        if any(self.versions.has(operand) for operand in op.operands):
+            op.operands = [self.versions.plain(operand) for operand in op.operands]
+
+
+def _splits_axis(op: RelayOp, layout: Layout | None) -> bool:
+    """Whether `op` refuses only as `layout` splits the axis along which it works, and has a simpler form."""
+    if not isinstance(op, BiasAddOp | BatchNormOp) or layout is None:
+        return False
+    return layout.factor(letter_of_axis(layout, op.axis.value.data)) is not None
+
+
+def _check_result(hook: LayoutHook, op: RelayOp, new: RelayOp, decision: LayoutDecision) -> None:
+    """Whether `new` has the type of `op`'s result, in the layout that the hook says."""
+    old, found, layout = op.results[0].type, new.results[0].type, decision.result
+    if not is_complete(old) or isinstance(old, TupleType):
+        return
+    expected = old
+    if isinstance(layout, Layout):
+        try:
+            shape = transform_shape(shape_of(old), layout.text, Layout(layout.axes))
+        except LayoutError as error:
+            raise hook_error(hook, op, f"gives the result a layout that does not fit: {error.message}") from error
+        expected = tensor_type(shape, element_type_of(old))
+    if not compatible(expected, found):
+        where = "as the text says" if layout is None else f"in {layout}"
+        raise hook_error(hook, op, f"makes a result of type {found}; {where} it would be {expected}")
+
+
+def _give_equal_ranks(op: BinaryBroadcastOp) -> None:
+    """Put axes of extent 1 in front of the operand of lower rank, unless it has rank 0.
+
+    Before:
+
+        %y = relay.add(%x, %b) : (tensor<1x64x8x8xf32>, tensor<64x1x1xf32>) -> tensor<1x64x8x8xf32>
+
+    After:
+
+        %e = relay.expand_dims(%b) {axis = 0} : (tensor<64x1x1xf32>) -> tensor<1x64x1x1xf32>
+        %y = relay.add(%x, %e) : (tensor<1x64x8x8xf32>, tensor<1x64x1x1xf32>) -> tensor<1x64x8x8xf32>
+    """
+    ranks = [len(shape_of(operand.type)) for operand in op.operands]
+    for index, rank in enumerate(ranks):
+        missing = max(ranks) - rank
+        if missing and rank:
+            operand = op.operands[index]
+            expanded = ExpandDimsOp.call(operand, axis=0, num_newaxis=missing)
+            expanded.location = op.location
+            expanded.result.name_hint = operand.name_hint
+            Rewriter.insert_op(expanded, InsertPoint.before(op))
+            op.operands[index] = expanded.result

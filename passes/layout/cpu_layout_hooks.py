@@ -1,0 +1,121 @@
+"""The layouts that CPUs like: convolutions in blocks of channels, dense layers with packed weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.attribute_values import string_attribute
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
+from xrelay.passes.graph.rewriting import constant_of
+from xrelay.passes.layout.layout_hooks import alters_layout
+
+PLAIN = ["NCHW", "OIHW", "NCHW"]
+NO_CONSTANT = "the weight is no constant, so every run would pack it anew"
+
+
+@alters_layout(Conv2DOp, target="cpu")
+def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+    """Channels in blocks, so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
+
+    The out-channels' block is the vector, or half or a quarter of it where that does not divide them. The in-channels
+    come in the blocks they already have, else in the largest that divides them: an image of 3 channels is one block.
+    Where only a quarter of a vector divides the out-channels, and the stride is 1, plain images are the better choice.
+    The text may have the axes in any order (NHWC and HWIO as well); where blocks do not fit, it is NCHW and OIHW then,
+    for which there are schedules. What is in blocks already stays.
+    """
+    layouts = op.layouts
+    if any(len(layout.axes) > 4 for layout in layouts):
+        return LayoutRefusal(f"it works in {', '.join(map(str, layouts))}, which is in blocks already")
+    if constant_of(op.weight) is None:
+        return LayoutRefusal(NO_CONSTANT)
+    lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
+    if lanes_of_type is None:
+        return LayoutRefusal(f"there is no blocked convolution of {element_type_of(op.data.type)}")
+    weight = layouts[1].primal_extents(shape_of(op.weight.type))
+    out_channels, depth = weight["O"], weight["I"]
+    if not isinstance(out_channels, int) or not isinstance(depth, int):
+        return LayoutRefusal(f"the channel counts {out_channels} and {depth} are not known")
+    come_in = available[0].factor("C") if available[0] is not None and "C" in available[0].primal else None
+    if op.is_depthwise:
+        answer = _depthwise(op, out_channels, come_in, lanes_of_type)
+    else:
+        answer = _in_blocks(op, out_channels // op.groups.value.data, depth, come_in, lanes_of_type)
+    if isinstance(answer, LayoutRefusal) and [str(layout) for layout in layouts] != PLAIN:
+        return _decision(op, *PLAIN)
+    return answer
+
+
+def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
+    """Every channel by itself: data and result have the same blocks, the weight's in-channels are one."""
+    block = come_in if come_in is not None else vector_block(channels, lanes)
+    if block is None:
+        return LayoutRefusal(f"vectors of {lanes} do not divide the {channels} channels")
+    return _decision(op, f"NCHW{block}c", f"OIHW1i{block}o", f"NCHW{block}c")
+
+
+def _in_blocks(
+    op: Conv2DOp, out_channels: int, depth: int, come_in: int | None, lanes: int
+) -> LayoutDecision | LayoutRefusal:
+    """`out_channels` and `depth` are those of one group, which consists of whole blocks."""
+    out_block = vector_block(out_channels, lanes)
+    if out_block is None:
+        return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
+    if out_block < lanes // 2 and op.stride_pair == (1, 1):
+        # Rows of the plain image fill whole vectors; blocks of a quarter would leave them mostly empty.
+        return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
+    in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)
+    return _decision(op, f"NCHW{in_block}c", f"OIHW{in_block}i{out_block}o", f"NCHW{out_block}c")
+
+
+def _decision(op: Conv2DOp, *texts: str) -> LayoutDecision | LayoutRefusal:
+    """To work with data, kernel and result in the layouts `texts`."""
+    data, kernel, out = (
+        LayoutPermutation.of(Layout.parse(text), before) for text, before in zip(texts, op.layouts, strict=True)
+    )
+    return op.with_layouts(data, kernel, out)
+
+
+@alters_layout(DenseOp, target="cpu")
+def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+    """`nn.contrib_dense_pack`, so that one vector holds neighbouring results."""
+    if constant_of(op.weight) is None:
+        return LayoutRefusal(NO_CONSTANT)
+    lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
+    if lanes_of_type is None:
+        return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.data.type)}")
+    units = shape_of(op.weight.type)[0]
+    block = vector_block(units, lanes_of_type) if isinstance(units, int) else None
+    if block is None:
+        return LayoutRefusal(f"vectors of {lanes_of_type} do not divide the {units} units")
+    layout = Layout.parse(f"NC{block}n")
+    properties: dict[str, Attribute] = {"weight_layout": string_attribute(str(layout))}
+    if op.out_dtype is not None:
+        properties["out_dtype"] = op.out_dtype
+    return LayoutDecision((None, layout), None, properties, op=ContribDensePackOp)
+
+
+def vector_block(extent: int, lanes: int) -> int | None:
+    """`lanes`, or half or a quarter of it, whichever first divides `extent`; `None` where none does."""
+    candidates = (lanes, lanes // 2, lanes // 4)
+    return next((block for block in candidates if block > 1 and extent % block == 0), None)
+
+
+def largest_divisor(extent: int, limit: int) -> int:
+    """The largest divisor of `extent` that is at most `limit`."""
+    return next(block for block in range(min(extent, limit), 0, -1) if extent % block == 0)
+
+
+def _lanes(element: Attribute, f32_lanes: int) -> int | None:
+    """How many elements of this type a vector holds; `None` for types without vector arithmetic of their own."""
+    if isinstance(element, Float32Type):
+        return f32_lanes
+    return max(1, f32_lanes // 2) if isinstance(element, Float64Type) else None

@@ -1,0 +1,135 @@
+"""What `desired-layouts` of `relay-convert-layout` asks for, as hooks: operators by name, each with its layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xrelay.dialects.relay.core.attribute_values import string_attribute
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis, LayoutError
+from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp, MaxPool2DOp, SpatialOp
+from xrelay.errors import PassError
+from xrelay.passes.layout.layout_hooks import LayoutHook
+
+NAME = "relay-convert-layout"
+DEFAULT = "default"
+POOLS = (MaxPool2DOp, AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp)
+CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in (Conv2DOp, *POOLS)}
+"""The operators that have a layout, by Relay's name."""
+
+
+def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], LayoutHook]:
+    """Hooks that bring the operators named in `desired` (operator → data layout, kernel layout) to their layouts.
+
+    A convolution that is not named keeps its layout, whatever comes in. `PassError` for what is named wrongly.
+    """
+    hooks: dict[type[RelayOp], LayoutHook] = {Conv2DOp: _keep_conv}
+    for index, (operator, given) in enumerate(desired.items()):
+        # A single layout may come without a list around it.
+        layouts = [given] if isinstance(given, str) else list(given)
+        place = place_of(index, operator, layouts)
+        op = _operator(place, operator)
+        hooks[op] = _conv_hook(place, layouts) if op is Conv2DOp else _pool_hook(place, layouts)
+    return hooks
+
+
+def place_of(index: int, operator: str, layouts: Sequence[str]) -> str:
+    """The place of an entry, for messages."""
+    return f"{NAME}: desired-layouts[{index}] {':'.join([operator, *layouts])!r}"
+
+
+def _operator(place: str, name: str) -> type[RelayOp]:
+    try:
+        op = get_relay_op(name)
+    except UnknownOpError as error:
+        raise PassError(f"{place}: {error.message}", help=error.help) from error
+    if op.relay_name() not in CONVERTIBLE:
+        raise PassError(
+            f"{place}: {op.relay_name()!r} has no layout to choose", help=f"one of {', '.join(CONVERTIBLE)}"
+        )
+    return op
+
+
+def _layout(place: str, text: str, axes: str, split: str) -> Layout:
+    """The layout called `text`; `PassError` where it is none, of other axes, or splits others than `split`."""
+    try:
+        layout = Layout.parse(text)
+    except LayoutError as error:
+        raise PassError(f"{place}: {error.message}", help=error.help) from error
+    if sorted(layout.primal) != sorted(axes):
+        raise PassError(f"{place}: layout {text} does not have the axes {axes}")
+    strange = [axis for axis in layout.axes if axis.factor is not None and axis.letter not in split]
+    if strange:
+        raise PassError(f"{place}: layout {text} splits {strange[0].letter}; only {' and '.join(split)} may be split")
+    return layout
+
+
+def _only(place: str, layouts: Sequence[str], most: int) -> None:
+    if not 1 <= len(layouts) <= most:
+        what = "1 layout" if most == 1 else f"1 to {most} layouts"
+        raise PassError(f"{place}: it takes {what}, found {len(layouts)}")
+
+
+def _conv_hook(place: str, layouts: Sequence[str]) -> LayoutHook:
+    """A hook that makes convolutions work in `layouts`: data, kernel."""
+    _only(place, layouts, 2)
+    data = _layout(place, layouts[0], "NCHW", "C")
+    text = layouts[1] if len(layouts) > 1 else DEFAULT
+    kernel = None if text == DEFAULT else _layout(place, text, "OIHW", "OI")
+
+    def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+        before = op.layouts
+        weight = _default_kernel(op, data) if kernel is None else _for_groups(op, kernel)
+        if [str(layout) for layout in before] == [str(data), str(weight), str(data)]:
+            return LayoutRefusal(f"it works in {data} and {weight} already")
+        return op.with_layouts(
+            LayoutPermutation.of(data, before[0]),
+            LayoutPermutation.of(weight, before[1]),
+            LayoutPermutation.of(data, before[2]),
+        )
+
+    return hook
+
+
+def _default_kernel(op: Conv2DOp, data: Layout) -> Layout:
+    """The kernel's layout that goes with the data's: channels last with channels last, blocks with blocks."""
+    block = data.factor("C")
+    if block is not None:
+        return op.blocked_kernel(block)
+    return Layout.parse("HWIO" if data.primal.endswith("C") else "OIHW")
+
+
+def _for_groups(op: Conv2DOp, kernel: Layout) -> Layout:
+    """`kernel`, whose one in-channel is a block of 1 in a depthwise convolution."""
+    if not op.is_depthwise or kernel.factor("I") is None:
+        return kernel
+    one = LayoutAxis("I", 1)
+    return Layout(tuple(one if axis.letter == "I" and axis.factor is not None else axis for axis in kernel.axes))
+
+
+def _keep_conv(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutRefusal:
+    """A convolution that is not to be converted stays, whatever comes in."""
+    return LayoutRefusal("no layout is asked for")
+
+
+def _pool_hook(place: str, layouts: Sequence[str]) -> LayoutHook:
+    """A hook that makes pools work in a layout."""
+    _only(place, layouts, 1)
+    wanted = _layout(place, layouts[0], "NCHW", "C")
+
+    def hook(op: SpatialOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+        before, out = op.layouts
+        if str(wanted) == str(before) == str(out):
+            return LayoutRefusal(f"it works in {wanted} already")
+        channels, factor = before.primal_extents(shape_of(op.data.type))["C"], wanted.factor("C")
+        if factor is not None and not (isinstance(channels, int) and channels % factor == 0):
+            return LayoutRefusal(f"blocks of {factor} do not divide the {channels} channels")
+        properties = {"layout": string_attribute(str(wanted)), "out_layout": string_attribute("")}
+        return LayoutDecision((LayoutPermutation.of(wanted, before),), LayoutPermutation.of(wanted, out), properties)
+
+    return hook

@@ -1,0 +1,134 @@
+"""Which layouts a target likes an operator to work in: hooks by target and op, for `relay-alter-op-layout`.
+
+    @alters_layout("nn.conv2d", target="cpu")
+    def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None: …
+
+`available` holds, for each operand, the layout in which it already comes besides the one that the text says; using it
+costs nothing. `lanes` is how many f32 a vector of the target holds. A hook answers with
+
+- a `LayoutDecision`: so it shall be; with `op` in it, another op does it;
+- a `LayoutRefusal`, or the op itself: it stays as the text says;
+- `None`: as if there were no hook, so that the op follows its operands where it can.
+
+Other packages register hooks for their own ops and targets the same way. `layout_hook_scope` has hooks that end with a
+`with` block, and a caller of `alter_layouts` may pass hooks that go before all registered ones. Those of the CPU are in
+`cpu_layout_hooks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import TypeAlias, TypeVar
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.errors import PassError, XRelayError, did_you_mean
+from xrelay.passes.infra.conversion import describe_place
+
+LayoutHook: TypeAlias = Callable[..., object]
+"""`hook(op, available, lanes)`; see the module's docstring for what it returns, `ask_hook` for what is checked."""
+
+LayoutHooks: TypeAlias = Mapping[type[RelayOp], LayoutHook]
+
+HookT = TypeVar("HookT", bound=LayoutHook)
+
+_Registry: TypeAlias = dict[tuple[str, type[RelayOp]], LayoutHook]
+
+_HOOKS: _Registry = {}
+_SCOPED: ContextVar[Mapping[tuple[str, type[RelayOp]], LayoutHook]] = ContextVar(
+    "layout_hooks", default=MappingProxyType({})
+)
+
+
+def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
+    """Decorator: the function chooses the layouts of `op`, a class or Relay's name, on `target`.
+
+    It replaces an earlier one, for good. `UnknownOpError` for a name of no op.
+    """
+    kind = _class_of(op)
+
+    def register(hook: HookT) -> HookT:
+        _HOOKS[target, kind] = hook
+        return hook
+
+    return register
+
+
+@contextmanager
+def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target: str = "cpu") -> Generator[None]:
+    """Hooks for `target` that go before the registered ones, until the `with` block ends; this thread alone sees them.
+
+    Scopes nest: the inner one goes before the outer. `UnknownOpError` for a name of no op.
+    """
+    own = {(target, _class_of(op)): hook for op, hook in hooks.items()}
+    token = _SCOPED.set({**_SCOPED.get(), **own})
+    try:
+        yield
+    finally:
+        _SCOPED.reset(token)
+
+
+def layout_hooks(target: str) -> LayoutHooks:
+    """The hooks of a target; none for one that nobody registered hooks for."""
+    registered = {**_HOOKS, **_SCOPED.get()}
+    return {op: hook for (name, op), hook in registered.items() if name == target}
+
+
+def ask_hook(
+    hook: LayoutHook, op: RelayOp, available: list[Layout | None], lanes: int
+) -> LayoutDecision | LayoutRefusal | None:
+    """What `hook` answers for `op`; `PassError`, naming both, where it raises or its answer does not fit the op."""
+    try:
+        answer = hook(op, available, lanes)
+    except Exception as error:
+        text = error.message if isinstance(error, XRelayError) else str(error)
+        raise hook_error(hook, op, f"raised {type(error).__name__}: {text}") from error
+    if answer is op:
+        return LayoutRefusal("its hook keeps it as it is")
+    if answer is None or isinstance(answer, LayoutRefusal):
+        return answer
+    if not isinstance(answer, LayoutDecision):
+        found = f"the op {answer.name}" if isinstance(answer, RelayOp) else f"{answer!r}"
+        raise hook_error(
+            hook, op, f"returned {found}", help="return a LayoutDecision, a LayoutRefusal, the op itself or None"
+        )
+    _check_decision(hook, op, answer)
+    return answer
+
+
+def hook_error(hook: LayoutHook, op: RelayOp, message: str, *, help: str | None = None) -> PassError:
+    """An error in what `hook` says about `op`."""
+    name = getattr(hook, "__qualname__", type(hook).__name__)
+    return PassError(
+        f"relay-alter-op-layout: the layout hook {name} of {op.relay_name()} {message}",
+        location=describe_place(op),
+        help=help,
+    )
+
+
+def _check_decision(hook: LayoutHook, op: RelayOp, decision: LayoutDecision) -> None:
+    """Whether a decision has a layout for each operand, and properties that the op knows."""
+    if len(decision.operands) != len(op.operands):
+        raise hook_error(hook, op, f"gives {len(decision.operands)} layouts for {len(op.operands)} operands")
+    strange = [layout for layout in decision.operands if not _is_layout(layout)]
+    if strange:
+        raise hook_error(hook, op, f"gives the layout {strange[0]!r}", help="write Layout.parse(…)")
+    kind = decision.op or type(op)
+    known = kind.get_irdl_definition().properties
+    for name in decision.properties:
+        if name not in known:
+            hint = did_you_mean(name, known, f"it has {', '.join(known) or 'none'}")
+            raise hook_error(hook, op, f"sets {name!r}, which {kind.relay_name()} does not have", help=hint)
+
+
+def _class_of(op: type[RelayOp] | str) -> type[RelayOp]:
+    return get_relay_op(op) if isinstance(op, str) else op
+
+
+def _is_layout(value: object) -> bool:
+    return value is None or isinstance(value, Layout)

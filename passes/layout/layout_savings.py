@@ -1,0 +1,76 @@
+"""Fewer and smaller layout transforms: those in a row are made one, and ops between transforms change their layout.
+
+Two `relay.layout_transform`s in a row become one, or none where the second undoes the first; equal ones are made once.
+Then ops that take any layout (elementwise ops, pools, concatenations, …) go to another one together where that moves
+less, as a transform costs what it moves (`layout_regions.py`).
+
+Before:
+
+    %a = relay.layout_transform(%x) {src_layout = "NHWC", dst_layout = "NCHW"}
+    %b = relay.nn.relu(%a)
+    %c = relay.layout_transform(%b) {src_layout = "NCHW", dst_layout = "NHWC"}
+
+After:
+
+    %c = relay.nn.relu(%x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, SSAValue
+
+from xrelay.dialects.relay.core.attribute_values import string_attribute
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.layout.layout import LayoutError, transform_shape
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
+from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.layout.layout_regions import RegionMover, transforms_of
+from xrelay.passes.layout.layout_versions import erase_unused
+
+
+def save_transforms(blocks: Sequence[Block], *, fixed: frozenset[type[RelayOp]] = frozenset()) -> None:
+    """Leave out the transforms of these blocks that need not be; ops of the classes `fixed` keep their layouts.
+
+    Exact, but for the order in which reductions sum.
+    """
+    for block in blocks:
+        join_transforms(block)
+    for block in blocks:
+        if RegionMover(block, fixed).run():
+            join_transforms(block)
+
+
+def join_transforms(block: Block) -> None:
+    """Make one of two transforms in a row, none of two that undo one another, and one of two equal ones."""
+    transforms = transforms_of(block)
+    known: dict[tuple[SSAValue, str, str], SSAValue] = {}
+    results = Replacements()
+    for op in transforms:
+        data = results.of(op.data)
+        _read_through(op, data)
+        source, target = op.src_layout.data, op.dst_layout.data
+        made = op.data if source == target else known.setdefault((op.data, source, target), op.result)
+        if made is not op.result:
+            results.add(op.result, made)
+    results.apply()
+    erase_unused(*reversed(transforms))
+
+
+def _read_through(op: LayoutTransformOp, data: SSAValue) -> None:
+    """Let `op` transform what the transform that made its operand `data` transforms, where that gives the same."""
+    before = data.owner
+    op.operands = [data]
+    if not isinstance(before, LayoutTransformOp) or str(before.layouts[1]) != str(op.layouts[0]):
+        return
+    source, target = before.layouts[0], op.layouts[1]
+    try:
+        shape = transform_shape(shape_of(before.data.type), source, target)
+    except LayoutError:
+        return
+    # Not equal where the first fills up blocks and the second keeps what was filled in.
+    if shape == shape_of(op.result.type):
+        op.operands = [before.data]
+        op.properties["src_layout"] = string_attribute(str(source))

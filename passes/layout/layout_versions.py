@@ -1,0 +1,193 @@
+"""The values of a function in the layouts that ops want them in: `relay.layout_transform`s made once, where needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import LocationAttr, TupleType, UnknownLoc
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.relay.core.attribute_values import string_attribute
+from xrelay.dialects.relay.core.broadcast import element_count
+from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.layout.behaviour import ResultLayout
+from xrelay.dialects.relay.layout.layout import Layout, LayoutError
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.passes.graph.effects import is_pure
+from xrelay.passes.graph.replacements import erase_op
+
+
+@dataclass(frozen=True)
+class Available:
+    """A value that stands for another in a layout of its own; of a tuple, one for each field.
+
+    Of a `relay.tuple` it is the old one, as long as nobody needs the new one as a whole.
+    """
+
+    value: SSAValue
+    layout: ResultLayout
+
+
+class LayoutVersions:
+    """What stands for the values of the text: in the layout in which each is made, and in those asked for since."""
+
+    def __init__(self) -> None:
+        self._available: dict[SSAValue, Available] = {}
+        self._versions: dict[tuple[SSAValue, ResultLayout], SSAValue] = {}
+
+    def set(self, value: SSAValue, new: SSAValue, layout: ResultLayout) -> None:
+        """Let `new`, in `layout`, stand for `value`."""
+        if isinstance(layout, Layout) and isinstance(value.type, TupleType):
+            layout = (layout,) * len(value.type.types)
+        self._available[value] = Available(new, layout)
+
+    def has(self, value: SSAValue) -> bool:
+        """Whether something stands for `value`."""
+        return value in self._available
+
+    def of(self, value: SSAValue) -> Available:
+        """What stands for `value`; itself where nothing does."""
+        return self._available.get(value) or Available(value, None)
+
+    def layout(self, value: SSAValue) -> Layout | None:
+        """The layout in which `value` comes; of a tuple, that of most elements of it."""
+        layout = self.of(value).layout
+        if not isinstance(layout, tuple) or not isinstance(value.type, TupleType):
+            return layout if isinstance(layout, Layout) else None
+        weights: dict[Layout, int] = {}
+        for one, type in zip(layout, value.type.types, strict=True):
+            if one is not None:
+                weights[one] = weights.get(one, 0) + element_count(known_shape(type) or ())
+        return max(weights, key=lambda one: weights[one], default=None)
+
+    def field_layout(self, value: SSAValue, index: int) -> Layout | None:
+        """The layout of field `index` of a tuple."""
+        layout = self.of(value).layout
+        return layout[index] if isinstance(layout, tuple) else None
+
+    def plain(self, value: SSAValue) -> SSAValue:
+        """`value` in the layout that the text says."""
+        known = self.of(value)
+        if isinstance(known.layout, tuple):
+            return self._tuple(value, (None,) * len(known.layout))
+        if known.layout is None:
+            return known.value
+        key = (value, None)
+        if key not in self._versions:
+            self._versions[key] = transform(known.value, known.layout, known.layout.text)
+        return self._versions[key]
+
+    def version(self, value: SSAValue, layout: Layout | None) -> SSAValue:
+        """`value` in `layout`; `None` is the layout that the text says.
+
+        `LayoutError` where the last block would not be full: what reads it would take the padding for elements.
+        """
+        if layout is None:
+            return self.plain(value)
+        if isinstance(value.type, TupleType):
+            return self._tuple(value, (layout,) * len(value.type.types))
+        known = self.of(value)
+        if known.layout == layout:
+            return known.value
+        if layout.axes == layout.text.axes:
+            return self.plain(value)
+        key = (value, layout)
+        if key not in self._versions:
+            if not divisible(value.type, layout):
+                raise LayoutError(f"a value of type {value.type} does not come in whole blocks of {layout}")
+            self._versions[key] = self._transformed(value, known, layout)
+        return self._versions[key]
+
+    def _transformed(self, value: SSAValue, known: Available, layout: Layout) -> SSAValue:
+        source = known.layout
+        if isinstance(source, Layout) and str(source.text) == str(layout.text):
+            return transform(known.value, source, layout)
+        # Who made the value and who reads it call its axes by other letters.
+        return transform(self.plain(value), layout.text, layout)
+
+    def _tuple(self, value: SSAValue, wanted: tuple[Layout | None, ...]) -> SSAValue:
+        """The tuple `value` with its fields in these layouts."""
+        known, key = self.of(value), (value, wanted)
+        owner = known.value.owner
+        if known.layout is None and not any(wanted):
+            return known.value
+        if key in self._versions:
+            return self._versions[key]
+        if isinstance(owner, TupleOp):
+            fields = [self.version(field, layout) for field, layout in zip(owner.fields, wanted, strict=True)]
+            self._versions[key] = insert_behind(TupleOp.call(*fields), value)
+        elif known.layout == wanted:
+            return known.value
+        else:
+            self._versions[key] = self._rebuilt_tuple(known, wanted)
+        return self._versions[key]
+
+    def _rebuilt_tuple(self, known: Available, wanted: tuple[Layout | None, ...]) -> SSAValue:
+        """The tuple `known`, taken apart and made again with its fields in layouts `wanted`."""
+        fields, behind = list[SSAValue](), known.value
+        for index, layout in enumerate(wanted):
+            behind = insert_behind(TupleGetItemOp.call(known.value, index=index), behind)
+            source = known.layout[index] if isinstance(known.layout, tuple) else None
+            text = next((one.text for one in (source, layout) if one is not None), None)
+            if text is not None:
+                if layout is not None and source is None and not divisible(behind.type, layout):
+                    raise LayoutError(f"a field of type {behind.type} does not come in whole blocks of {layout}")
+                behind = transform(behind, source or text, layout or text)
+            fields.append(behind)
+        return insert_behind(TupleOp.call(*fields), behind)
+
+    def erase_unused(self) -> None:
+        """Erase the versions that nobody needs in the end, and what was made for them alone."""
+        for value in self._versions.values():
+            erase_unused(value.owner)
+
+
+def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
+    """`value` from `source` to `target`, right behind where it is made, so that every block inside sees it."""
+    if source.axes == target.axes:
+        return value
+    layouts = {"src_layout": string_attribute(str(source)), "dst_layout": string_attribute(str(target))}
+    return insert_behind(LayoutTransformOp.typed([value], layouts), value)
+
+
+def insert_behind(op: RelayOp, value: SSAValue) -> SSAValue:
+    """Insert `op` behind the definition of `value`, with its name and location; gives its result."""
+    op.location = _location_of(value)
+    op.results[0].name_hint = value.name_hint
+    owner = value.owner
+    point = InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
+    Rewriter.insert_op(op, point)
+    return op.results[0]
+
+
+def divisible(type: Attribute, layout: Layout) -> bool:
+    """Whether a tensor of the text's `type` consists of whole blocks of `layout`."""
+    try:
+        extents = layout.text.primal_extents(shape_of(type))
+    except (ValueError, LayoutError):
+        return False
+    split = [(extents[axis.letter], axis.factor) for axis in layout.axes if axis.factor is not None]
+    return all(isinstance(extent, int) and extent % factor == 0 for extent, factor in split)
+
+
+def erase_unused(*ops: Operation | Block) -> None:
+    """Erase those of `ops` that nobody uses, and what was made for them alone."""
+    pending: list[Operation | Block] = list(ops)
+    while pending:
+        current = pending.pop()
+        if not isinstance(current, RelayOp) or current.parent is None or not is_pure(current):
+            continue
+        if not any(result.first_use for result in current.results):
+            owners = [operand.owner for operand in current.operands]
+            erase_op(current)
+            pending.extend(owners)
+
+
+def _location_of(value: SSAValue) -> LocationAttr:
+    if isinstance(value, BlockArgument):
+        return value.location
+    owner = value.owner
+    return owner.location if isinstance(owner, Operation) else UnknownLoc()

@@ -1,0 +1,60 @@
+"""Where the passes within a level are found: name = file = class, so a pass is known by its name and its folder."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+FOLDERS: dict[str, str] = {
+    "relay-simplify-inference": "relay",
+    "relay-fold-constant": "relay",
+    "relay-canonicalize-ops": "relay",
+    "relay-fold-scale-axis": "relay",
+    "relay-alter-op-layout": "layout",
+    "relay-inline": "relay",
+    "relay-to-basic-block-normal-form": "relay",
+    "relay-eliminate-common-subexpr": "relay",
+    "relay-dead-code-elimination": "relay",
+    "relay-fuse-ops": "fusion",
+    "relay-defuse-ops": "fusion",
+    "relay-outline-fused": "fusion",
+    "relay-convert-layout": "layout",
+    "relay-to-a-normal-form": "relay",
+    "relay-to-graph-normal-form": "relay",
+    "relay-check-basic-block-normal-form": "relay",
+    "relay-remove-unused-functions": "relay",
+    "relay-infer-type": "types",
+    "relay-check-types": "types",
+    "test-print-post-dominators": "fusion",
+    "topi-expand-named": "topi",
+    "topi-inline-injective": "topi",
+    "loop-apply-schedules": "loop",
+    "loop-split": "loop",
+    "loop-fuse": "loop",
+    "loop-reorder": "loop",
+    "loop-tile": "loop",
+    "loop-unroll": "loop",
+    "loop-disable-unroll": "loop",
+    "loop-vectorize": "loop",
+    "loop-parallelize": "loop",
+    "loop-cache-write": "loop",
+    "loop-compute-at": "loop",
+    "loop-set-tail": "loop",
+    "loop-lower-blocks": "loop",
+    "loop-plan-memory": "loop",
+}
+"""Pass name → folder of `passes/`."""
+
+
+def target_of(name: str) -> str:
+    """Where the pass called `name` is: `relay-fuse-ops` is "xrelay.passes.fusion.fuse_ops:RelayFuseOpsPass"."""
+    dialect, _, rest = name.partition("-")
+    stem = (name if dialect == "test" else rest).replace("-", "_")
+    return f"xrelay.passes.{FOLDERS[name]}.{stem}:{''.join(part.capitalize() for part in name.split('-'))}Pass"
+
+
+def class_of(target: str) -> type[ModulePass]:
+    """Imports the class that "module:Class" names."""
+    module, _, class_name = target.partition(":")
+    return getattr(import_module(module), class_name)

@@ -1,0 +1,47 @@
+"""`relay-check-types`: refuse a module in which a type is still incomplete.
+
+Run after `relay-infer-type`, it guards the levels below, which know no `!relay.incomplete`. It changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.errors import TypeInferenceError
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.type_solver import describe
+
+
+def check_types(module: ModuleOp) -> None:
+    """Raise `TypeInferenceError` for the first value of `module` whose type is incomplete."""
+    for op in walk_ops(module):
+        for value in _defined(op):
+            if not is_complete(value.type):
+                raise TypeInferenceError(
+                    f"{describe(value)} has the incomplete type {value.type}",
+                    location=location_of(op),
+                    help="run relay-infer-type first",
+                )
+
+
+def _defined(op: Operation) -> list[SSAValue]:
+    arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
+    return [*op.results, *arguments]
+
+
+@dataclass(frozen=True)
+class RelayCheckTypesPass(ModulePass):
+    """Refuse incomplete types (see the module's docstring)."""
+
+    name = "relay-check-types"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Check the module."""
+        check_types(op)

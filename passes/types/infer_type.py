@@ -1,0 +1,142 @@
+"""`relay-infer-type`: solve every `!relay.incomplete`, in either direction.
+
+A worklist over ops: each op says what it knows (its shape rule forwards, its backward rule, the bond between a
+function and its callers, between a region's yield and the op around it), and whoever learns something new is asked
+again. Types only get more precise and each has few steps to go, so the time is linear in the size of the module.
+
+    func.func @main(%x: tensor<1x3x8x8xf32>, %w: !relay.incomplete) -> !relay.incomplete {
+      %y = relay.nn.conv2d(%x, %w) {channels = 4, kernel_size = [3, 3]}
+          : (tensor<1x3x8x8xf32>, !relay.incomplete) -> !relay.incomplete
+
+becomes
+
+    func.func @main(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32> {
+      %y = relay.nn.conv2d(%x, %w) {channels = 4, kernel_size = [3, 3]}
+          : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+
+Unknown extents (`?`) that turn out to be known, or to have a name, are written down too. It refuses with a
+`TypeInferenceError` where types contradict each other or something stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.errors import TypeInferenceError
+from xrelay.passes.graph.replacements import retype
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.type_rules import apply_rule
+from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe
+
+SHOWN = 5
+"""How many unsolved values an error lists."""
+
+
+def infer_types(module: ModuleOp) -> None:
+    """Solve all types of `module` in place; on `TypeInferenceError` the module is as it was."""
+    ops = list(walk_ops(module))
+    solver = TypeSolver(ops)
+    while (op := solver.next_op()) is not None:
+        apply_rule(op, solver)
+    _require_solved(ops, solver)
+    _write_back(solver)
+
+
+@dataclass(frozen=True)
+class RelayInferTypePass(ModulePass):
+    """Solve every `!relay.incomplete` (see the module's docstring)."""
+
+    name = "relay-infer-type"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Infer the types of the module in place."""
+        infer_types(op)
+
+
+def _require_solved(ops: list[Operation], solver: TypeSolver) -> None:
+    """Raise `TypeInferenceError` naming the first values whose type is still not known."""
+    unsolved = [variable for op in ops for variable in _variables(op) if not is_complete(solver.type_of(variable))]
+    if not unsolved:
+        return
+    names = ", ".join(describe(variable) for variable in unsolved[:SHOWN])
+    more = f" and {len(unsolved) - SHOWN} more" if len(unsolved) > SHOWN else ""
+    at = _place(unsolved[0])
+    raise TypeInferenceError(
+        f"not enough is known to infer the type of {names}{more}", location=location_of(at), help=_hint(unsolved[0])
+    )
+
+
+def _variables(op: Operation) -> Sequence[Variable]:
+    """The variables that `op` defines."""
+    if not op.regions:
+        return op.results
+    arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
+    outputs = [FunctionResult(op, i) for i in range(len(op.function_type.outputs))] if isinstance(op, FuncOp) else []
+    return [*op.results, *arguments, *outputs]
+
+
+def _place(variable: Variable) -> Operation:
+    """The op to point at for `variable`: of an argument the first that uses it."""
+    if isinstance(variable, FunctionResult):
+        return variable.func
+    if isinstance(variable, OpResult):
+        return variable.op
+    if variable.first_use is not None:
+        return variable.first_use.operation
+    owner = variable.owner
+    parent = owner if isinstance(owner, Operation) else owner.parent_op()
+    if parent is None:
+        raise TypeInferenceError(f"{describe(variable)} belongs to no op")
+    return parent
+
+
+def _hint(variable: Variable) -> str:
+    users = [_place(variable)]
+    if isinstance(variable, SSAValue):
+        users += [use.operation for use in variable.uses]
+    for user in users:
+        if isinstance(user, RelayOp) and user.INFERENCE_HINT is not None:
+            return f"{user.INFERENCE_HINT} ({user.name})"
+    return "write its type, or the types of what it is computed from"
+
+
+def _write_back(solver: TypeSolver) -> None:
+    """Put the solved types into the IR."""
+    touched: dict[FuncOp, None] = {}
+    changed: dict[SSAValue, Attribute] = {}
+    for variable, type in solver.types.items():
+        if isinstance(variable, FunctionResult):
+            touched[variable.func] = None
+        elif variable.type != type:
+            func = _function_of_parameter(variable)
+            if func is not None:
+                touched[func] = None
+            changed[variable] = type
+    retype(changed)
+    for func in touched:
+        _write_signature(func, solver)
+
+
+def _function_of_parameter(value: SSAValue) -> FuncOp | None:
+    """The function whose parameter `value` is."""
+    if not isinstance(value, BlockArgument):
+        return None
+    parent = value.block.parent_op()
+    return parent if isinstance(parent, FuncOp) else None
+
+
+def _write_signature(func: FuncOp, solver: TypeSolver) -> None:
+    block = func.body.blocks.first
+    inputs: list[Attribute] = list(func.function_type.inputs) if block is None else [arg.type for arg in block.args]
+    outputs = [solver.type_of(FunctionResult(func, index)) for index in range(len(func.function_type.outputs))]
+    func.function_type = FunctionType.from_lists(inputs, outputs)

@@ -1,0 +1,168 @@
+"""How each kind of op relates the types around it, as `relay-infer-type` reads it.
+
+Operators bring their own rules (`RelayOp.infer_type` and `infer_operand_types`); here stand the ops of the language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import FunctionType, TensorType, i1
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Operation
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.errors import ConstraintError, TypeInferenceError
+from xrelay.index_algebra.dims import Dim, Polynomial, Symbol, substitute
+from xrelay.passes.graph.op_kinds import is_relay_op
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, returned
+
+BOOL_SCALAR = TensorType(i1, [])
+"""The type of a condition."""
+
+
+def apply_rule(op: Operation, solver: TypeSolver) -> None:
+    """Tell `solver` all that `op` says about types, given what is known now."""
+    if is_relay_op(op):
+        _operator(op, solver)
+    elif isinstance(op, FuncOp):
+        _function(op, solver)
+    elif isinstance(op, CallOp):
+        _call(op, solver)
+    elif isinstance(op, IfOp):
+        _if(op, solver)
+    elif isinstance(op, FnOp):
+        _closure(op, solver)
+    elif isinstance(op, InvokeOp):
+        _invoke(op, solver)
+    elif isinstance(op, FusedOp):
+        _fused(op, solver)
+
+
+def _operator(op: RelayOp, solver: TypeSolver) -> None:
+    """Operands from the result and each other, then the result from the operands."""
+    try:
+        (result,) = op.results
+        types = [solver.type_of(operand) for operand in op.operands]
+        complete = all(map(is_complete, types))
+        if not complete:
+            backwards = op.infer_operand_types(types, solver.type_of(result))
+            for operand, type in zip(op.operands, backwards, strict=True):
+                solver.refine(operand, type, op)
+            types = [solver.type_of(operand) for operand in op.operands]
+            complete = all(map(is_complete, types))
+        if complete or op.INFERS_FROM_INCOMPLETE:
+            solver.refine(result, op.inferred_type(types), op)
+    except ConstraintError as error:
+        raise TypeInferenceError(error.message, location=location_of(op), help=error.help) from error
+
+
+def _function(func: FuncOp, solver: TypeSolver) -> None:
+    """What is returned has the types of the signature's results."""
+    last = returned(func)
+    if last is None:
+        return
+    if len(last.arguments) != len(func.function_type.outputs):
+        raise TypeInferenceError(
+            f"@{func.sym_name.data} returns {len(last.arguments)} values, its type says "
+            f"{len(func.function_type.outputs)}",
+            location=location_of(last),
+        )
+    for index, value in enumerate(last.arguments):
+        solver.relate(value, FunctionResult(func, index), last)
+
+
+def _call(call: CallOp, solver: TypeSolver) -> None:
+    """A call and its callee tell each other what one of them does not know.
+
+    Named dimensions of the callee stand for the caller's: `@f(%x : tensor<nx4>) -> tensor<n x 8>` called with
+    `tensor<2x4>` gives `tensor<2x8>`.
+    """
+    name = call.callee.string_value()
+    func = solver.functions.get(name)
+    if func is None:
+        raise TypeInferenceError(f"no function is called @{name}", location=location_of(call))
+    if len(call.arguments) != len(func.function_type.inputs) or len(call.res) != len(func.function_type.outputs):
+        raise TypeInferenceError(
+            f"call of @{name} has {len(call.arguments)} operands and {len(call.res)} results, the function "
+            f"{len(func.function_type.inputs)} and {len(func.function_type.outputs)}",
+            location=location_of(call),
+        )
+    bindings: dict[str, Dim] = {}
+    for index, argument in enumerate(call.arguments):
+        known = solver.type_of(argument)
+        block = func.body.blocks.first
+        if block is None:
+            parameter = func.function_type.inputs.data[index]
+        else:
+            if not is_complete(solver.type_of(block.args[index])):
+                solver.refine(block.args[index], known, call)
+            parameter = solver.type_of(block.args[index])
+        _bind(parameter, known, bindings)
+        solver.refine(argument, _instantiate(parameter, bindings), call)
+    for index, result in enumerate(call.res):
+        output = FunctionResult(func, index)
+        if not is_complete(solver.type_of(output)):
+            solver.refine(output, solver.type_of(result), call)
+        solver.refine(result, _instantiate(solver.type_of(output), bindings), call)
+
+
+def _bind(parameter: Attribute, argument: Attribute, bindings: dict[str, Dim]) -> None:
+    """Note what the caller's type says of the callee's named dimensions."""
+    if not isinstance(parameter, TensorType) or not isinstance(argument, TensorType):
+        return
+    for named, given in zip(shape_of(parameter), shape_of(argument), strict=False):
+        if isinstance(named, Polynomial) and len(named.terms) == 1:
+            (monomial, coefficient) = named.terms[0]
+            if coefficient == 1 and len(monomial) == 1 and isinstance(monomial[0], Symbol):
+                bindings.setdefault(monomial[0].name, given)
+
+
+def _instantiate(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
+    """The callee's type with the caller's dimensions."""
+    if not bindings or not isinstance(type, TensorType):
+        return type
+    return tensor_type(substitute(shape_of(type), bindings), element_type_of(type))
+
+
+def _if(op: IfOp, solver: TypeSolver) -> None:
+    solver.refine(op.condition, BOOL_SCALAR, op)
+    # What one branch says of the result reaches the other.
+    for region in (op.true_region, op.false_region, op.true_region):
+        solver.relate(op.result, yielded(region), op)
+
+
+def _closure(op: FnOp, solver: TypeSolver) -> None:
+    body = yielded(op.body)
+    inputs = [solver.type_of(parameter) for parameter in op.parameters]
+    solver.refine(op.result, FunctionType.from_lists(inputs, [solver.type_of(body)]), op)
+    itself = op.self_argument
+    if itself is not None:
+        solver.relate(op.result, itself, op)
+    type = solver.type_of(op.result)
+    if isinstance(type, FunctionType):
+        for parameter, input in zip(op.parameters, type.inputs, strict=True):
+            solver.refine(parameter, input, op)
+        solver.refine(body, type.outputs.data[0], op)
+
+
+def _invoke(op: InvokeOp, solver: TypeSolver) -> None:
+    inputs = [solver.type_of(argument) for argument in op.arguments]
+    solver.refine(op.callee, FunctionType.from_lists(inputs, [solver.type_of(op.result)]), op)
+    type = solver.type_of(op.callee)
+    if isinstance(type, FunctionType):
+        for argument, input in zip(op.arguments, type.inputs, strict=True):
+            solver.refine(argument, input, op)
+        solver.refine(op.result, type.outputs.data[0], op)
+
+
+def _fused(op: FusedOp, solver: TypeSolver) -> None:
+    for parameter, argument in zip(op.body.block.args, op.arguments, strict=True):
+        solver.relate(argument, parameter, op)
+    solver.relate(yielded(op.body), op.result, op)

@@ -1,0 +1,139 @@
+"""The table of types being solved, and the worklist that brings news to the ops concerned.
+
+Every SSA value has a type that only ever gets more precise (`merge_types`); so has every result of a function's
+signature (its parameters are the block arguments of its body). Whoever refines a type puts the ops that mention the
+value on the worklist; an op stands there at most once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+
+from xrelay.dialects.relay.core.types import IncompleteType, merge_types
+from xrelay.errors import TypeInferenceError
+from xrelay.passes.infra.locations import location_of
+
+
+@dataclass(frozen=True)
+class FunctionResult:
+    """Result number `index` of a function's signature."""
+
+    func: FuncOp
+    index: int
+
+
+Variable: TypeAlias = SSAValue | FunctionResult
+"""What has a type."""
+
+
+class TypeSolver:
+    """Types, worklist and the functions by name."""
+
+    def __init__(self, ops: Iterable[Operation]):
+        self.types: dict[Variable, Attribute] = {}
+        self.functions: dict[str, FuncOp] = {}
+        self.callers: dict[str, list[CallOp]] = {}
+        self._queue: deque[Operation] = deque()
+        self._waiting: set[Operation] = set()
+        for op in ops:
+            self._enqueue(op)
+            if isinstance(op, FuncOp):
+                self.functions[op.sym_name.data] = op
+            elif isinstance(op, CallOp):
+                self.callers.setdefault(op.callee.string_value(), []).append(op)
+
+    def next_op(self) -> Operation | None:
+        """The next op whose types may tell something new; `None` when all is said."""
+        if not self._queue:
+            return None
+        op = self._queue.popleft()
+        self._waiting.discard(op)
+        return op
+
+    def type_of(self, variable: Variable) -> Attribute:
+        """What is known of a type now."""
+        found = self.types.get(variable)
+        if found is not None:
+            return found
+        if isinstance(variable, FunctionResult):
+            return variable.func.function_type.outputs.data[variable.index]
+        return variable.type
+
+    def refine(self, variable: Variable, type: Attribute, at: Operation) -> None:
+        """Add that `variable` has `type`, as `at` says; `TypeInferenceError` where that contradicts what is known."""
+        known = self.type_of(variable)
+        if type == known or isinstance(type, IncompleteType):
+            return
+        merged = merge_types(known, type)
+        if merged is None:
+            raise TypeInferenceError(
+                f"{at.name}: {describe(variable)} has type {known}, but must have type {type}", location=location_of(at)
+            )
+        if merged != known:
+            self.types[variable] = merged
+            self._notify(variable)
+
+    def relate(self, lhs: Variable, rhs: Variable, at: Operation) -> None:
+        """Add that both have the same type."""
+        self.refine(rhs, self.type_of(lhs), at)
+        self.refine(lhs, self.type_of(rhs), at)
+
+    def _notify(self, variable: Variable) -> None:
+        if isinstance(variable, FunctionResult):
+            self._enqueue_function(variable.func)
+            return
+        for use in variable.uses:
+            user = use.operation
+            self._enqueue(user)
+            # What a region yields concerns the op around it.
+            if user.next_op is None and (parent := user.parent_op()) is not None:
+                self._enqueue(parent)
+        if isinstance(variable, OpResult):
+            self._enqueue(variable.op)
+        elif isinstance(variable, BlockArgument):
+            self._enqueue_owner(variable.block)
+
+    def _enqueue_owner(self, block: Block) -> None:
+        parent = block.parent_op()
+        if isinstance(parent, FuncOp):
+            self._enqueue_function(parent)
+        elif parent is not None:
+            self._enqueue(parent)
+
+    def _enqueue_function(self, func: FuncOp) -> None:
+        self._enqueue(func)
+        for call in self.callers.get(func.sym_name.data, ()):
+            self._enqueue(call)
+
+    def _enqueue(self, op: Operation) -> None:
+        if op not in self._waiting:
+            self._waiting.add(op)
+            self._queue.append(op)
+
+
+def describe(variable: Variable) -> str:
+    """A variable as the user knows it: its name, or its place."""
+    if isinstance(variable, FunctionResult):
+        return f"result #{variable.index} of @{variable.func.sym_name.data}"
+    if variable.name_hint is not None:
+        return f"%{variable.name_hint}"
+    if isinstance(variable, OpResult):
+        return f"the result of {variable.op.name}"
+    if isinstance(variable, BlockArgument):
+        parent = variable.block.parent_op()
+        owner = f"@{parent.sym_name.data}" if isinstance(parent, FuncOp) else parent.name if parent else "a block"
+        return f"argument #{variable.index} of {owner}"
+    return "a value"
+
+
+def returned(func: FuncOp) -> ReturnOp | None:
+    """The `func.return` that ends a function of one block."""
+    block = func.body.blocks.first
+    last = None if block is None else block.last_op
+    return last if isinstance(last, ReturnOp) else None

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from xrelay.passes.infra.gc_pause import YOUNG_OBJECTS, gc_pause
+
+
+@pytest.fixture(autouse=True)
+def usual_thresholds() -> object:
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+def test_collections_are_rare_inside_and_as_before_outside() -> None:
+    gc.set_threshold(700, 10, 11)
+    with gc_pause(), gc_pause():
+        assert gc.get_threshold() == (YOUNG_OBJECTS, 10, 11)
+    assert gc.get_threshold() == (700, 10, 11)
+
+
+def test_an_error_inside_restores_the_thresholds() -> None:
+    gc.set_threshold(700, 10, 11)
+    with pytest.raises(ValueError, match="inside"), gc_pause():
+        raise ValueError("inside")
+    assert gc.get_threshold() == (700, 10, 11)
+
+
+def test_collections_that_are_switched_off_stay_off() -> None:
+    gc.set_threshold(0, 10, 11)
+    with gc_pause():
+        assert gc.get_threshold() == (0, 10, 11)

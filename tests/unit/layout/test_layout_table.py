@@ -1,0 +1,97 @@
+"""docs/layouts.md says what every registered op makes of a layout: each is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Block, SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import get_relay_op, relay_ops
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRenaming
+from xrelay.dialects.relay.layout.layout import Layout, LayoutError
+from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.passes.layout.alter_op_layout import SIMPLER
+
+PAGE = Path(__file__).parents[3] / "docs" / "layouts.md"
+OWN = [name for name, op in relay_ops().items() if op.__module__.startswith("xrelay.dialects.")]
+
+
+def value(*shape: int) -> SSAValue:
+    return Block(arg_types=[tensor_type(shape, f32)]).args[0]
+
+
+def image() -> SSAValue:
+    return value(1, 32, 4, 4)
+
+
+SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
+    "nn.conv2d": lambda op: op.call(image(), value(32, 32, 1, 1)),
+    "nn.max_pool2d": lambda op: op.call(image(), pool_size=(2, 2)),
+    "nn.avg_pool2d": lambda op: op.call(image(), pool_size=(2, 2)),
+    "nn.bias_add": lambda op: op.call(image(), value(32)),
+    "nn.batch_norm": lambda op: op.call(image(), *(value(32) for _ in range(4))),
+    "nn.pad": lambda op: op.call(image(), value(), pad_width=(0, 0, 0, 0, 1, 1, 1, 1)),
+    "nn.softmax": lambda op: op.call(image(), axis=1),
+    "nn.dense": lambda op: op.call(value(1, 32), value(16, 32)),
+    "nn.contrib_dense_pack": lambda op: op.call(value(1, 32), value(1, 32, 16), weight_layout="NC16n"),
+    "cast": lambda op: op.call(image(), dtype="float64"),
+    "clip": lambda op: op.call(image(), a_min=0.0, a_max=6.0),
+    "concatenate": lambda op: op.call(TupleOp.call(image(), image()), axis=1),
+    "split": lambda op: op.call(image(), indices_or_sections=2, axis=1),
+    "reshape": lambda op: op.call(image(), newshape=(1, -1)),
+    "squeeze": lambda op: op.call(image(), axis=(0,)),
+    "expand_dims": lambda op: op.call(image(), axis=1),
+    "layout_transform": lambda op: op.call(image(), src_layout="NCHW", dst_layout="NCHW8c"),
+}
+
+
+def table() -> dict[str, list[str]]:
+    """Op → what it does in NHWC and in NCHW16c, as the page has it."""
+    rows = [line.split("|")[1:-1] for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    return {name: [cell.strip() for cell in row[1:3]] for row in rows for name in re.findall("`([^`]+)`", row[0])}
+
+
+def answer(op: RelayOp, layout: Layout) -> str:
+    try:
+        found = op.propagate_layouts([layout, *[None] * (len(op.operands) - 1)])
+    except LayoutError:
+        return "stays"
+    if isinstance(found, LayoutRenaming):
+        return "renames"
+    if isinstance(found, LayoutDecision):
+        return "follows" if found.result is not None else "stays"
+    return "elementwise" if type(op) in SIMPLER else "stays"
+
+
+def example(name: str) -> RelayOp:
+    op = get_relay_op(name)
+    if name in SPECIAL:
+        return SPECIAL[name](op)
+    return op.call(image(), image()) if issubclass(op, BinaryBroadcastOp) else op.call(image(), **kept(op))
+
+
+def kept(op: type[RelayOp]) -> dict[str, object]:
+    """Reductions keep axes, so that something is left that has a layout."""
+    names = op.get_irdl_definition().properties
+    return {"axis": (2, 3)} if "keepdims" in names else {}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_page_says_what_the_op_does(name: str) -> None:
+    rows = table()
+    assert name in rows, f"docs/layouts.md has no row for {name}"
+    channels_last = LayoutPermutation.of(Layout.parse("NHWC"), Layout.parse("NCHW"))
+    op = example(name)
+    assert [answer(op, channels_last), answer(op, Layout.parse("NCHW16c"))] == rows[name]
+
+
+def test_the_page_names_no_op_that_does_not_exist() -> None:
+    assert set(table()) <= set(relay_ops())
