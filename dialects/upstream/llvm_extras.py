@@ -38,12 +38,11 @@ from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.upstream.arith_extras import BOOLEANS, with_element
-from xrelay.dialects.upstream.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
+from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.dialects.upstream.replacing import replace_ops
 
 __all__ = [
     "LLVM",
-    "LOOP_ANNOTATION",
     "CmpXchgOp",
     "ExtractElementOp",
     "FCmpOp",

@@ -12,9 +12,6 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-LOOP_ANNOTATION = "llvm.loop_annotation"
-"""The discardable attribute that carries a `#llvm.loop_annotation` on `scf.for`, `scf.while` and cf branches."""
-
 LoopOption: TypeAlias = bool | int
 LoopOptions: TypeAlias = Mapping[str, LoopOption | Mapping[str, LoopOption]]
 

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.errors import ConstraintError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.folding import fold_node
@@ -171,10 +172,10 @@ def _module(graph: onnx.GraphProto, inputs: Sequence[onnx.ValueInfoProto], build
         arg_attrs=_names([value.name for value in inputs]),
     )
     function.res_attrs = _names([output.name for output in graph.output])
-    function.attributes["relay.form"] = StringAttr("dataflow")
+    function.attributes[FORM] = StringAttr("dataflow")
     return ModuleOp([function])
 
 
 def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
-    entries: list[dict[str, Attribute]] = [{"relay.name": StringAttr(name)} for name in names]
+    entries: list[dict[str, Attribute]] = [{VALUE_NAME: StringAttr(name)} for name in names]
     return ArrayAttr([DictionaryAttr(entry) for entry in entries])

@@ -9,6 +9,7 @@ from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
@@ -20,9 +21,6 @@ from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
 
 ResolveWeight = Callable[[Attribute], Array]
 """From the attribute of a `loop.weight` to its array."""
-
-NUM_OUTPUTS = "loop.num_outputs"
-"""How many of a function's arguments, after its inputs, are outputs."""
 
 
 def run_loop_module(

@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, MemRefL
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from xrelay.dialects.attribute_names import LOOP_ANNOTATION
 from xrelay.dialects.upstream.arith_extras import SelectOp
-from xrelay.dialects.upstream.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
+from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.index_algebra.value_map import ValueMap

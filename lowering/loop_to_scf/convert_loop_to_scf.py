@@ -13,13 +13,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.attribute_names import SCHEDULE
 from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.weights import weights_to_arguments
 from xrelay.passes.infra.locations import location_of
-
-SCHEDULE = "loop.schedule"
 
 
 @dataclass(frozen=True)

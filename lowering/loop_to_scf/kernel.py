@@ -16,9 +16,10 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.upstream.arith_extras import SelectOp
-from xrelay.dialects.upstream.loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
+from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import Place, load, store
 from xrelay.lowering.loop_to_scf.conditions import Condition, compare
@@ -31,8 +32,6 @@ from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.nests import is_local
 
 UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAttr.unroll_disable()
-NOTE = "loop.note"
-"""Attribute of a loop whose kind could not be kept: why."""
 
 
 class KernelWriter:
@@ -231,7 +230,7 @@ class KernelWriter:
         emit = self._emitter
         new = emit.add(scf.ForOp(emit.index(0), self._extent(loop), emit.index(1), [], body))
         if loop.kind is LoopKind.PARALLEL:
-            new.attributes[NOTE] = StringAttr("parallel inside another parallel or vectorised loop: runs serially")
+            new.attributes[LOOP_NOTE] = StringAttr("parallel inside another parallel or vectorised loop: runs serially")
         if loop.kind is LoopKind.UNROLLED:
             new.attributes[LOOP_ANNOTATION] = UNROLL_FULL
         elif loop.no_unroll or _holds_unrolled(loop):

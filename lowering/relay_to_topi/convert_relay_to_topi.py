@@ -34,6 +34,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.attribute_names import PRIMITIVE, STRATEGIES
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -42,9 +43,6 @@ from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
-
-PRIMITIVE = "relay.primitive"
-"""Marks the functions that are kernels."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def convert_kernel(kernel: FuncOp) -> None:
         if isinstance(op, UnrealizedConversionCastOp) and not any(result.uses for result in op.results):
             op.detach()
             op.erase()
-    kernel.attributes["topi.strategies"] = ArrayAttr([StringAttr(choice) for choice in choices])
+    kernel.attributes[STRATEGIES] = ArrayAttr([StringAttr(choice) for choice in choices])
 
 
 class LowerByStrategy(ConversionPattern[RelayOp]):

@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.attribute_names import ALIGN
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, byte_size, memory_type, scalar_alignment, static_strides
 from xrelay.passes.infra.conversion import ConversionRewriter
@@ -141,7 +142,7 @@ def _argument_alignment(value: BlockArgument) -> int:
     function = block.parent_op()
     if not isinstance(function, FuncOp | llvm.FuncOp) or function.arg_attrs is None or not _is_entry(block, function):
         return 1
-    align = function.arg_attrs.data[value.index].data.get("llvm.align")
+    align = function.arg_attrs.data[value.index].data.get(ALIGN)
     return align.value.data if isa(align, IntegerAttr) else 1
 
 

@@ -12,8 +12,7 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Operation
 
-ALWAYS_INLINE = "llvm.always_inline"
-"""The attribute of a `func.func`; an `llvm.func` has it without the prefix."""
+from xrelay.dialects.attribute_names import ALWAYS_INLINE
 
 
 def inline_function(name: str, inputs: Sequence[Attribute], output: Attribute) -> func.FuncOp:

@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from xrelay.dialects.attribute_names import PART_OF_KERNEL
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
@@ -41,8 +42,6 @@ from xrelay.passes.infra.conversion import (
 
 ENTRY = "xrelay_entry"
 """The symbol that the runtime calls."""
-KERNEL = "xrelay.kernel"
-"""The attribute of an outlined function that names the kernel it is part of."""
 UNSPECIFIED = 1
 REASONS: dict[str, int] = {
     "index out of range": 2,
@@ -85,7 +84,7 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         )
         rewriter.insert(new)
         if new.body.blocks:
-            part_of = op.attributes.get(KERNEL)
+            part_of = op.attributes.get(PART_OF_KERNEL)
             name = part_of.data if isinstance(part_of, StringAttr) else op.sym_name.data
             _convert_body(new.body, rewriter, self.kernels.get(name))
         rewriter.erase(op)
@@ -265,7 +264,7 @@ def _kernel_numbers(module: ModuleOp) -> dict[str, int]:
         and not op.is_declaration
         and op.sym_visibility is not None
         and op.sym_visibility.data == "private"
-        and KERNEL not in op.attributes
+        and PART_OF_KERNEL not in op.attributes
         and not is_always_inline(op)
     ]
     return {name: number for number, name in enumerate(names)}

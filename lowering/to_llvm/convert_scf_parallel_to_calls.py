@@ -26,12 +26,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from xrelay.dialects.attribute_names import PART_OF_KERNEL
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.convert_func_to_llvm import KERNEL
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, describe_place
 
@@ -79,9 +79,9 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
         environment = _pack(captures, function, rewriter)
 
         rewriter.insertion_point = InsertPoint.before(function)
-        kernel = function.attributes.get(KERNEL, function.sym_name)
+        kernel = function.attributes.get(PART_OF_KERNEL, function.sym_name)
         for part in (_body_function(name, op, captures, constants), _task_function(name, captures)):
-            part.attributes[KERNEL] = kernel
+            part.attributes[PART_OF_KERNEL] = kernel
             rewriter.insert(part)
         rewriter.insertion_point = InsertPoint.before(op)
         task = rewriter.insert(ConstantOp(f"{name}_task", TASK_TYPE))

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 
-from xrelay.dialects.upstream.llvm_extras import LOOP_ANNOTATION
+from xrelay.dialects.attribute_names import LOOP_ANNOTATION
 from xrelay.passes.infra.conversion import (
     AnyPattern,
     ConversionPattern,

@@ -8,12 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.attribute_names import SCHEDULE, SCHEDULE_REASON
 from xrelay.lowering.topi_to_loop.schedules.assign import schedule_kernel
-from xrelay.passes.loop.schedule import SCHEDULE_KEY, kernels_of
+from xrelay.passes.loop.schedule import kernels_of
 from xrelay.target import Target
-
-REASON = "loop.schedule_reason"
-"""The attribute of a kernel that says why its schedule was chosen."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,8 @@ class LoopAssignSchedulesPass(ModulePass):
         """Annotates the kernels of the module in place."""
         target = Target.parse(self.target)
         for kernel in kernels_of(op):
-            if SCHEDULE_KEY in kernel.attributes:
+            if SCHEDULE in kernel.attributes:
                 continue
             chosen = schedule_kernel(kernel, target)
-            kernel.attributes[SCHEDULE_KEY] = chosen.schedule
-            kernel.attributes[REASON] = StringAttr(chosen.reason)
+            kernel.attributes[SCHEDULE] = chosen.schedule
+            kernel.attributes[SCHEDULE_REASON] = StringAttr(chosen.reason)

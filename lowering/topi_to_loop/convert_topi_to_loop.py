@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import ComputeOp, NamedOp
@@ -21,9 +22,6 @@ from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.nest import NestNames, build_nest
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
-
-KERNEL, NUM_OUTPUTS = "loop.kernel", "loop.num_outputs"
-"""Marks a function of nests; counts the trailing arguments that a function writes."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ class _FunctionLowering:
         self._old, self._new = function.body.block, Block()
         self._buffers: dict[SSAValue, SSAValue] = {}
         computes = [op for op in self._old.ops if isinstance(op, ComputeOp)]
-        self._is_kernel = bool(computes) or "relay.primitive" in function.attributes
+        self._is_kernel = bool(computes) or PRIMITIVE in function.attributes
         self._names = NestNames(several=len(computes) > 1)
 
     def run(self) -> None:
@@ -212,7 +210,7 @@ class _FunctionLowering:
         if function.arg_attrs is not None:
             set_argument_attrs(function, [*argument_attrs(function), *({} for _ in range(num_outputs))])
         function.res_attrs = None
-        function.attributes.pop("relay.primitive", None)
+        function.attributes.pop(PRIMITIVE, None)
         function.attributes[NUM_OUTPUTS] = IntegerAttr(num_outputs, i64)
         if self._is_kernel:
-            function.attributes[KERNEL] = UnitAttr()
+            function.attributes[LOOP_KERNEL] = UnitAttr()

@@ -8,12 +8,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xrelay.dialects.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.topi import ComputeOp
 from xrelay.lowering.topi_to_loop.body import BodyLowering
-
-SOURCE = "loop.source"
-"""Attribute of a block: the named op that its compute came out of."""
 
 
 class NestNames:
@@ -123,8 +121,8 @@ def _loaded(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
 def _source(op: ComputeOp) -> dict[str, Attribute]:
     """What the compute says of itself, under names of this level."""
     kept = {key: value for key, value in op.attributes.items() if not key.startswith("topi.")}
-    if (source := op.attributes.get("topi.expanded_from")) is not None:
-        kept[SOURCE] = source
+    if (source := op.attributes.get(EXPANDED_FROM)) is not None:
+        kept[BLOCK_SOURCE] = source
     return kept
 
 

@@ -37,6 +37,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.attribute_names import PRIMITIVE, RESHAPE_ONLY
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -45,14 +46,11 @@ from xrelay.errors import PassError
 from xrelay.passes.fusion.group_names import GroupNames, group_name
 from xrelay.passes.fusion.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar
 from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
-from xrelay.passes.graph.functions import PRIMITIVE
 from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.infra.conversion import fuse_locations
 
 DEFAULT_OPT_LEVEL = 2
-RESHAPE_ONLY = "relay.reshape_only"
-"""Marks groups whose result is their operand's bytes under another shape."""
 
 
 _PATTERN_NAMES = {pattern: StringAttr(pattern.relay_name) for pattern in OpPatternKind}

@@ -44,6 +44,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, function_type
@@ -58,15 +59,12 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import PassError
 from xrelay.passes.fusion.fuse_ops import is_groupable, make_group
 from xrelay.passes.fusion.group_names import GroupNames
-from xrelay.passes.graph.functions import PRIMITIVE
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.structural_key import OpKeys
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
 from xrelay.passes.infra.locations import location_of
 
 UNIT, PRIVATE = UnitAttr(), StringAttr("private")
-ANCHOR, PATTERN = "relay.anchor", "relay.pattern"
-"""Attributes of a kernel: its heavy op by Relay's name, and its group's fusion pattern."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,9 @@ class _Outliner:
     def _kernel(self, group: FusedOp) -> _Kernel:
         """The function that computes `group`: one of equal structure where there is one."""
         attributes: dict[str, Attribute] = {PRIMITIVE: UNIT} | group.attributes
-        attributes |= {name: value for name, value in ((ANCHOR, group.anchor), (PATTERN, group.pattern)) if value}
+        attributes |= {
+            name: value for name, value in ((KERNEL_ANCHOR, group.anchor), (KERNEL_PATTERN, group.pattern)) if value
+        }
         body = group.detach_region(group.body)
         _flatten_arguments(body)
         types = _flatten_result(body.block)

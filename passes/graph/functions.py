@@ -11,9 +11,6 @@ from xdsl.ir import Block
 
 from xrelay.dialects.relay.structure.fused import FusedOp
 
-PRIMITIVE = "relay.primitive"
-"""Marks functions that are kernels."""
-
 
 def fusable_blocks(function: FuncOp) -> list[Block]:
     """The blocks of a function whose ops may be fused: its body, branches and closures, not the inside of groups."""

@@ -8,12 +8,10 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.attribute_names import ARENA, NUM_OUTPUTS, NUM_SCRATCH
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError
 from xrelay.passes.infra.verify import walk_ops
-
-NUM_OUTPUTS, NUM_SCRATCH, ARENA = "loop.num_outputs", "loop.num_scratch", "loop.arena"
-"""How a function at the loop level says which of its last arguments are no inputs."""
 
 _LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from xrelay.dialects.attribute_names import COMPILER, LOOP_KERNEL, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.errors import PassError, VerificationError, XRelayError
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.instruments import print_module
@@ -22,9 +23,9 @@ from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
 from xrelay.passes.infra.relay_names import relay_pass, remember_names
 from xrelay.passes.infra.verify import verify_module
 
-KERNEL_MARKS = ("relay.primitive", "loop.kernel")
+KERNEL_MARKS = (PRIMITIVE, LOOP_KERNEL)
 """Attributes of functions that are kernels."""
-SKIP_MARKS = ("relay.skip_optimization", "relay.compiler")
+SKIP_MARKS = (SKIP_OPTIMIZATION, COMPILER)
 """Attributes of functions that are nobody's business here."""
 IMMUTABLE, VERIFY = "testing.immutable_module", "xrelay.verify_each"
 

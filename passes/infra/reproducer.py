@@ -15,6 +15,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ParseError, PassError
 from xrelay.passes.infra.config import ConfigValue, parse_configs
 from xrelay.passes.infra.instruments import print_module
@@ -81,19 +82,15 @@ class CrashReproducer(PassInstrument):
 
     def _with_weights(self, text: str, mod: ModuleOp) -> str:
         """The text, naming a side file that is written with the weights whose bytes are here."""
-        from xrelay.dialects.relay.structure.weights import WEIGHTS_ATTRIBUTE, save_side_file, weights_of
+        from xrelay.dialects.relay.structure.weights import save_side_file, weights_of
 
         weights = weights_of(mod)
-        if not weights or not all(weight.is_resolved for weight in weights) or WEIGHTS_ATTRIBUTE in mod.attributes:
+        if not weights or not all(weight.is_resolved for weight in weights) or WEIGHTS_FILE in mod.attributes:
             return text
         side_file = self.path.with_suffix(".safetensors")
         save_side_file(mod.clone(), side_file)
         head, opening, body = text.partition("builtin.module {")
-        return (
-            f'{head}builtin.module attributes {{{WEIGHTS_ATTRIBUTE} = "{side_file.name}"}} {{{body}'
-            if opening
-            else text
-        )
+        return f'{head}builtin.module attributes {{{WEIGHTS_FILE} = "{side_file.name}"}} {{{body}' if opening else text
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.axes import letter_of_axis
 from xrelay.dialects.relay.core.op_base import RelayOp, compatible
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
@@ -52,7 +53,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import ConstraintError, PassError
-from xrelay.passes.graph.functions import PRIMITIVE, fusable_blocks
+from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.remarks import Remark, Remarks
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"

@@ -8,9 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.attribute_names import SCHEDULE
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.errors import PassError
-from xrelay.passes.loop.schedule import SCHEDULE_KEY, apply_schedule, kernels_of
+from xrelay.passes.loop.schedule import apply_schedule, kernels_of
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,10 @@ class LoopApplySchedulesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every kernel of the module."""
         for kernel in kernels_of(op):
-            schedule = kernel.attributes.get(SCHEDULE_KEY)
+            schedule = kernel.attributes.get(SCHEDULE)
             if schedule is None:
                 continue
             if not isinstance(schedule, ScheduleAttr):
-                raise PassError(
-                    f"@{kernel.sym_name.data}: {SCHEDULE_KEY} is {schedule}", help="write #loop.schedule<[…]>"
-                )
+                raise PassError(f"@{kernel.sym_name.data}: {SCHEDULE} is {schedule}", help="write #loop.schedule<[…]>")
             apply_schedule(kernel, schedule.data)
-            del kernel.attributes[SCHEDULE_KEY]
+            del kernel.attributes[SCHEDULE]

@@ -35,15 +35,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.attribute_names import ARENA, NOALIAS, NUM_SCRATCH
 from xrelay.dialects.loop import WeightOp
 from xrelay.errors import PassError
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
-NOALIAS = "llvm.noalias"
-NUM_SCRATCH = "loop.num_scratch"
-ARENA = "loop.arena"
-"""The attribute of the argument that is the arena."""
 INDEX_BYTES = 8
 Buffer = SSAValue | Attribute
 """What names a piece of memory: the value that made it, or for weights the weight itself."""

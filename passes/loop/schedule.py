@@ -12,6 +12,7 @@ from typing import Self
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.dialects.attribute_names import LOOP_KERNEL
 from xrelay.dialects.loop import LOCAL, ScheduleAttr, SchedulePrimitive, Tail
 from xrelay.dialects.loop.schedule import (
     CacheWrite,
@@ -28,9 +29,6 @@ from xrelay.dialects.loop.schedule import (
 )
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.primitives import apply_primitive
-
-SCHEDULE_KEY = "loop.schedule"
-"""The attribute of a kernel that says how it is to be scheduled."""
 
 
 class Schedule:
@@ -116,4 +114,4 @@ def apply_schedule(kernel: func.FuncOp, steps: Iterable[SchedulePrimitive]) -> S
 
 def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
     """The kernels of a module: the functions marked `loop.kernel`, in order."""
-    return [op for op in module.ops if isinstance(op, func.FuncOp) and "loop.kernel" in op.attributes]
+    return [op for op in module.ops if isinstance(op, func.FuncOp) and LOOP_KERNEL in op.attributes]

@@ -35,11 +35,11 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
+from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.effects import side_effect_free_ops
-from xrelay.passes.graph.functions import PRIMITIVE
 from xrelay.passes.graph.scopes import Scopes
 
 ORDINALS = ("first", "second")

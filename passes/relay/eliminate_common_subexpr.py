@@ -29,8 +29,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.passes.graph.effects import is_pure
-from xrelay.passes.graph.functions import PRIMITIVE
 from xrelay.passes.graph.op_kinds import is_computation, is_constant
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.structural_key import OpKeys

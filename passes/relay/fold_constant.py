@@ -33,6 +33,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import shape_of
@@ -42,7 +43,7 @@ from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
 from xrelay.passes.graph.effects import is_pure
-from xrelay.passes.graph.functions import PRIMITIVE, fusable_blocks
+from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks
 from xrelay.passes.graph.replacements import erase_op

@@ -37,15 +37,13 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.attribute_names import INLINE, PRIMITIVE
 from xrelay.errors import PassError
-from xrelay.passes.graph.functions import PRIMITIVE
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 
 MAX_OPS = 1_000_000
-INLINE = "relay.inline"
-"""Marks functions that are to be inlined (Relay's attribute Inline); it counts where `marked` is set."""
 
 
 @dataclass(frozen=True)

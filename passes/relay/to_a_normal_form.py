@@ -37,9 +37,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
+from xrelay.dialects.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.scope import FORM_ATTRIBUTE, LetOp
-from xrelay.passes.graph.functions import PRIMITIVE, fusable_blocks
+from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 
@@ -74,7 +75,7 @@ def to_a_normal_form(function: FuncOp) -> int:
                     _bind(op, result, names, bound)
     made = len(bound)
     bound.apply(lambda user, old: isinstance(user, LetOp) and user.value is old)
-    function.attributes[FORM_ATTRIBUTE] = StringAttr(ANF)
+    function.attributes[FORM] = StringAttr(ANF)
     return made
 
 

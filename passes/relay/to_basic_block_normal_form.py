@@ -34,9 +34,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.relay.structure.scope import FORM_ATTRIBUTE
+from xrelay.dialects.attribute_names import FORM, PRIMITIVE
 from xrelay.passes.graph.effects import side_effect_free_ops
-from xrelay.passes.graph.functions import PRIMITIVE
 from xrelay.passes.graph.scopes import Scopes
 from xrelay.passes.infra.verify import walk_ops
 
@@ -58,7 +57,7 @@ class RelayToBasicBlockNormalFormPass(ModulePass):
 
 def to_basic_block_normal_form(function: FuncOp) -> None:
     """Bring one function into basic block normal form; functions in it or in A-normal form stay as they are."""
-    form = function.attributes.get(FORM_ATTRIBUTE)
+    form = function.attributes.get(FORM)
     if len(function.body.blocks) != 1 or (isinstance(form, StringAttr) and form.data != "dataflow"):
         return
     scopes, free = Scopes(function), side_effect_free_ops(function)
@@ -68,7 +67,7 @@ def to_basic_block_normal_form(function: FuncOp) -> None:
             continue
         if op in free or isinstance(op, CallOp):
             _place(op, scopes)
-    function.attributes[FORM_ATTRIBUTE] = StringAttr(BBNF)
+    function.attributes[FORM] = StringAttr(BBNF)
 
 
 def _place(op: Operation, scopes: Scopes) -> None:

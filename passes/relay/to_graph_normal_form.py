@@ -27,8 +27,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.structure.scope import FORM_ATTRIBUTE, LetOp
-from xrelay.passes.graph.functions import PRIMITIVE, fusable_blocks
+from xrelay.dialects.attribute_names import FORM, PRIMITIVE
+from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.relay.to_a_normal_form import ANF
 
@@ -59,6 +60,6 @@ def to_graph_normal_form(function: FuncOp) -> int:
     values.apply()
     for let in lets:
         Rewriter.erase_op(let)
-    if function.attributes.get(FORM_ATTRIBUTE) == StringAttr(ANF):
-        del function.attributes[FORM_ATTRIBUTE]
+    if function.attributes.get(FORM) == StringAttr(ANF):
+        del function.attributes[FORM]
     return len(lets)

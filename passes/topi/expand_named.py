@@ -8,10 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.attribute_names import EXPANDED_FROM
 from xrelay.dialects.topi import ComputeOp, NamedOp
-
-EXPANDED_FROM = "topi.expanded_from"
-"""Attribute of a compute that came out of a named op: the op's name, by which schedules recognise the computation."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ArtifactError, InputError
 from xrelay.tools.opt.chunks import Chunk
-
-ATTRIBUTE = "relay.weights"
-"""As `xrelay.dialects.relay.structure.weights` names it; written out so that other texts do not import that dialect."""
 
 
 def bring_weights(module: ModuleOp, chunk: Chunk) -> None:
@@ -20,7 +18,7 @@ def bring_weights(module: ModuleOp, chunk: Chunk) -> None:
     Without the file the module stays as it is, with a note: most passes do not look inside weights, and one that does
     says so.
     """
-    if ATTRIBUTE not in module.attributes:
+    if WEIGHTS_FILE not in module.attributes:
         return
     from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, resolve_side_file
 
@@ -35,7 +33,7 @@ def keep_weights(module: ModuleOp, output: Path) -> None:
 
     A side file of that name beside the output that holds them all is left as it is.
     """
-    name = module.attributes.get(ATTRIBUTE)
+    name = module.attributes.get(WEIGHTS_FILE)
     if not isinstance(name, StringAttr):
         return
     from xrelay.dialects.relay.structure.weights import save_side_file, weights_of

@@ -37,9 +37,6 @@ from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision,
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
 
-FORM_ATTRIBUTE = "relay.form"
-"""Function attribute: `"dataflow"`, `"bbnf"` or `"anf"` (see the module's docstring)."""
-
 FORMS = ("dataflow", "bbnf", "anf")
 """What `relay.form` may say; a function without it is in dataflow form."""
 

@@ -22,12 +22,10 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import XRelayError
 
 Array: TypeAlias = NDArray[Any]
-
-WEIGHTS_ATTRIBUTE = "relay.weights"
-"""Module attribute naming the side file, relative to the text's folder."""
 
 
 class UnresolvedWeightError(XRelayError):
@@ -64,7 +62,7 @@ class Weight:
         if self._array is None:
             raise UnresolvedWeightError(
                 f"the bytes of weight {self.name!r} (key {self._key}) are not here",
-                help=f"name the side file in the module attribute {WEIGHTS_ATTRIBUTE}",
+                help=f"name the side file in the module attribute {WEIGHTS_FILE}",
             )
         return self._array
 
@@ -132,7 +130,7 @@ def save_side_file(module: ModuleOp, path: Path) -> None:
 
     tensors = {weight.key: np.ascontiguousarray(weight.array) for weight in weights_of(module)}
     path.write_bytes(safetensors_numpy.save(tensors))
-    module.attributes[WEIGHTS_ATTRIBUTE] = StringAttr(path.name)
+    module.attributes[WEIGHTS_FILE] = StringAttr(path.name)
 
 
 def resolve_side_file(module: ModuleOp, folder: Path) -> None:
@@ -140,7 +138,7 @@ def resolve_side_file(module: ModuleOp, folder: Path) -> None:
 
     Raises `UnresolvedWeightError` where the file is absent or lacks a key.
     """
-    attribute = module.attributes.get(WEIGHTS_ATTRIBUTE)
+    attribute = module.attributes.get(WEIGHTS_FILE)
     missing = [weight for weight in weights_of(module) if not weight.is_resolved]
     if not isinstance(attribute, StringAttr) or not missing:
         return

@@ -9,6 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.attribute_names import BLOCK_SOURCE
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, LoopKind, SchedulePrimitive, ValueMap
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.topi.shapes import bit_width
@@ -109,7 +110,7 @@ def memref_type(buffer: SSAValue) -> MemRefType:
 
 def source_of(block: BlockOp) -> str:
     """The named op that a block came out of; empty where none is recorded."""
-    source = block.attributes.get("loop.source")
+    source = block.attributes.get(BLOCK_SOURCE)
     return source.data if isinstance(source, StringAttr) else ""
 
 

@@ -17,8 +17,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument
 
 from xrelay.api.compile import compile
-from xrelay.api.interface import NAME, main_function
+from xrelay.api.interface import main_function
 from xrelay.api.model import CompiledModel
+from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.relay.core.types import merge_types
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import InputError, did_you_mean
@@ -142,7 +143,7 @@ def _constant(argument: BlockArgument, name: str, array: NDArray[Any]) -> Consta
 
 
 def _name(argument: BlockArgument, attributes: Sequence[Mapping[str, Any]]) -> str:
-    given = attributes[argument.index].get(NAME)
+    given = attributes[argument.index].get(VALUE_NAME)
     if isinstance(given, StringAttr):
         return given.data
     return argument.name_hint if argument.name_hint is not None else f"input{argument.index}"

@@ -7,7 +7,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.api.sources import write_text
-from xrelay.dialects.relay.structure.weights import WEIGHTS_ATTRIBUTE, Array, weights_of
+from xrelay.dialects.attribute_names import WEIGHTS_FILE
+from xrelay.dialects.relay.structure.weights import Array, weights_of
 from xrelay.errors import InputError
 from xrelay.passes.infra.instruments import print_module
 from xrelay.runtime.safetensors_file import write_safetensors
@@ -27,7 +28,7 @@ class StageDump:
         for weight in weights_of(module):
             if weight.is_resolved:
                 self._weights[weight.key] = weight.array
-                module.attributes[WEIGHTS_ATTRIBUTE] = StringAttr(SIDE_FILE)
+                module.attributes[WEIGHTS_FILE] = StringAttr(SIDE_FILE)
         write_text(self.folder / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
 
     def finish(self) -> None:

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from xrelay.dialects.attribute_names import ARENA, VALUE_NAME
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
 from xrelay.dialects.relay.structure.constant import array_of
@@ -28,9 +29,6 @@ from xrelay.errors import InputError, LoweringError
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.runtime.metadata import KernelInfo, TensorSpec
-
-NAME = "relay.name"
-"""The attribute of an argument or result that holds the name users know it by."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def arena_size(module: ModuleOp) -> int:
     main = main_function(module)
     marks = main.arg_attrs.data if main.arg_attrs is not None else ()
     for argument, attributes in zip(main.body.block.args, marks, strict=True):
-        if "loop.arena" in attributes.data and isinstance(argument.type, MemRefType):
+        if ARENA in attributes.data and isinstance(argument.type, MemRefType):
             return argument.type.get_shape()[0]
     return 0
 
@@ -104,7 +102,7 @@ def _specs(
     """One row for each argument or result."""
     specs: list[TensorSpec] = []
     for number, type_ in enumerate(types):
-        given = attributes.data[number].data.get(NAME) if attributes is not None else None
+        given = attributes.data[number].data.get(VALUE_NAME) if attributes is not None else None
         hint = hints[number] if number < len(hints) else None
         name = given.data if isinstance(given, StringAttr) else hint if hint is not None else f"{kind}{number}"
         if not is_static(type_):

@@ -12,6 +12,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.sources import Shapes, Source
+from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.instruments import print_module
 from xrelay.plugins import plugin_stamp
@@ -57,7 +58,7 @@ def _content(source: Source) -> bytes | str | None:
         return None if serialize is None else serialize(deterministic=True)  # None: no source, loading it says so
     path = Path(source)
     # A model with external data names its files under the key "location", a text its side file in this attribute.
-    elsewhere = b"location" if path.suffix == ".onnx" else b"relay.weights"
+    elsewhere = b"location" if path.suffix == ".onnx" else WEIGHTS_FILE.encode()
     try:
         return _file_digest(path, elsewhere)
     except (OSError, ValueError):

@@ -30,11 +30,12 @@ from xdsl.utils.hints import isa
 
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source
+from xrelay.dialects.attribute_names import NUM_OUTPUTS, VALUE_NAME
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dims import Shape
-from xrelay.passes.infra.levels import NUM_OUTPUTS, input_arguments, level_of, run_at_level, scratch_count
+from xrelay.passes.infra.levels import input_arguments, level_of, run_at_level, scratch_count
 
 Array = NDArray[Any]
 
@@ -189,7 +190,7 @@ def _names(attributes: ArrayAttr[DictionaryAttr] | None, hints: Sequence[str | N
     entries = attributes.data if attributes is not None else ()
     names: list[str] = []
     for number, hint in enumerate(hints):
-        known = entries[number].data.get("relay.name") if number < len(entries) else None
+        known = entries[number].data.get(VALUE_NAME) if number < len(entries) else None
         fallback = hint if hint is not None else f"{kind}{number}"
         names.append(known.data if isinstance(known, StringAttr) else fallback)
     return names

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Modul
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
+from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
@@ -19,9 +20,6 @@ from xrelay.relay.analysis import free_vars, post_order
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, set_name
 
 OperationT = TypeVar("OperationT", bound=Operation)
-
-NAME_ATTRIBUTE = "relay.name"
-"""Argument and result attribute: the name by which users know an input or output."""
 
 
 class Function:
@@ -184,4 +182,4 @@ def _copy_into(block: Block, params: Sequence[Var], values: Sequence[SSAValue]) 
 
 
 def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
-    return ArrayAttr([DictionaryAttr({NAME_ATTRIBUTE: StringAttr(name)}) for name in names])
+    return ArrayAttr([DictionaryAttr({VALUE_NAME: StringAttr(name)}) for name in names])

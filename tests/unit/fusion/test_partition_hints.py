@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from xrelay.dialects.attribute_names import FUSE_WITH
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
 from xrelay.passes.fusion.explain_story import hint_effect
-from xrelay.passes.fusion.hints import FUSE_WITH
 from xrelay.passes.fusion.op_patterns import forward_graph
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.infra.source import full_context, parse_module

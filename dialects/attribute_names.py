@@ -1,0 +1,76 @@
+"""Names of the discardable attributes by which the passes tell each other about functions, arguments and ops.
+
+Each name has one line on its meaning and its writer. Attributes that belong to an op (its properties) are declared
+with the op; those of upstream dialects stand here where our passes set or read them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# On functions of the graph.
+
+PRIMITIVE: Final = "relay.primitive"
+"""Marks a kernel above the loop level; `relay-outline-fused` sets it, `convert-topi-to-loop` removes it."""
+FORM: Final = "relay.form"
+"""How position in a function is to be read: `"dataflow"` (default), `"bbnf"` or `"anf"`; importer and normal forms."""
+INLINE: Final = "relay.inline"
+"""Marks a function to be inlined, Relay's attribute Inline; users set it, `relay-inline{marked}` reads it."""
+SKIP_OPTIMIZATION: Final = "relay.skip_optimization"
+"""Marks a function that function passes leave alone; users set it."""
+COMPILER: Final = "relay.compiler"
+"""Names the external compiler that a function is for; users set it, function passes leave such functions alone."""
+
+# On groups and the kernels outlined from them.
+
+KERNEL_ANCHOR: Final = "relay.anchor"
+"""Relay's name of the heavy op of a kernel; `relay-outline-fused` sets it."""
+KERNEL_PATTERN: Final = "relay.pattern"
+"""The fusion pattern of a kernel's group; `relay-outline-fused` sets it."""
+RESHAPE_ONLY: Final = "relay.reshape_only"
+"""Marks a group or kernel whose result is its operand's bytes under another shape; `relay-fuse-ops` sets it."""
+STRATEGIES: Final = "topi.strategies"
+"""The implementation chosen for each op of a kernel, with the reason; `convert-relay-to-topi` sets it."""
+
+# On arguments and results of functions, on ops and on the module.
+
+VALUE_NAME: Final = "relay.name"
+"""The name by which users know an argument or a result; importer and builder set it."""
+FUSE_WITH: Final = "relay.fuse_with"
+"""The consumer into whose kernel an op should go (see `passes/fusion/hints.py`); users set it."""
+WEIGHTS_FILE: Final = "relay.weights"
+"""The side file of a module's weights, relative to the text; `save_side_file` and `--dump-stages` set it."""
+EXPANDED_FROM: Final = "topi.expanded_from"
+"""The named op that a compute was expanded from; `topi-expand-named` sets it."""
+
+# At the loop level.
+
+LOOP_KERNEL: Final = "loop.kernel"
+"""Marks a function as a kernel at the loop level; `convert-topi-to-loop` sets it."""
+NUM_OUTPUTS: Final = "loop.num_outputs"
+"""How many trailing arguments of a function are outputs; `convert-topi-to-loop` sets it."""
+NUM_SCRATCH: Final = "loop.num_scratch"
+"""How many arguments after its outputs are a kernel's scratch buffers; `loop-plan-memory` sets it."""
+ARENA: Final = "loop.arena"
+"""Marks the argument of `@main` that is the arena; `loop-plan-memory` sets it."""
+SCHEDULE: Final = "loop.schedule"
+"""The `#loop.schedule` of a kernel; users or `loop-assign-schedules` set it, `loop-apply-schedules` removes it."""
+SCHEDULE_REASON: Final = "loop.schedule_reason"
+"""The reason for a kernel's schedule, as text; `loop-assign-schedules` sets it."""
+BLOCK_SOURCE: Final = "loop.source"
+"""The named topi op that a `loop.block` computes; `convert-topi-to-loop` sets it from `topi.expanded_from`."""
+LOOP_NOTE: Final = "loop.note"
+"""A remark on a loop that could not be lowered as it asks; `convert-loop-to-scf` sets it."""
+
+# Below the loop level.
+
+PART_OF_KERNEL: Final = "xrelay.kernel"
+"""The kernel that an outlined function is a part of; `convert-scf-parallel-to-calls` sets it."""
+NOALIAS: Final = "llvm.noalias"
+"""Marks an argument whose buffer overlaps no other argument's; `loop-plan-memory` sets it."""
+ALIGN: Final = "llvm.align"
+"""The alignment of the buffer of an argument, in bytes; users set it, `convert-memref-to-llvm` reads it."""
+ALWAYS_INLINE: Final = "llvm.always_inline"
+"""Marks a `func.func` that is inlined into every caller; an `llvm.func` has it without the prefix."""
+LOOP_ANNOTATION: Final = "llvm.loop_annotation"
+"""The `#llvm.loop_annotation` of an scf loop or a cf branch; `convert-loop-to-scf` sets it."""

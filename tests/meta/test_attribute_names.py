@@ -1,0 +1,45 @@
+"""Names of discardable attributes are written in `dialects/attribute_names.py` alone, each with its meaning."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from tests.meta.test_sizes import sources
+
+from xrelay.dialects import attribute_names
+
+ROOT = Path(__file__).parents[2]
+NAMES = {value: name for name, value in vars(attribute_names).items() if name.isupper()}
+
+
+def test_every_name_has_a_line_on_its_meaning() -> None:
+    body = ast.parse((ROOT / "dialects/attribute_names.py").read_text()).body
+    for statement, following in pairwise(body):
+        if isinstance(statement, ast.AnnAssign):
+            assert isinstance(following, ast.Expr), ast.unparse(statement)
+
+
+def test_names_are_written_once() -> None:
+    found = [f"{path}:{line}: {text!r} is {NAMES[text]}" for path, line, text in _strings() if text in NAMES]
+    assert not found, "\n".join(found)
+
+
+def _strings() -> Iterator[tuple[Path, int, str]]:
+    """The string constants of the source, save the names that classes of attributes and ops give themselves."""
+    for path in sources():
+        if path.name == "attribute_names.py":
+            continue
+        tree = ast.parse(path.read_text())
+        own = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign) and _names_a_class(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and id(node) not in own:
+                text = node.value.decode(errors="replace") if isinstance(node.value, bytes) else node.value
+                if isinstance(text, str):
+                    yield path.relative_to(ROOT), node.lineno, text
+
+
+def _names_a_class(node: ast.Assign) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == "name" for target in node.targets)
