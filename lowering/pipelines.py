@@ -13,7 +13,7 @@ from enum import Enum
 
 from xrelay.errors import InputError
 from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
-from xrelay.passes.relay.pipelines import Decide, default_passes
+from xrelay.passes.catalogue.default_pipeline import Decide, default_passes
 
 MAX_OPT_LEVEL = 3
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
-from xrelay.passes.registry import FOLDERS, class_of, target_of
+from xrelay.passes.catalogue.registry import FOLDERS, class_of, target_of
 
 LOWERINGS: dict[str, str] = {
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",

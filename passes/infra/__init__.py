@@ -1,1 +1,1 @@
-"""What every pass runs on: text to module, verification, the pipeline runner and its instruments, diagnostics."""
+"""The engine that every pass runs on: reading text, running pipelines, hooks, options, verification, conversion."""

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import TypeAlias, cast
 
 from xrelay.errors import PassError
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES
 from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError
-from xrelay.passes.infra.relay_names import RELAY_PASSES
 
 ConfigValue: TypeAlias = bool | int | float | str
 

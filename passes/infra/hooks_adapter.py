@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xrelay.passes.catalogue.relay_names import relay_pass
 from xrelay.passes.infra.instruments import Instrument
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.relay_names import relay_pass
 
 
 class Hooks(Instrument):

@@ -14,8 +14,8 @@ from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from xrelay.errors import PassError, VerificationError
-from xrelay.passes.infra.time_tree import TimeTree
 from xrelay.passes.infra.verify import verify_module
+from xrelay.passes.instruments.time_tree import TimeTree
 
 
 class Instrument:

@@ -29,10 +29,10 @@ from typing import Self, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError, XRelayError
+from xrelay.passes.catalogue.relay_names import canonical, check_known
 from xrelay.passes.infra.config import ConfigValue, check_config, config_keys, known_key
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names, naming
 from xrelay.passes.infra.pass_instrument import HOOKS, PassInstrument, TraceFunction, TraceInstrument
-from xrelay.passes.infra.relay_names import canonical, check_known
 from xrelay.passes.infra.source import one_line
 
 DEFAULT_OPT_LEVEL = 2

@@ -8,9 +8,9 @@
     with transform.PassContext(opt_level=3):
         module = sequential(module)
 
-Every row of `xrelay.passes.infra.relay_names` is a function here that makes the pass; `create_pass` makes any pass by
-name. Passes of one's own are made by `@function_pass`, `@module_pass` and `@kernel_pass`. All of them give a new module
-and leave the one they are given alone.
+Every row of `xrelay.passes.catalogue.relay_names` is a function here that makes the pass; `create_pass` makes any pass
+by name. Passes of one's own are made by `@function_pass`, `@module_pass` and `@kernel_pass`. All of them give a new
+module and leave the one they are given alone.
 """
 
 from __future__ import annotations
@@ -25,9 +25,14 @@ from xdsl.transforms import get_all_passes
 
 from xrelay.errors import did_you_mean
 from xrelay.lowering.registry import pass_thunks
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass
 from xrelay.passes.infra.config import register_config
-from xrelay.passes.infra.decorators import function_pass, kernel_pass, module_pass
-from xrelay.passes.infra.named_passes import (
+from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.instruments.print_ir import PrintIRPass as PrintIR
+from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.passes.relay_api.decorators import function_pass, kernel_pass, module_pass
+from xrelay.passes.relay_api.named_passes import (
     NamedPass,
     add_pass_table,
     create_pass,
@@ -35,13 +40,8 @@ from xrelay.passes.infra.named_passes import (
     relay_options,
     sequence_factory,
 )
-from xrelay.passes.infra.pass_context import PassContext
-from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.passes import FunctionPass, KernelPass, ModulePass, Pass
-from xrelay.passes.infra.printing_instruments import PrintIRPass as PrintIR
-from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass
-from xrelay.passes.infra.sequential import Sequential
-from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
+from xrelay.passes.relay_api.sequential import Sequential
 from xrelay.relay.analysis import captured, post_order
 from xrelay.relay.expr import Expr
 

@@ -10,7 +10,7 @@ import pytest
 from xdsl.passes import ModulePass
 
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.registry import FOLDERS
+from xrelay.passes.catalogue.registry import FOLDERS
 
 ROOT = Path(__file__).parents[2]
 

@@ -20,7 +20,7 @@ from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import load_pass
-from xrelay.passes.relay.pipelines import default_passes
+from xrelay.passes.catalogue.default_pipeline import default_passes
 
 Expr = relay.Expr
 LAYOUTS = ("NCHW", "NHWC", "NCHW4c", "NCHW8c", "NCHW16c")

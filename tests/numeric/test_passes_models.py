@@ -11,8 +11,8 @@ from xdsl.dialects.func import FuncOp
 from xrelay.frontend.onnx.importer import import_onnx
 from xrelay.frontend.onnx.light_models import light_model
 from xrelay.interpreters.relay import run_relay
-from xrelay.passes.infra.rounding import is_exact
-from xrelay.passes.relay.pipelines import default_passes
+from xrelay.passes.catalogue.default_pipeline import default_passes
+from xrelay.passes.catalogue.rounding import is_exact
 
 
 def images(module: ModuleOp) -> list[np.ndarray]:

@@ -17,7 +17,7 @@ from support.random_programs import HALVES, Array, random_inputs
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.infra.rounding import REASSOCIATING_RTOL, is_exact
+from xrelay.passes.catalogue.rounding import REASSOCIATING_RTOL, is_exact
 from xrelay.passes.infra.source import full_context, parse_module
 
 IDEMPOTENT = {

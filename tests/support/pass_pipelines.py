@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.pass_checks import relay_passes
-from xrelay.passes.relay.pipelines import default_passes
+from xrelay.passes.catalogue.default_pipeline import default_passes
 
 NEEDS: dict[str, str] = {
     "relay-check-basic-block-normal-form": "relay-to-basic-block-normal-form,",

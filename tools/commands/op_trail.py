@@ -18,8 +18,8 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.errors import InputError
 from xrelay.passes.fusion.explain import is_answer
 from xrelay.passes.infra.instruments import Instrument
-from xrelay.passes.infra.passes import is_kernel
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay_api.passes import is_kernel
 
 
 class OpTrail(Instrument):

@@ -15,10 +15,10 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 from xrelay.dialects import ALL_DIALECTS
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, relay_pass
+from xrelay.passes.catalogue.rounding import rounding_mark
 from xrelay.passes.infra.config import config_keys
 from xrelay.passes.infra.pipeline import PassTable, unknown_name
-from xrelay.passes.infra.relay_names import RELAY_PASSES, relay_pass
-from xrelay.passes.infra.rounding import rounding_mark
 from xrelay.passes.infra.source import one_line
 
 _POINTER = re.compile(r";? \(?see the module's docstring\)?")

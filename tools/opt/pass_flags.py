@@ -12,16 +12,16 @@ from pathlib import Path
 from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, relay_pass, remember_names
 from xrelay.passes.infra.config import parse_configs
 from xrelay.passes.infra.hooks_adapter import Hooks
 from xrelay.passes.infra.instruments import Instrument
-from xrelay.passes.infra.named_passes import configured
 from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.passes import IMMUTABLE, VERIFY
 from xrelay.passes.infra.pipeline import PassTable, parse_grouped, parse_passes
-from xrelay.passes.infra.relay_names import RELAY_PASSES, relay_pass, remember_names
 from xrelay.passes.infra.source import read_text
+from xrelay.passes.relay_api.named_passes import configured
+from xrelay.passes.relay_api.passes import IMMUTABLE, VERIFY
 from xrelay.tools.opt.catalogue import named_pipelines
 
 _WORD_OR_OPTIONS = re.compile(r"\{[^}]*\}|[\w-]+")
@@ -217,7 +217,7 @@ def _level_of(current: ModulePass) -> int:
 
 def _default_passes(available: PassTable) -> list[tuple[ModulePass, int, str]]:
     """The graph pipeline of the compiler: every pass with the level from which it runs."""
-    from xrelay.passes.relay.pipelines import DEFAULT_PIPELINE
+    from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE
 
     rows = [(0, "relay-infer-type"), *((row.opt_level, row.spec) for row in DEFAULT_PIPELINE), (0, "relay-fuse-ops")]
     specs = [(level, spec.replace("{vector-lanes={lanes}}", "")) for level, spec in rows]
@@ -226,7 +226,7 @@ def _default_passes(available: PassTable) -> list[tuple[ModulePass, int, str]]:
 
 def _replayed(args: Namespace, available: PassTable) -> Plan:
     """The pipeline of a reproducer: what it names runs, whatever its level."""
-    from xrelay.passes.infra.reproducer import read_reproducer
+    from xrelay.passes.instruments.reproducer import read_reproducer
 
     if args.input_file in (None, "-"):
         raise PassError("--run-reproducer needs the reproducer as a file")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from xrelay.passes.infra.checking_instruments import PassStatistics
-from xrelay.passes.infra.numeric_check import NumericCheck
-from xrelay.passes.infra.reproducer import CrashReproducer
+from xrelay.passes.instruments.numeric_check import NumericCheck
+from xrelay.passes.instruments.reproducer import CrashReproducer
+from xrelay.passes.instruments.statistics import PassStatistics
 
 
 class ReportingCheck(NumericCheck):

@@ -10,11 +10,11 @@ from xdsl.passes import ModulePass
 
 from xrelay.errors import InputError
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL
+from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.hooks_adapter import ContextHooks
 from xrelay.passes.infra.instruments import Instrument
-from xrelay.passes.infra.named_passes import configured
 from xrelay.passes.infra.pass_context import PassContext
-from xrelay.passes.infra.relay_names import canonical
+from xrelay.passes.relay_api.named_passes import configured
 
 
 def chosen_level(opt_level: int | None) -> int:

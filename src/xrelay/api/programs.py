@@ -35,7 +35,7 @@ from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dims import Shape
-from xrelay.passes.infra.levels import input_arguments, level_of, run_at_level, scratch_count
+from xrelay.passes.instruments.levels import input_arguments, level_of, run_at_level, scratch_count
 
 Array = NDArray[Any]
 

@@ -14,7 +14,7 @@ from xrelay.api.programs import Program, Signature, program_of
 from xrelay.api.sources import Shapes, Source
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import ANY, Dim
-from xrelay.passes.infra.random_inputs import random_values
+from xrelay.passes.instruments.random_inputs import random_values
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import TensorSpec, dtype_from_name
 

@@ -12,12 +12,12 @@ from xrelay import relay
 from xrelay.frontend.onnx import import_onnx
 from xrelay.frontend.onnx.light_models import light_model
 from xrelay.lowering.registry import pass_thunks
+from xrelay.passes.catalogue.default_pipeline import default_passes
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
 from xrelay.passes.fusion.explain_story import story_lines
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
 from xrelay.passes.infra.source import full_context
-from xrelay.passes.relay.pipelines import default_passes
 
 CONV, BN, RELU = "nn.conv2d", ("multiply", "add"), "nn.relu"
 

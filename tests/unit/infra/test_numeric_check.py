@@ -18,7 +18,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES
-from xrelay.passes.infra.rounding import EXACT, REASSOCIATING, is_exact
+from xrelay.passes.catalogue.rounding import EXACT, REASSOCIATING, is_exact
 from xrelay.transform import PassContext, Sequential
 
 TO_LOOP = all_passes(compile_stages())

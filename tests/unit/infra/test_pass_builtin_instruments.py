@@ -16,7 +16,7 @@ from xdsl.rewriter import Rewriter
 from xrelay import instrument, relay, transform
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp, MultiplyOp
 from xrelay.errors import ParseError, PassError, VerificationError
-from xrelay.passes.infra.reproducer import read_reproducer
+from xrelay.passes.instruments.reproducer import read_reproducer
 from xrelay.transform import PassContext, Sequential
 
 X = relay.var("x", shape=("n", 3))

@@ -15,7 +15,7 @@ from xrelay import transform
 from xrelay.errors import PassError
 from xrelay.instrument import pass_instrument
 from xrelay.lowering.registry import ALL_PASSES
-from xrelay.passes.infra.relay_names import RELAY_PASSES
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES
 from xrelay.transform import PassContext, PassInfo, Sequential
 
 
@@ -142,7 +142,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
     rows = {row.pass_name for row in RELAY_PASSES}
     graph_passes = {name for name in ALL_PASSES if name.startswith("relay-")}
     assert rows <= graph_passes
-    assert graph_passes - ours_alone <= rows, "add a row to passes/infra/relay_names.py, or a name to ours_alone"
+    assert graph_passes - ours_alone <= rows, "add a row to passes/catalogue/relay_names.py, or a name to ours_alone"
 
 
 def test_fold_scale_axis_is_a_sequential_of_level_0() -> None:

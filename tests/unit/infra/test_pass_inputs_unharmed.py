@@ -14,7 +14,7 @@ from xrelay import relay, transform
 from xrelay.errors import PassError, XRelayError
 from xrelay.instrument import pass_instrument
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.infra.relay_names import RELAY_PASSES
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES
 from xrelay.transform import PassContext, Sequential
 
 

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import ConstraintError, PassError, VerificationError, XRelayError
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.infra.type_upkeep import TypeUpkeep
+from xrelay.passes.types.type_upkeep import TypeUpkeep
 from xrelay.transform import PassContext, Sequential
 
 X, W = relay.var("x", shape=(2, 3)), relay.var("w")

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay import instrument, transform
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.errors import PassError
-from xrelay.passes.infra.reproducer import read_reproducer
+from xrelay.passes.instruments.reproducer import read_reproducer
 from xrelay.tools.xrelay_opt import main
 from xrelay.transform import PassContext, Sequential
 

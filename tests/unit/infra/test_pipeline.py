@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 from xrelay.errors import LoweringError, PassError, VerificationError, XRelayError
 from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, TimedVerify, Timing, Verify
 from xrelay.passes.infra.pipeline import PassTable, parse_passes, run_pipeline
-from xrelay.passes.infra.time_tree import TimeTree
+from xrelay.passes.instruments.time_tree import TimeTree
 
 
 @dataclass(frozen=True)

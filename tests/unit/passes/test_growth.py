@@ -25,8 +25,8 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.infra.pipeline import parse_passes
 from xrelay.passes.infra.source import full_context
-from xrelay.passes.infra.type_upkeep import TypeUpkeep
 from xrelay.passes.relay.inline import inline_calls
+from xrelay.passes.types.type_upkeep import TypeUpkeep
 
 VECTOR = tensor_type([20], f32)
 LIMIT = 12.0

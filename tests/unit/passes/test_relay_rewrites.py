@@ -24,6 +24,7 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
+from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, default_passes, pipeline_table
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass, analyse_module, fuse_module
 from xrelay.passes.fusion.group_names import MAX_LENGTH, abbreviated
 from xrelay.passes.fusion.partition import FusionOptions
@@ -32,7 +33,6 @@ from xrelay.passes.layout.cpu_layout_hooks import largest_divisor, vector_block
 from xrelay.passes.relay.eliminate_common_subexpr import eliminate_common_subexpressions
 from xrelay.passes.relay.fold_constant import fold_constants
 from xrelay.passes.relay.fold_scale_axis import fold_scale_axis
-from xrelay.passes.relay.pipelines import DEFAULT_PIPELINE, default_passes, pipeline_table
 
 CONV_RELU = """
 func.func @main(%x: tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32> {

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.errors import VerificationError
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pass_stack import PassStack
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 from xrelay.passes.infra.verify import verify_module, walk_ops
+from xrelay.passes.instruments.pass_stack import PassStack
 
 
 class Verify(PassInstrument):

@@ -6,7 +6,7 @@ results differ by rounding. `NumericCheck` holds each pass to its mark; `xrelay-
 
 from __future__ import annotations
 
-from xrelay.passes.infra.relay_names import relay_pass
+from xrelay.passes.catalogue.relay_names import relay_pass
 
 REASSOCIATING_RTOL = 1e-5
 """By how much of a value, and of the largest value beside it, a re-associating pass may change a result."""

@@ -18,15 +18,15 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
 
 from xrelay.errors import PassError, did_you_mean
+from xrelay.passes.catalogue.registry import class_of, target_of
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass, remember_names
 from xrelay.passes.infra.option_values import check_value
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError
 from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
-from xrelay.passes.infra.passes import ModulePass, Pass
 from xrelay.passes.infra.pipeline import run_pipeline, unknown_name
-from xrelay.passes.infra.relay_names import RELAY_PASSES, RelayPass, relay_pass, remember_names
 from xrelay.passes.infra.source import full_context, one_line
-from xrelay.passes.registry import class_of, target_of
+from xrelay.passes.relay_api.passes import ModulePass, Pass
 
 PassThunks = Mapping[str, Callable[[], type[XdslModulePass]]]
 PassFactory = Callable[[], Pass]
@@ -194,8 +194,8 @@ def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[
 
 
 def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
-    from xrelay.passes.infra.type_upkeep import has_incomplete_types
     from xrelay.passes.types.infer_type import infer_types
+    from xrelay.passes.types.type_upkeep import has_incomplete_types
 
     if row.name != "InferType" and has_incomplete_types([mod]):
         infer_types(mod)

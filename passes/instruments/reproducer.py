@@ -22,7 +22,7 @@ from xrelay.passes.infra.instruments import print_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pass_stack import PassStack
+from xrelay.passes.instruments.pass_stack import PassStack
 
 MARK = "// xrelay-reproducer:"
 

@@ -10,13 +10,13 @@ from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.passes.catalogue.relay_names import check_known
 from xrelay.passes.infra.instruments import print_module, save_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo, check_names
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pass_stack import PassStack
-from xrelay.passes.infra.passes import ModulePass
-from xrelay.passes.infra.relay_names import check_known
+from xrelay.passes.instruments.pass_stack import PassStack
+from xrelay.passes.relay_api.passes import ModulePass
 
 
 class PrintIR(PassInstrument):

@@ -25,10 +25,10 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from xrelay.passes.infra.named_passes import register_pass
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError, check_level, check_names
-from xrelay.passes.infra.passes import FunctionPass, KernelPass, ModulePass, Pass
+from xrelay.passes.relay_api.named_passes import register_pass
+from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 
 
 class UsersPass(Pass):

@@ -8,10 +8,10 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError
-from xrelay.passes.infra.named_passes import create_pass, register_sequence
 from xrelay.passes.infra.pass_context import PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names
-from xrelay.passes.infra.passes import Pass, run_pass
+from xrelay.passes.relay_api.named_passes import create_pass, register_sequence
+from xrelay.passes.relay_api.passes import Pass, run_pass
 
 
 class Sequential(Pass):

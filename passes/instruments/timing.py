@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.pass_stack import PassStack
-from xrelay.passes.infra.time_tree import TimeTree
+from xrelay.passes.instruments.pass_stack import PassStack
+from xrelay.passes.instruments.time_tree import TimeTree
 
 
 class PassTiming(PassInstrument):

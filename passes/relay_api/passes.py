@@ -16,11 +16,11 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.attribute_names import COMPILER, LOOP_KERNEL, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.errors import PassError, VerificationError, XRelayError
+from xrelay.passes.catalogue.relay_names import relay_pass, remember_names
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.instruments import print_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
-from xrelay.passes.infra.relay_names import relay_pass, remember_names
 from xrelay.passes.infra.verify import verify_module
 
 KERNEL_MARKS = (PRIMITIVE, LOOP_KERNEL)
@@ -147,7 +147,7 @@ class FunctionPass(Pass):
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Transform every function it is for."""
-        from xrelay.passes.infra.type_upkeep import TypeUpkeep
+        from xrelay.passes.types.type_upkeep import TypeUpkeep
 
         functions = [function for function in _functions(mod) if is_optimizable(function)]
         types = TypeUpkeep(functions)
