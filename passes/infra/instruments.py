@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
-from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 
-from xrelay.errors import PassError, VerificationError
+from xrelay.errors import VerificationError
+from xrelay.passes.infra.printing import print_module, save_module
 from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.instruments.time_tree import TimeTree
 
@@ -183,19 +182,3 @@ class SaveIR(Instrument):
 
     def _write(self, number: int, name: str, module: ModuleOp) -> None:
         save_module(self.directory / f"{number:02d}_{name}.mlir", module, generic=self.generic)
-
-
-def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
-    """Write the module into a file, whose folder is made; `PassError` where that cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(print_module(module, generic=generic) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise PassError(f"cannot write {path}: {error.strerror}") from error
-
-
-def print_module(module: ModuleOp, *, generic: bool = False, debuginfo: bool = False) -> str:
-    """The module as text, in custom or generic form, with or without locations."""
-    stream = StringIO()
-    Printer(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo).print_op(module)
-    return stream.getvalue()

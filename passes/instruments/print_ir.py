@@ -1,4 +1,4 @@
-"""Instruments and a pass that write programs down: to a stream, as differences, or to files."""
+"""Instruments that write programs down: to a stream, as differences, or to files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from typing import TextIO
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.passes.catalogue.relay_names import check_known
-from xrelay.passes.infra.instruments import print_module, save_module
-from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo, check_names
 from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.printing import print_module, save_module
 from xrelay.passes.instruments.pass_stack import PassStack
-from xrelay.passes.relay_api.passes import ModulePass
 
 
 class PrintIR(PassInstrument):
@@ -38,12 +36,12 @@ class PrintIR(PassInstrument):
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Write the module if the pass was asked for."""
         if self._before is None or info.name in self._before:
-            _write(self._stream, f"before {info.name}", print_module(mod))
+            write_heading(self._stream, f"before {info.name}", print_module(mod))
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Write the module if the pass was asked for."""
         if self._after is None or info.name in self._after:
-            _write(self._stream, f"after {info.name}", print_module(mod))
+            write_heading(self._stream, f"after {info.name}", print_module(mod))
 
 
 class PrintBeforeAll(PrintIR):
@@ -79,10 +77,10 @@ class PrintDiff(PassInstrument):
         """Write the difference."""
         before, after = self._texts.pop(info), print_module(mod)
         if before == after:
-            _write(self._stream, f"unchanged by {info.name}", "")
+            write_heading(self._stream, f"unchanged by {info.name}", "")
         else:
             lines = unified_diff(before.splitlines(True), after.splitlines(True), "before", "after", n=2)
-            _write(self._stream, f"change by {info.name}", "".join(lines))
+            write_heading(self._stream, f"change by {info.name}", "".join(lines))
 
 
 class DumpIR(PassInstrument):
@@ -114,20 +112,6 @@ class DumpIR(PassInstrument):
         save_module(path, mod)
 
 
-class PrintIRPass(ModulePass):
-    """A pass that writes the module, under `header`, and gives it back: to stand between others in a `Sequential`."""
-
-    def __init__(self, header: str = "", show_meta_data: bool = False, stream: TextIO | None = None):
-        super().__init__(PassInfo(0, "PrintIR"))
-        self._header, self._generic, self._stream = header, show_meta_data, stream
-
-    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Write the module; with `show_meta_data` in generic form, which hides no attribute."""
-        text = print_module(mod, generic=self._generic)
-        _write(self._stream, f"PrintIR({self._header})" if self._header else "PrintIR", text)
-        return mod
-
-
 def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
     """The names as contexts compare them; None stands for all."""
     if isinstance(names, bool):
@@ -135,6 +119,6 @@ def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
     return check_known(check_names(names, what), what)
 
 
-def _write(stream: TextIO | None, heading: str, text: str) -> None:
-    """One dump with its heading."""
+def write_heading(stream: TextIO | None, heading: str, text: str) -> None:
+    """Writes `text` under `heading`, a comment to the parser, to `stream` or standard error."""
     (stream if stream is not None else sys.stderr).write(f"// -----// IR {heading} //----- //\n{text}\n")

@@ -18,10 +18,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ParseError, PassError
 from xrelay.passes.infra.config import ConfigValue, parse_configs
-from xrelay.passes.infra.instruments import print_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.printing import print_module
 from xrelay.passes.instruments.pass_stack import PassStack
 
 MARK = "// xrelay-reproducer:"

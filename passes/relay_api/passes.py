@@ -18,9 +18,9 @@ from xrelay.dialects.attribute_names import COMPILER, LOOP_KERNEL, PRIMITIVE, SK
 from xrelay.errors import PassError, VerificationError, XRelayError
 from xrelay.passes.catalogue.relay_names import relay_pass, remember_names
 from xrelay.passes.infra.gc_pause import gc_pause
-from xrelay.passes.infra.instruments import print_module
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
+from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.verify import verify_module
 
 KERNEL_MARKS = (PRIMITIVE, LOOP_KERNEL)

@@ -32,7 +32,7 @@ class ImportCommand(Command):
         """Import and print."""
         from xrelay.api.sources import save_module
         from xrelay.frontend.onnx import import_onnx
-        from xrelay.passes.infra.instruments import print_module
+        from xrelay.passes.infra.printing import print_module
 
         module = import_onnx(args.model, shapes=dict(args.shapes))
         if args.output is None:

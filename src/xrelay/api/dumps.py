@@ -10,7 +10,7 @@ from xrelay.api.sources import write_text
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.dialects.relay.structure.weights import Array, weights_of
 from xrelay.errors import InputError
-from xrelay.passes.infra.instruments import print_module
+from xrelay.passes.infra.printing import print_module
 from xrelay.runtime.safetensors_file import write_safetensors
 
 SIDE_FILE = "weights.safetensors"

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.api.sources import Shapes, Source
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import XRelayError
-from xrelay.passes.infra.instruments import print_module
+from xrelay.passes.infra.printing import print_module
 from xrelay.plugins import plugin_stamp
 from xrelay.runtime.cache import content_key
 from xrelay.runtime.cores import default_num_threads

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import InputError
-from xrelay.passes.infra.instruments import print_module
+from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module
 from xrelay.passes.infra.verify import verify_module
 

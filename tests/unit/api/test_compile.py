@@ -14,7 +14,7 @@ import xrelay
 from xrelay.api.codegen import llvm_texts
 from xrelay.api.model_key import model_key
 from xrelay.errors import InputError, LoweringError, ModelImportError, ParseError, VerificationError, XRelayError
-from xrelay.passes.infra.instruments import print_module
+from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 
 TEXT = """func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {

@@ -1,0 +1,27 @@
+"""`PrintIR`: a pass that prints the program where it stands in a `Sequential`."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.printing import print_module
+from xrelay.passes.instruments.print_ir import write_heading
+from xrelay.passes.relay_api.passes import ModulePass
+
+
+class PrintIRPass(ModulePass):
+    """A pass that writes the module, under `header`, and gives it back: to stand between others in a `Sequential`."""
+
+    def __init__(self, header: str = "", show_meta_data: bool = False, stream: TextIO | None = None):
+        super().__init__(PassInfo(0, "PrintIR"))
+        self._header, self._generic, self._stream = header, show_meta_data, stream
+
+    def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
+        """Write the module; with `show_meta_data` in generic form, which hides no attribute."""
+        text = print_module(mod, generic=self._generic)
+        write_heading(self._stream, f"PrintIR({self._header})" if self._header else "PrintIR", text)
+        return mod
