@@ -237,7 +237,6 @@ def _call(instrument: PassInstrument, hook: str, call: Callable[[], None]) -> No
         call()
     except XRelayError as error:
         error.message = f"{instrument.name}.{hook}: {error.message}"
-        error.args = (error.render(),)
         raise
     except Exception as error:
         message = f"{instrument.name}.{hook} raised {type(error).__name__}: {one_line(str(error))}"

@@ -87,7 +87,6 @@ def naming(error: Exception, name: str, *, doing: str = "", aliases: tuple[str, 
             for known in (name, *aliases):
                 message = message.removeprefix(f"{known}: ")
             error.message = f"[{name}] {doing + ': ' if doing else ''}{message}"
-            error.args = (error.render(),)
         return error
     if isinstance(error, RecursionError):
         return PassError(f"[{name}] the program is nested too deeply", help="split the function")

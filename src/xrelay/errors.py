@@ -8,8 +8,9 @@ from collections.abc import Iterable
 class XRelayError(Exception):
     """Base of every error that a user of xrelay can meet.
 
-    `str(error)` is one line: `location: error: message; help: …`. `location` is `file:line:col` or the name of a
-    source node; `help` says what to do about it. Both may be absent.
+    `location` is `file:line:col` or the name of a source node; `help` says what to do. Both may be absent. Python
+    writes the name of the class before `str(error)`, which is therefore `location: message; help: …`; tools print
+    `render()`, which has the word `error:` as well. Both are one line.
     """
 
     message: str
@@ -18,13 +19,19 @@ class XRelayError(Exception):
 
     def __init__(self, message: str, *, location: str | None = None, help: str | None = None):
         self.message, self.location, self.help = message, location, help
-        super().__init__(self.render())
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return self._line("")
 
     def render(self) -> str:
-        """The error as one line of text."""
+        """The line that tools print: `location: error: message; help: …`."""
+        return self._line("error: ")
+
+    def _line(self, severity: str) -> str:
         place = f"{self.location}: " if self.location else ""
         hint = f"; help: {self.help}" if self.help else ""
-        return f"{place}error: {self.message}{hint}"
+        return f"{place}{severity}{self.message}{hint}"
 
 
 class ConstraintError(XRelayError):
@@ -38,6 +45,7 @@ class ConstraintError(XRelayError):
     ):
         self.op_name, self.constraint = op_name, constraint
         super().__init__(f"[{op_name} {constraint}] {message}", location=location, help=help)
+        self.args = (op_name, constraint, message)  # what copies and pickles call the class with
 
 
 class TypeInferenceError(XRelayError):

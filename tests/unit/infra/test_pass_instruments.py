@@ -124,7 +124,7 @@ def test_a_hook_that_raises_stops_the_hooks_of_its_pass_alone(fails: str, hooks:
     with pytest.raises(PassError) as caught, PassContext(instruments=instruments):
         nothing(ModuleOp([]))
     name = {"should": "should_run", "before": "run_before_pass", "after": "run_after_pass"}[fails]
-    assert str(caught.value) == f"error: [nothing] Log.{name} raised RuntimeError: broken"
+    assert str(caught.value) == f"[nothing] Log.{name} raised RuntimeError: broken"
     assert isinstance(caught.value.__cause__, RuntimeError)
     around = [line.partition(" ")[0] for line in log]
     assert around == ["A.enter", "B.enter", "C.enter", *hooks, "A.exit", "B.exit", "C.exit"]
@@ -160,7 +160,7 @@ def test_a_project_error_in_a_hook_of_the_context_names_the_hook(hook: str) -> N
     made: Any = pass_instrument(type("Refusing", (), {hook: refuse}))
     with pytest.raises(InputError) as caught, PassContext(instruments=[made()]):
         pass
-    assert str(caught.value) == f"error: Refusing.{hook}: no room; help: make some"
+    assert str(caught.value) == f"Refusing.{hook}: no room; help: make some"
 
 
 def test_an_interrupted_enter_exits_those_before_too() -> None:

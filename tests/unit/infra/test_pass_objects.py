@@ -261,7 +261,7 @@ def test_a_module_nested_too_deeply_to_be_copied() -> None:
 
 
 def test_a_refusal_of_the_pass_names_it() -> None:
-    with pytest.raises(PassError, match=r"^error: \[FuseOps\] max-depth is 0"):
+    with pytest.raises(PassError, match=r"^\[FuseOps\] max-depth is 0"):
         transform.FuseOps(max_depth=0)(small())
 
 

@@ -66,7 +66,7 @@ def test_functions_that_no_entry_reaches_go(entry: list[str], kept: tuple[str, .
 def test_without_entry_functions_it_is_main_and_one_that_is_missing_is_named() -> None:
     library = parsed(module_of(MAIN, USED, UNUSED, AGAIN))
     assert str(transform.RemoveUnusedFunctions()(library)) == module_of(MAIN, USED)
-    with pytest.raises(PassError, match=r"^error: \[RemoveUnusedFunctions\] no function is called @unsed; help: did"):
+    with pytest.raises(PassError, match=r"^\[RemoveUnusedFunctions\] no function is called @unsed; help: did"):
         transform.RemoveUnusedFunctions(["main", "unsed"])(library)
 
 

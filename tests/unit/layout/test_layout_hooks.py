@@ -104,7 +104,7 @@ def test_ill_formed_answers_name_hook_and_op() -> None:
         def hook(op: Conv2DOp, available: Available, lanes: int, answer: object = answer) -> object:
             return answer
 
-        expected = f"@main: error: relay-alter-op-layout: the layout hook {hook.__qualname__} of nn.conv2d {message}"
+        expected = f"@main: relay-alter-op-layout: the layout hook {hook.__qualname__} of nn.conv2d {message}"
         with pytest.raises(PassError, match=re.escape(expected)) as caught:
             alter_layouts(module(), hooks={Conv2DOp: hook})
         assert "\n" not in str(caught.value)
@@ -140,7 +140,7 @@ def test_a_hook_that_raises_is_named() -> None:
 def test_desired_layouts_that_make_no_sense(desired: dict[str, list[str]], message: str) -> None:
     with pytest.raises(PassError, match=re.escape(message)) as caught:
         convert_layouts(module(), desired)
-    assert str(caught.value).startswith("error: relay-convert-layout: desired-layouts[")
+    assert str(caught.value).startswith("relay-convert-layout: desired-layouts[")
 
 
 def test_blocks_that_do_not_divide_are_a_remark() -> None:

@@ -248,10 +248,10 @@ def test_threads_run_side_by_side(adder: CompiledModel):
     [
         (
             encode_status(Reason.INDEX_OUT_OF_RANGE, 1),
-            r"^Gather_7, Add_8: error: kernel 'k1' failed: index out of range$",
+            r"^Gather_7, Add_8: kernel 'k1' failed: index out of range$",
         ),
-        (encode_status(Reason.SHAPE_MISMATCH, 0), r"^broken: error: kernel 'k0' failed: shape mismatch$"),
-        (encode_status(Reason.INDEX_OUT_OF_RANGE), r"^broken: error: native code failed: index out of range$"),
+        (encode_status(Reason.SHAPE_MISMATCH, 0), r"^broken: kernel 'k0' failed: shape mismatch$"),
+        (encode_status(Reason.INDEX_OUT_OF_RANGE), r"^broken: native code failed: index out of range$"),
         (encode_status(200, 55), r"native code failed: status"),
         (-1, "native code failed"),
     ],

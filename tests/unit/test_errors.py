@@ -1,0 +1,47 @@
+"""The project's exceptions as Python and tools show them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import traceback
+
+import pytest
+
+import xrelay.errors
+from xrelay.errors import ConstraintError, InputError, XRelayError
+
+
+@pytest.mark.parametrize(
+    ("error", "shown", "rendered"),
+    [
+        (InputError("too big"), "too big", "error: too big"),
+        (InputError("too big", help="less"), "too big; help: less", "error: too big; help: less"),
+        (InputError("too big", location="m:1:2"), "m:1:2: too big", "m:1:2: error: too big"),
+        (ConstraintError("relay.add", "C1", "no", location="m:1:2"), "m:1:2: [relay.add C1] no", None),
+    ],
+)
+def test_the_word_error_stands_once(error: XRelayError, shown: str, rendered: str | None):
+    assert str(error) == shown
+    (line,) = traceback.format_exception_only(error)
+    assert line == f"xrelay.errors.{type(error).__name__}: {shown}\n"
+    if rendered is not None:
+        assert error.render() == rendered
+
+
+def test_a_message_that_is_changed_later_is_shown():
+    error = InputError("too big")
+    error.message, error.location = "much too big", "m:1:2"
+    assert str(error) == "m:1:2: much too big"
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in vars(xrelay.errors).values() if isinstance(k, type) and issubclass(k, XRelayError)]
+)
+def test_errors_travel_between_processes(kind: type[XRelayError]):
+    arguments = ("relay.add", "C1", "no") if kind is ConstraintError else ("no",)
+    error = kind(*arguments, location="m:1:2", help="do")
+    for other in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(other) is kind
+        assert str(other) == str(error)
+        assert vars(other) == vars(error)
