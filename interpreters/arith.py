@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
+from xrelay.dialects.locations import location_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.scalar_meaning import (
     ScalarCompiler,
@@ -72,13 +74,21 @@ def _wrapping(function: ScalarFunction) -> ScalarCompiler:
     return compiler
 
 
-def _checked(function: ScalarFunction) -> ScalarFunction:
-    def divide(left: Value, right: Value) -> Value:
-        if np.any(np.asarray(right) == 0):
-            raise InterpreterError("integer division by zero")
-        return function(left, right)
+def _dividing(quotient: ScalarFunction, finish: Callable[[ScalarFunction], ScalarCompiler] = rounded) -> ScalarCompiler:
+    """A division of integers: the least one by -1 wraps, and zero is refused with the op's place."""
 
-    return divide
+    def compiler(op: Operation) -> ScalarFunction:
+        divide, location = finish(quotient)(op), location_of(op)
+
+        def checked(left: Value, right: Value) -> Value:
+            if np.any(np.asarray(right) == 0):
+                raise InterpreterError(f"{op.name}: division by zero", location=location)
+            with np.errstate(over="ignore"):
+                return divide(left, right)
+
+        return checked
+
+    return compiler
 
 
 def _truncated_quotient(left: Value, right: Value) -> Value:
@@ -185,6 +195,11 @@ def _float_to_unsigned(op: Operation) -> ScalarFunction:
     return convert
 
 
+DIVISIONS = frozenset(
+    f"arith.{name}" for name in ("divsi", "divui", "floordivsi", "ceildivsi", "ceildivui", "remsi", "remui")
+)
+"""Names of the ops that refuse a zero as their second operand."""
+
 ARITH: dict[str, ScalarCompiler] = {
     "arith.constant": _constant,
     "arith.addf": plain(operator.add),
@@ -199,13 +214,13 @@ ARITH: dict[str, ScalarCompiler] = {
     "arith.addi": _wrapping(operator.add),
     "arith.subi": _wrapping(operator.sub),
     "arith.muli": _wrapping(operator.mul),
-    "arith.divsi": rounded(_checked(_truncated_quotient)),
-    "arith.divui": _on_unsigned(_checked(np.floor_divide)),
-    "arith.floordivsi": rounded(_checked(np.floor_divide)),
-    "arith.ceildivsi": rounded(_checked(_ceiling_quotient)),
-    "arith.ceildivui": _on_unsigned(_checked(_ceiling_quotient)),
-    "arith.remsi": rounded(_checked(np.fmod)),
-    "arith.remui": _on_unsigned(_checked(np.remainder)),
+    "arith.divsi": _dividing(_truncated_quotient),
+    "arith.divui": _dividing(np.floor_divide, _on_unsigned),
+    "arith.floordivsi": _dividing(np.floor_divide),
+    "arith.ceildivsi": _dividing(_ceiling_quotient),
+    "arith.ceildivui": _dividing(_ceiling_quotient, _on_unsigned),
+    "arith.remsi": _dividing(np.fmod),
+    "arith.remui": _dividing(np.remainder, _on_unsigned),
     "arith.minsi": plain(np.minimum),
     "arith.maxsi": plain(np.maximum),
     "arith.minui": _on_unsigned(np.minimum),

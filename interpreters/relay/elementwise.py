@@ -118,9 +118,11 @@ def _divide(lhs: Array, rhs: Array) -> Array:
     if not np.issubdtype(lhs.dtype, np.integer):
         return lhs / rhs
     if np.any(rhs == 0):
-        raise InterpreterError("integer division by zero")
-    quotient = np.abs(lhs) // np.abs(rhs)
-    return np.where((lhs < 0) != (rhs < 0), -quotient, quotient)
+        raise InterpreterError("division by zero")
+    # floor_divide wraps the least integer by -1; np.abs of it would stay negative.
+    quotient = np.floor_divide(lhs, rhs)
+    inexact = quotient * rhs != lhs
+    return quotient + (inexact & ((lhs < 0) != (rhs < 0)))
 
 
 def _power(lhs: Array, rhs: Array) -> Array:

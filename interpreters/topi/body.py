@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.errors import InterpreterError
+from xrelay.interpreters.arith import DIVISIONS
 from xrelay.interpreters.scalar import compile_scalar
 from xrelay.interpreters.scalar_meaning import signless_view
 from xrelay.interpreters.topi.indices import Array, Box, evaluate_index, read
@@ -52,8 +53,15 @@ class BodyEvaluator:
             case GuardOp():
                 return self._guard(op, mask)
             case _:
-                with np.errstate(all="ignore"):
-                    return np.asarray(compile_scalar(op)(*(self.value(operand) for operand in op.operands)))
+                return self._scalar(op, mask)
+
+    def _scalar(self, op: Operation, mask: Array | None) -> Array:
+        operands = [self.value(operand) for operand in op.operands]
+        if mask is not None and op.name in DIVISIONS:
+            # Nothing is divided where the mask is false: a zero there is no fault of the program.
+            operands[1] = np.where(mask, operands[1], operands[1].dtype.type(1))
+        with np.errstate(all="ignore"):
+            return np.asarray(compile_scalar(op)(*operands))
 
     def _in_bounds(self, op: InBoundsOp) -> Array:
         values = [self.value(index) for index in op.indices]

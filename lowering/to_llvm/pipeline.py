@@ -4,6 +4,7 @@ from __future__ import annotations
 
 LLVM_PIPELINE: tuple[str, ...] = (
     "convert-scf-parallel-to-calls",
+    "arith-guard-division",
     "math-expand",
     "convert-scf-to-branches",
     "convert-memref-to-llvm",

@@ -80,3 +80,22 @@ func.func private @kernel() -> tensor<f32> attributes {relay.primitive} {
   %a = relay.abs(%k) : (tensor<f32>) -> tensor<f32>
   func.return %a : tensor<f32>
 }
+
+// The least integer by -1 wraps, as it does at run time. A division by zero stays where it is, to fail if it runs.
+// CHECK-LABEL: func.func @divisions
+// CHECK-NOT:     relay.divide
+// CHECK:         relay.constant dense<-128> : tensor<i8>
+// CHECK:         relay.constant dense<-2> : tensor<i8>
+// CHECK:         [[BY_ZERO:%.*]] = relay.divide
+// CHECK-NOT:     relay.divide
+// CHECK:         func.return {{%.*}}, {{%.*}}, [[BY_ZERO]]
+func.func @divisions() -> (tensor<i8>, tensor<i8>, tensor<i8>) {
+  %least = relay.constant dense<-128> : tensor<i8>
+  %minus = relay.constant dense<-1> : tensor<i8>
+  %q = relay.divide(%least, %minus) : (tensor<i8>, tensor<i8>) -> tensor<i8>
+  %fifty = relay.constant dense<50> : tensor<i8>
+  %h = relay.divide(%least, %fifty) : (tensor<i8>, tensor<i8>) -> tensor<i8>
+  %zero = relay.constant dense<0> : tensor<i8>
+  %z = relay.divide(%least, %zero) : (tensor<i8>, tensor<i8>) -> tensor<i8>
+  func.return %q, %h, %z : tensor<i8>, tensor<i8>, tensor<i8>
+}

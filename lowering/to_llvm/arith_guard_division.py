@@ -1,0 +1,173 @@
+"""arith-guard-division: integer division that never traps, and a failure where a divisor was zero.
+
+A CPU stops the process on a division by zero and on the least integer divided by -1, and LLVM leaves both undefined.
+Here such a lane divides by 1 instead. The least integer then keeps its value, which is the wrapped quotient (and 0 the
+remainder), as numpy gives it. Zeros are noticed without a branch: a variable of the function keeps the least divisor
+seen, as an unsigned number, lane by lane, and one assertion at the end of the function fails where a lane is 0.
+
+    %q = arith.divsi %a, %b : vector<8xi32>
+
+    →   %least = memref.load %seen[%c0]                                 // at the beginning: all bits set
+        memref.store (arith.minui %least, %b), %seen[%c0]
+        %unsafe = (%b == 0) | (%a == -2147483648 & %b == -1)
+        %q = arith.divsi %a, (arith.select %unsafe, 1, %b) : vector<8xi32>
+        …
+        cf.assert (vector.reduction <minui>, %least) != 0, "division by zero"
+        func.return
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, cf, func, memref, vector
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
+from xrelay.lowering.to_llvm.always_inline import is_always_inline
+from xrelay.lowering.to_llvm.constants import number_attribute
+
+SIGNED = arith.DivSIOp | arith.RemSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
+UNSIGNED = arith.DivUIOp | arith.RemUIOp | arith.CeilDivUIOp
+MESSAGE = "division by zero"
+"""Begins as the runtime's reason of that name does (`convert_func_to_llvm.REASONS`)."""
+
+
+class _Guard:
+    """Guards the divisions of one function and keeps its variables, one for each type of divisor."""
+
+    def __init__(self, function: func.FuncOp):
+        entry = function.body.first_block
+        assert entry is not None, "a function with a body has an entry block"
+        self._entry = Builder(InsertPoint.at_start(entry))
+        self._zero = _constant(self._entry, 0, IndexType())
+        self._seen: dict[Attribute, SSAValue] = {}
+
+    def divide_safely(self, op: SIGNED | UNSIGNED) -> None:
+        """Note the divisor of `op`, and replace it where it is not safe."""
+        build = Builder(InsertPoint.before(op))
+        self._note(op.rhs, build)
+        unsafe = _equal(build, op.rhs, 0)
+        if isinstance(op, SIGNED):
+            least = -1 << (_bits(op.lhs.type) - 1)
+            overflows = build.insert(arith.AndIOp(_equal(build, op.lhs, least), _equal(build, op.rhs, -1)))
+            unsafe = build.insert(arith.OrIOp(unsafe, overflows.result)).result
+        safe = build.insert(SelectOp(unsafe, _constant(build, 1, op.rhs.type), op.rhs)).result
+        op.operands[1] = safe
+
+    def check_before(self, end: func.ReturnOp) -> None:
+        """Assert before `end` that no divisor was zero."""
+        build = Builder(InsertPoint.before(end))
+        fine: SSAValue | None = None
+        for variable in self._seen.values():
+            least = build.insert(memref.LoadOp.get(variable, [self._zero])).res
+            if isa(least.type, VectorType):
+                least = build.insert(_least_lane(least, least.type.element_type)).dest
+            nonzero = build.insert(CmpiOp(least, _constant(build, 0, least.type), "ne")).result
+            fine = nonzero if fine is None else build.insert(arith.AndIOp(fine, nonzero)).result
+        if fine is not None:
+            build.insert(cf.AssertOp(fine, MESSAGE))
+
+    def _note(self, divisor: SSAValue, build: Builder) -> None:
+        """Store the less of `divisor` and what the variable of its type holds."""
+        if isinstance(element_type(divisor.type), IndexType):
+            divisor = build.insert(IndexCastOp(divisor, with_element(divisor.type, i64))).result
+        variable = self._seen.get(divisor.type)
+        if variable is None:
+            variable = self._seen[divisor.type] = self._variable(divisor.type)
+        before = build.insert(memref.LoadOp.get(variable, [self._zero])).res
+        least = build.insert(arith.MinUIOp(before, divisor)).result
+        build.insert(memref.StoreOp.get(least, variable, [self._zero]))
+
+    def _variable(self, type_: Attribute) -> SSAValue:
+        """A place on the stack for a value of `type_`, with every bit set at first."""
+        place = self._entry.insert(memref.AllocaOp.get(type_, shape=[1])).memref
+        self._entry.insert(memref.StoreOp.get(_constant(self._entry, -1, type_), place, [self._zero]))
+        return place
+
+
+def _constant(build: Builder, value: int, type_: Attribute) -> SSAValue:
+    if isinstance(type_, IndexType):
+        return build.insert(arith.ConstantOp(IntegerAttr(value, type_))).result
+    attribute = number_attribute(value, type_)
+    if isa(type_, VectorType[IndexType]):
+        assert isinstance(attribute, DenseIntOrFPElementsAttr), "splats of numbers are dense"
+        return build.insert(arith.ConstantOp(DenseIntOrFPElementsAttr(type_, attribute.data))).result
+    assert isa(attribute, IntegerAttr) or isinstance(attribute, DenseIntOrFPElementsAttr), "divisors are integers"
+    return build.insert(arith.ConstantOp(attribute)).result
+
+
+def _least_lane(lanes: SSAValue, element: Attribute) -> vector.ReductionOp:
+    """`vector.reduction <minui>`; xDSL's constructor gives it the type of the vector."""
+    kind = vector.CombiningKindAttr(vector.CombiningKindFlag.MINUI)
+    exact = arith.FastMathFlagsAttr("none")
+    return vector.ReductionOp.create(
+        operands=[lanes], result_types=[element], properties={"kind": kind, "fastmath": exact}
+    )
+
+
+def _equal(build: Builder, value: SSAValue, number: int) -> SSAValue:
+    return build.insert(CmpiOp(value, _constant(build, number, value.type), "eq")).result
+
+
+def _bits(type_: Attribute) -> int:
+    element = element_type(type_)
+    return element.width.data if isinstance(element, IntegerType) else 64
+
+
+def _is_safe(op: SIGNED | UNSIGNED) -> bool:
+    """Whether every divisor is a constant by which anything can be divided."""
+    owner = op.rhs.owner
+    if not isinstance(owner, arith.ConstantOp):
+        return False
+    value = owner.value
+    numbers: Sequence[object] = [value.value.data] if isinstance(value, IntegerAttr) else []
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        numbers = list(value.get_values())
+    return bool(numbers) and 0 not in numbers and (isinstance(op, UNSIGNED) or -1 not in numbers)
+
+
+@dataclass(frozen=True)
+class ArithGuardDivisionPass(ModulePass):
+    """Make integer divisions and remainders safe: the least integer by -1 wraps, a zero divisor fails at the end.
+
+    Leaves divisions by other constants alone, and functions that are always inlined. Parallel loops must be functions
+    already, so that each thread notes the divisors that it sees.
+    """
+
+    name = "arith-guard-division"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Guard every function of the module."""
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks and not is_always_inline(function):
+                guard_divisions(function)
+
+
+def guard_divisions(function: func.FuncOp) -> None:
+    """Guard the divisions of one function, and check at each of its ends."""
+    inside = list(function.body.walk())
+    divisions = [op for op in inside if isinstance(op, SIGNED | UNSIGNED) and not _is_safe(op)]
+    if not divisions:
+        return
+    guard = _Guard(function)
+    for op in divisions:
+        guard.divide_safely(op)
+    for op in inside:
+        if isinstance(op, func.ReturnOp):
+            guard.check_before(op)
