@@ -24,7 +24,7 @@ lint: $(VENV)/.installed-test
 	@$(BIN)/ruff format --check --quiet .
 
 types: $(VENV)/.installed-test
-	@$(BIN)/basedpyright
+	@$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 imports: $(VENV)/.installed-test
 	@$(BIN)/lint-imports --no-cache

@@ -88,7 +88,7 @@ def main() -> int:
     ]
     lit = ("lit", "-sv", "-j", str(max(1, jobs // 2)), "tests/lit")
     beside: list[Callable[[], Result]] = [
-        lambda: run_check("types", "basedpyright"),
+        lambda: run_check("types", "basedpyright", "--pythonpath", sys.executable),
         lambda: run_tests("lit", "--xunit-xml-output", *lit, hidden=True),
     ]
     with ThreadPoolExecutor(max_workers=1) as background:
