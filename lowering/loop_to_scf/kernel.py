@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
+from xrelay.dialects.levels import level_of
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
@@ -106,7 +107,7 @@ class KernelWriter:
                 raise self._failure(op, "run loop-lower-blocks before convert-loop-to-scf")
             case scf.YieldOp():
                 pass
-            case _ if op.name.startswith(("arith.", "math.")):
+            case _ if level_of(op) in ("arith", "math"):
                 self._arithmetic(op)
             case _:
                 self._copy(op)
@@ -153,7 +154,7 @@ class KernelWriter:
 
     def _copy(self, op: Operation) -> None:
         """Any other operation without regions stays what it is; not in the lanes of a vector."""
-        if op.regions or op.name.startswith("loop."):
+        if op.regions or level_of(op) == "loop":
             raise self._failure(op, "nothing stands for it at the scf level")
         if self._values.lanes is not None:
             raise self._failure(op, "it cannot be done for all lanes of a vectorised loop")

@@ -43,6 +43,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from xrelay.dialects.levels import level_of
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
@@ -303,9 +304,12 @@ def _op_classes(arguments: tuple[Any, ...]) -> tuple[type[Operation], ...]:
     return tuple(a for a in origins if isinstance(a, type) and issubclass(a, Operation))
 
 
-def legal_outside(*dialects: str) -> Callable[[Operation], bool]:
-    """The predicate that holds for the ops of every dialect but these."""
-    return lambda op: op.name.partition(".")[0] not in dialects
+def legal_outside(*levels: str) -> Callable[[Operation], bool]:
+    """The predicate that holds for the ops of every level, or upstream dialect, but these.
+
+    It asks the op's class (`level_of`): an op of relay that another package names `acme.foo` is an op of relay.
+    """
+    return lambda op: level_of(op) not in levels
 
 
 def apply_conversion(

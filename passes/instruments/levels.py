@@ -9,6 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.attribute_names import ARENA, NUM_OUTPUTS, NUM_SCRATCH
+from xrelay.dialects.levels import level_of as level_of_op
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError
 from xrelay.passes.infra.verify import walk_ops
@@ -18,7 +19,7 @@ _LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
 
 def level_of(module: ModuleOp) -> str:
     """`relay`, `topi` or `loop`: the lowest whose ops occur. `InputError` for what has no interpreter."""
-    found = {op.name.partition(".")[0] for op in walk_ops(module)}
+    found = {level_of_op(op) for op in walk_ops(module)}
     for level in ("loop", "topi", "relay"):
         if level in found:
             return level

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.levels import level_of
 from xrelay.dialects.topi import ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.dialects.topi.read import box_of
 from xrelay.index_algebra.affine_bounds import simplify
@@ -116,7 +117,7 @@ def body_cost(block: Block) -> int:
             total += FREE
         elif isinstance(op, GuardOp):
             total += BRANCH
-        elif op.name.startswith("math.") or op.name in _COSTLY_OPS or _differs_in_lanes(op, block):
+        elif level_of(op) == "math" or op.name in _COSTLY_OPS or _differs_in_lanes(op, block):
             total += COSTLY
         else:
             total += CHEAP

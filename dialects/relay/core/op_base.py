@@ -43,6 +43,9 @@ from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
 class RelayOp(IRDLOperation):
     """Base of the Relay operators: one call node with one result (a tuple where Relay gives several)."""
 
+    LEVEL: ClassVar[str] = "relay"
+    """The level of the op, whatever the dialect that its name says (`xrelay.dialects.levels`)."""
+
     PATTERN: ClassVar[OpPatternKind]
     """How the fusion pass may treat the op."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
@@ -42,6 +43,9 @@ class NamedOp(IRDLOperation, ABC):
     Its meaning is its expansion. Ops of other packages derive from this class too: `topi-expand-named` and the
     interpreter ask for nothing else.
     """
+
+    LEVEL: ClassVar[str] = "topi"
+    """The level of the op, whatever the dialect that its name says (`xrelay.dialects.levels`)."""
 
     @abstractmethod
     def expand(self) -> Expansion:
