@@ -58,6 +58,20 @@ class GraphBuilder:
         self.block.add_op(op)
         return op
 
+    def ops_after(self, last: Operation | None) -> list[Operation]:
+        """The ops that were added after `last`, in order; all of them where it is `None`."""
+        added: list[Operation] = []
+        op = self.block.first_op if last is None else last.next_op
+        while op is not None:
+            added.append(op)
+            op = op.next_op
+        return added
+
+    def erase(self, ops: Sequence[Operation]) -> None:
+        """Take back the last ops that were added, which nothing else uses."""
+        for op in reversed(ops):
+            self.block.erase_op(op)
+
     def define(self, name: str, value: SSAValue) -> None:
         """Bind an ONNX value name; the name becomes the SSA value's hint where it can.
 

@@ -2,8 +2,8 @@
 
 The nodes are converted in the order the file gives, which ONNX requires to be topological. One that cannot be
 converted does not end the import: what depends on it is left out, the rest is still looked at, and in the end all such
-nodes are reported together. A node whose inputs are all small constants (shape arithmetic) is evaluated on the spot by
-onnx's reference implementation.
+nodes are reported together. A node whose inputs are all small constants (shape arithmetic) is converted like any other,
+and the relay interpreter evaluates what it became on the spot.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.errors import ConstraintError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx import converters
-from xrelay.frontend.onnx.folding import fold_node
+from xrelay.frontend.onnx.folding import fold_ops
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.load import ModelSource, load_model
 from xrelay.frontend.onnx.node import NodeView, UnsupportedNodeError
@@ -122,12 +122,8 @@ def _converter(node: NodeView) -> Converter:
 
 
 def _convert(node: NodeView, converter: Converter, graph: GraphBuilder) -> None:
+    last = graph.block.last_op
     try:
-        folded = fold_node(node)
-        if folded is not None:
-            for name, array in folded.items():
-                graph.define_constant(name, array)
-            return
         results = converter.convert(node)
     except (ConstraintError, TypeInferenceError) as error:
         raise node.error(error.message, help=error.help) from error
@@ -136,9 +132,16 @@ def _convert(node: NodeView, converter: Converter, graph: GraphBuilder) -> None:
     for name in wanted[len(values) :]:
         if name:
             raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
-    for name, value in zip(wanted, values, strict=False):
-        if name:
+    named = {name: value for name, value in zip(wanted, values, strict=False) if name}
+    added = graph.ops_after(last)
+    folded = fold_ops(added, list(named.values())) if node.inputs and added else None
+    if folded is None:
+        for name, value in named.items():
             graph.define(name, value)
+        return
+    graph.erase(added)
+    for name, array in zip(named, folded, strict=True):
+        graph.define_constant(name, array)
 
 
 def _input(name: str, node: NodeView, graph: GraphBuilder, problems: list[ModelImportError]) -> SSAValue | None:

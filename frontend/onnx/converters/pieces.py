@@ -35,8 +35,10 @@ def static_shape(node: NodeView, value: SSAValue) -> tuple[int, ...]:
 
 
 def cut(node: NodeView, value: SSAValue, axis: int, start: int, stop: int) -> SSAValue:
-    """The elements `start` to `stop` (exclusive, beyond `start`) along `axis`."""
+    """The elements `start` to `stop` (exclusive) along `axis`; none where `stop` is not beyond `start`."""
     extent = static_shape(node, value)[axis]
+    if stop <= start:
+        return node.tuple_field(node.emit("split", value, indices_or_sections=(0,), axis=axis), 0)
     bounds = tuple(bound for bound in (start, stop) if 0 < bound < extent)
     if not bounds:
         return value
@@ -46,6 +48,8 @@ def cut(node: NodeView, value: SSAValue, axis: int, start: int, stop: int) -> SS
 
 def pick(node: NodeView, value: SSAValue, axis: int, indices: Sequence[int]) -> SSAValue:
     """The elements at `indices` along `axis`, in that order."""
+    if not indices:
+        return cut(node, value, axis, 0, 0)
     step = indices[1] - indices[0] if len(indices) > 1 else 1
     if list(indices) == list(range(indices[0], indices[-1] + 1)):
         return cut(node, value, axis, indices[0], indices[-1] + 1)
@@ -123,10 +127,7 @@ def _slice(
         axis = _axis(node, given, len(shape))
         if step == 0:
             raise node.error("a step of Slice is 0")
-        indices = range(*slice(start, end, step).indices(shape[axis]))
-        if not indices:
-            raise node.error(f"[{start}:{end}:{step}] of axis {axis}, of extent {shape[axis]}, is empty")
-        value = pick(node, value, axis, indices)
+        value = pick(node, value, axis, range(*slice(start, end, step).indices(shape[axis])))
     return value
 
 
@@ -145,8 +146,8 @@ def convert_gather(node: NodeView) -> SSAValue:
     extent = shape[axis]
     indices = [int(index) for index in array.reshape(-1)]
     wrong = next((index for index in indices if not -extent <= index < extent), None)
-    if wrong is not None or not indices:
-        raise node.error(f"indices {indices} of axis {axis}, of extent {extent}: {wrong} is out of range or none given")
+    if wrong is not None:
+        raise node.error(f"index {wrong} of axis {axis}, of extent {extent}, is out of range")
     picked = pick(node, node.input(0), axis, [index % extent for index in indices])
     if array.ndim == 1:
         return picked
