@@ -37,14 +37,17 @@ from xrelay.dialects.relay.ops.tensor_unary import (
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.convolution import accumulator
+from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import Value, evaluates
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
 def _sigmoid(data: Array) -> Array:
-    one = data.dtype.type(1)
-    return one / (one + np.exp(-data))
+    wide = data.astype(accumulator(data.dtype), copy=False)
+    one = wide.dtype.type(1)
+    return one / (one + np.exp(-wide))
 
 
 def _error_function(data: Array) -> Array:
@@ -115,20 +118,17 @@ def evaluate_dropout(op: DropoutOp, data: Array) -> tuple[Array, Array]:
 
 
 def _divide(lhs: Array, rhs: Array) -> Array:
-    if not np.issubdtype(lhs.dtype, np.integer):
-        return lhs / rhs
-    if np.any(rhs == 0):
-        raise InterpreterError("division by zero")
-    # floor_divide wraps the least integer by -1; np.abs of it would stay negative.
-    quotient = np.floor_divide(lhs, rhs)
-    inexact = quotient * rhs != lhs
-    return quotient + (inexact & ((lhs < 0) != (rhs < 0)))
+    return truncated_quotient(lhs, rhs) if lhs.dtype.kind in "iu" else lhs / rhs
 
 
 def _power(lhs: Array, rhs: Array) -> Array:
-    if np.issubdtype(rhs.dtype, np.integer) and np.any(rhs < 0):
-        raise InterpreterError("an integer to a negative power")
-    return np.power(lhs, rhs)
+    if rhs.dtype.kind in "iu":
+        if np.any(rhs < 0):
+            raise InterpreterError("an integer to a negative power")
+        return np.power(lhs, rhs)
+    # numpy takes a square root where every exponent is one half, but a power of -inf and of -0.0 has no sign.
+    rooted = (rhs == 0.5) & ((lhs == 0) | (lhs == -np.inf))
+    return np.power(np.where(rooted, np.abs(lhs), lhs), rhs)
 
 
 _BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {

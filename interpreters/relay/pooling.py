@@ -15,7 +15,9 @@ from xrelay.dialects.relay.ops.nn_pool import (
     SpatialOp,
 )
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
+from xrelay.interpreters.relay.reduction import value_range
 from xrelay.interpreters.relay.registry import evaluates
 
 
@@ -23,7 +25,7 @@ from xrelay.interpreters.relay.registry import evaluates
 def evaluate_max_pool2d(op: MaxPool2DOp, data: Array) -> Array:
     """The greatest element of each window."""
     plain = _plain(op, data)
-    return _laid_out(op, _fold(op, plain, _least(data.dtype), np.maximum))
+    return _laid_out(op, _fold(op, plain, value_range(data.dtype)[0], np.maximum))
 
 
 @evaluates(AvgPool2DOp)
@@ -34,21 +36,22 @@ def evaluate_avg_pool2d(op: AvgPool2DOp, data: Array) -> Array:
     total = _fold(op, wide, 0, np.add)
     height, width = _divisors(op, 0, plain.shape[2]), _divisors(op, 1, plain.shape[3])
     count = np.maximum(height[:, None] * width[None, :], 1)
-    mean = total / count
+    mean = truncated_quotient(total, np.broadcast_to(count, total.shape)) if data.dtype.kind in "iu" else total / count
     return _laid_out(op, mean.astype(data.dtype))
 
 
 @evaluates(GlobalAvgPool2DOp)
 def evaluate_global_avg_pool2d(op: GlobalAvgPool2DOp, data: Array) -> Array:
     """The mean over height and width, summed in double precision."""
-    mean = np.mean(_plain(op, data), axis=(2, 3), keepdims=True, dtype=np.float64)
-    return _laid_out(op, mean.astype(data.dtype))
+    plain = _plain(op, data)
+    total = np.sum(plain, axis=(2, 3), keepdims=True, dtype=np.float64)
+    return _laid_out(op, (total / np.float64(plain.shape[2] * plain.shape[3])).astype(data.dtype))
 
 
 @evaluates(GlobalMaxPool2DOp)
 def evaluate_global_max_pool2d(op: GlobalMaxPool2DOp, data: Array) -> Array:
     """The greatest element over height and width."""
-    return _laid_out(op, np.max(_plain(op, data), axis=(2, 3), keepdims=True))
+    return _laid_out(op, np.max(_plain(op, data), axis=(2, 3), keepdims=True, initial=value_range(data.dtype)[0]))
 
 
 def _plain(op: SpatialOp, data: Array) -> Array:
@@ -57,13 +60,6 @@ def _plain(op: SpatialOp, data: Array) -> Array:
 
 def _laid_out(op: SpatialOp, result: Array) -> Array:
     return from_plain(result, "NCHW", op.layouts[1])
-
-
-def _least(dtype: np.dtype) -> int | float:
-    """The value that never wins a maximum."""
-    if dtype.kind == "b":
-        return 0
-    return int(np.iinfo(dtype).min) if dtype.kind in "iu" else -np.inf
 
 
 def _count(op: Pool2DOp, index: int, extent: int) -> int:

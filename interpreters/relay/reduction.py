@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any
+
 import numpy as np
 
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, ReduceOp, SumOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
 
 
 @evaluates(SumOp, MeanOp, ProdOp)
 def evaluate_accumulation(op: ReduceOp, data: Array) -> Array:
-    """Sum, mean or product, accumulated in the widest type of the same kind."""
+    """Sum, mean or product, accumulated in the widest type of the same kind; a mean of integers is truncated."""
     axes = op.reduced_axes(data.ndim)
     keepdims = bool(op.keepdims.value.data)
     wide = data.astype(_wide(data.dtype), copy=False)
@@ -19,17 +23,33 @@ def evaluate_accumulation(op: ReduceOp, data: Array) -> Array:
         return np.asarray(np.prod(wide, axis=axes, keepdims=keepdims)).astype(data.dtype)
     total = np.asarray(np.sum(wide, axis=axes, keepdims=keepdims))
     if isinstance(op, MeanOp):
-        count = int(np.prod([data.shape[axis] for axis in axes], dtype=np.int64))
-        total = total / max(count, 1) if count else total / np.float64(0)
+        count = prod(data.shape[axis] for axis in axes)
+        total = (
+            truncated_quotient(total, total.dtype.type(count))
+            if total.dtype.kind in "iu"
+            else total / np.float64(count)
+        )
     return total.astype(data.dtype)
 
 
 @evaluates(MaxOp, MinOp)
 def evaluate_extremum(op: ReduceOp, data: Array) -> Array:
-    """The greatest or least element."""
-    reduce = np.max if isinstance(op, MaxOp) else np.min
-    axes = op.reduced_axes(data.ndim)
-    return np.asarray(reduce(data, axis=axes, keepdims=bool(op.keepdims.value.data)), data.dtype)
+    """The greatest or least element; of no elements the least or greatest value of the dtype."""
+    axes, keepdims = op.reduced_axes(data.ndim), bool(op.keepdims.value.data)
+    least, greatest = value_range(data.dtype)
+    if isinstance(op, MaxOp):
+        return np.asarray(np.max(data, axis=axes, keepdims=keepdims, initial=least), data.dtype)
+    return np.asarray(np.min(data, axis=axes, keepdims=keepdims, initial=greatest), data.dtype)
+
+
+def value_range(dtype: np.dtype) -> tuple[Any, Any]:
+    """Returns the least and the greatest value of a dtype, as scalars of it."""
+    if dtype.kind == "b":
+        return np.False_, np.True_
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return dtype.type(limits.min), dtype.type(limits.max)
+    return dtype.type(-np.inf), dtype.type(np.inf)
 
 
 def _wide(dtype: np.dtype) -> np.dtype:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
-from xdsl.dialects.builtin import AnyFloat
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerType, Signedness
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.topi.build import Body, Number
+from xrelay.dialects.topi.build import Body, Number, is_unsigned
 from xrelay.dialects.topi.named.pool2d import lowest
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
-from xrelay.lowering.relay_to_topi.elementwise import value_range
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -28,8 +29,12 @@ def reduced_axes(emitter: TopiEmitter, rank: int) -> list[int]:
     return named if "axis" in emitter.op.properties else list(range(rank))
 
 
-def _fold(emitter: TopiEmitter, label: str, first: Number, combine: Combine) -> SSAValue:
+def _fold(
+    emitter: TopiEmitter, label: str, first: Number, combine: Combine, accumulator: Attribute | None = None
+) -> SSAValue:
+    """The elements over the reduced axes combined, in the type `accumulator` (by default the data's)."""
     data = emitter.operand(0)
+    element_type = element_of(data) if accumulator is None else accumulator
     shape = shape_of(data)
     axes = reduced_axes(emitter, len(shape))
     keep = emitter.flag("keepdims")
@@ -45,13 +50,13 @@ def _fold(emitter: TopiEmitter, label: str, first: Number, combine: Combine) -> 
                     next(kept)
             else:
                 at.append(next(kept))
-        element = b.read(data, *at)
+        element = convert_scalar(b, b.read(data, *at), element_type)
         return combine(b, b.accumulators[0], element) if axes else element
 
     names = {f"i{axis}": extent for axis, extent in enumerate(out)}
     reduce = {f"k{axis}": shape[axis] for axis in axes}
     init = [first] if axes else []
-    return emitter.compute(label, names, element_of(data), fill, reduce=reduce, init=init)
+    return emitter.compute(label, names, element_type, fill, reduce=reduce, init=init)
 
 
 @implements("relay.sum", "sum.generic")
@@ -85,18 +90,19 @@ def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements("relay.mean", "mean.generic")
 @in_single
 def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum over some axes, then a division by how many elements went into it."""
+    """The sum over some axes, divided by how many elements went into it; integers are added up in 64 bits."""
     shape = shape_of(emitter.operand(0))
     element = emitter.result_type.element_type
-    if not isinstance(element, AnyFloat):
-        raise LoweringError(f"relay.mean of {element}: only floats have a mean")
-    count = 1
-    for axis in reduced_axes(emitter, len(shape)):
-        count *= shape[axis]
-    total = _fold(emitter, "mean_sum", 0, lambda b, acc, x: b.accumulate(acc, x))
+    wide = element
+    if isinstance(element, IntegerType):
+        wide = IntegerType(64, Signedness.UNSIGNED if is_unsigned(element) else Signedness.SIGNLESS)
+    count = prod(shape[axis] for axis in reduced_axes(emitter, len(shape)))
+    if wide is not element and count == 0:
+        raise LoweringError("relay.mean of no integers: a division by zero")
+    total = _fold(emitter, "mean_sum", 0, lambda b, acc, x: b.accumulate(acc, x), wide)
 
     def fill(b: Body) -> SSAValue:
-        return b.divide(b.read(total, *b.spatial), b.constant(count, element))
+        return convert_scalar(b, b.divide(b.read(total, *b.spatial), b.constant(count, wide)), element)
 
     names = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
     return [emitter.compute("mean", names, element, fill)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -240,6 +241,47 @@ def test_what_numpy_refuses_is_an_error_of_ours():
         apply_op("negative", np.array([True]))
 
 
-def test_empty_maximum_is_refused():
-    with pytest.raises(InterpreterError, match=r"relay\.max"):
-        apply_op("max", np.zeros((0, 3), np.float32), axis=0)
+@pytest.mark.parametrize(
+    ("dtype", "least", "greatest"),
+    [("float16", -np.inf, np.inf), ("float32", -np.inf, np.inf), ("int8", -128, 127), ("uint64", 0, 2**64 - 1)],
+)
+def test_extrema_of_no_elements(dtype: str, least: Any, greatest: Any) -> None:
+    data = np.zeros((0, 2), dtype)
+    assert apply_op("max", data, axis=0).tolist() == [least] * 2
+    assert apply_op("min", data, axis=0).tolist() == [greatest] * 2
+
+
+def test_means_of_no_floats_are_nan_and_of_no_integers_an_error() -> None:
+    assert np.isnan(apply_op("mean", np.zeros((0, 2), np.float32), axis=0)).all()
+    assert np.isnan(apply_op("nn.global_avg_pool2d", np.zeros((1, 2, 0, 3), np.float32))).all()
+    assert apply_op("nn.global_max_pool2d", np.zeros((1, 1, 0, 3), np.float32)).item() == -np.inf
+    with pytest.raises(InterpreterError, match="division by zero"):
+        apply_op("mean", np.zeros((0,), np.int32))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_means_of_integers_are_exact_and_truncated(dtype: str) -> None:
+    greatest = int(np.iinfo(dtype).max) // 2
+    assert apply_op("mean", np.array([greatest, greatest], dtype)).item() == greatest
+    assert apply_op("mean", np.array([1, 2], dtype)).item() == 1
+    if dtype != "uint64":
+        assert apply_op("mean", np.array([-1, -2], dtype)).item() == -1
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+def test_quotients_of_the_least_integer(dtype: str) -> None:
+    least = int(np.iinfo(dtype).min)
+    lhs, rhs = np.array([least, least, least, -7, 7, -7], dtype), np.array([-1, 2, 3, 2, -2, -2], dtype)
+    assert apply_op("divide", lhs, rhs).tolist() == [least, least // 2, -(-least // 3), -3, -3, 3]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (4,)])
+def test_powers_of_one_half_have_no_sign(dtype: str, shape: tuple[int, ...]) -> None:
+    half = np.full(shape, 0.5, dtype)
+    assert apply_op("power", np.full(shape, -np.inf, dtype), half).tolist() == np.full(shape, np.inf).tolist()
+    assert not np.signbit(apply_op("power", np.full(shape, -0.0, dtype), half)).any()
+
+
+def test_a_sigmoid_of_half_precision_reaches_as_far_as_its_numbers() -> None:
+    assert apply_op("sigmoid", np.array([-13, -16], np.float16)).tolist() == pytest.approx([2.26e-6, 1.19e-7], rel=0.02)

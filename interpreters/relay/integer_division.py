@@ -1,0 +1,23 @@
+"""Division of integers towards zero, as Relay and C divide."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+
+
+def truncated_quotient(dividend: Array, divisor: ArrayLike) -> Array:
+    """Returns the quotient without its fraction; the least integer by -1 wraps around to itself.
+
+    Raises `InterpreterError` for a divisor of zero.
+    """
+    by = np.asarray(divisor, dividend.dtype)
+    if not np.all(by):
+        raise InterpreterError("division by zero")
+    floor = dividend // by
+    # numpy rounds down: where the exact quotient is negative and not whole, the truncated one is greater by one.
+    fraction = floor * by != dividend
+    return np.asarray(floor + (fraction & ((dividend < 0) != (by < 0))), dividend.dtype)
