@@ -7,7 +7,7 @@ Names of passes are those of `xrelay.lowering.registry`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -70,6 +70,6 @@ def compile_stages(
     ]
 
 
-def all_passes(stages: Sequence[Stage]) -> list[str]:
+def all_passes(stages: Iterable[Stage]) -> list[str]:
     """The passes of several stages in a row."""
     return [name for stage in stages for name in stage.passes]

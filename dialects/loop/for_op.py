@@ -6,13 +6,19 @@ from typing import Self
 
 from typing_extensions import override
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, UnitAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
 from xrelay.dialects.loop.attrs import LoopKind, LoopKindAttr, Tail, TailAttr
+
+MAX_LANES = 1024
+"""Iterations of a vectorized loop: LLVM takes vectors apart piece by piece, and refuses those of 65,536 lanes."""
+
+MAX_COPIES = 1024
+"""How often the body of unrolled loops is written out: LLVM's time grows faster than the code."""
 
 
 @irdl_op_definition
@@ -28,6 +34,7 @@ class ForOp(IRDLOperation):
     - C3: the body has one block with one `index` argument
     - C4: names of loops, and names of blocks, are unique within their function
     - C5: values are defined before they are used
+    - C6: a vectorized loop has at most 1024 iterations, and unrolled loops inside each other have together
 
     ```mlir
     func.func @f(%n: index) {
@@ -119,6 +126,17 @@ class ForOp(IRDLOperation):
     @no_unroll.setter
     def no_unroll(self, value: bool) -> None:
         self.no_unroll_attr = UnitAttr() if value else None
+
+    @property
+    def copies(self) -> int:
+        """How often the body is written out: the product of the extents of the unrolled loops here and around."""
+        count = 1
+        op: Operation | None = self
+        while op is not None:
+            if isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED and op.extent is not None:
+                count *= op.extent
+            op = op.parent_op()
+        return count
 
     @override
     @classmethod

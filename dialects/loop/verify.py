@@ -10,8 +10,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
+from xrelay.dialects.loop.attrs import LoopKind
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
-from xrelay.dialects.loop.for_op import ForOp
+from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
 from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
 from xrelay.dialects.upstream.signless import signless
 
@@ -22,7 +23,7 @@ def fail(op: Operation, constraint: str, message: str) -> VerifyException:
 
 
 def verify_for(op: ForOp) -> None:
-    """C1 to C3; C4 and C5 for the whole function, once, at its first loop."""
+    """C1 to C3 and C6; C4 and C5 for the whole function, once, at its first loop."""
     if (op.extent is None) == (op.dynamic_extent is None):
         raise fail(op, "C1", f"loop {op.loop_name!r} needs one extent: a number or a value")
     if op.extent is not None and op.extent < 0:
@@ -30,6 +31,12 @@ def verify_for(op: ForOp) -> None:
     arguments = op.body.block.arg_types
     if arguments != (IndexType(),):
         raise fail(op, "C3", f"the body of loop {op.loop_name!r} needs one index argument, got {len(arguments)}")
+    if op.kind is LoopKind.VECTORIZED and op.extent is not None and op.extent > MAX_LANES:
+        raise fail(
+            op, "C6", f"vectorized loop {op.loop_name!r} has {op.extent} iterations, at most {MAX_LANES} are lanes"
+        )
+    if op.kind is LoopKind.UNROLLED and op.copies > MAX_COPIES:
+        raise fail(op, "C6", f"loop {op.loop_name!r} is unrolled to {op.copies} copies, {MAX_COPIES} are allowed")
     parent = op.parent_op()
     if isinstance(parent, func.FuncOp) and not _loop_before(op):
         _verify_names(parent)

@@ -13,7 +13,7 @@ from math import prod
 
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, i1
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
@@ -27,7 +27,7 @@ from xrelay.lowering.loop_to_scf.conditions import Condition, compare
 from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
-from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, layout_of, on_stack
+from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, buffers_on_stack, layout_of, on_stack
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.nests import is_local
@@ -42,12 +42,14 @@ class KernelWriter:
     _values: Values
     _layouts: dict[SSAValue, LocalLayout]
     _waiting: dict[ForOp, list[memref.AllocOp]]
+    _on_stack: set[memref.AllocOp]
     _in_parallel: bool
 
     def __init__(self) -> None:
         self._emitter = Emitter()
         self._values = Values(self._emitter)
         self._layouts, self._waiting, self._in_parallel = {}, {}, False
+        self._on_stack = set()
 
     def write(self, function: func.FuncOp) -> None:
         """Replaces the body of `function`."""
@@ -56,6 +58,7 @@ class KernelWriter:
         for argument, replacement in zip(old.args, new.args, strict=True):
             replacement.name_hint = argument.name_hint
             self._values.set(argument, replacement)
+        self._on_stack = buffers_on_stack(function)
         with self._emitter.scope(new):
             self._block(old)
         region = Region(new)
@@ -77,7 +80,7 @@ class KernelWriter:
                 if error.location is not None:
                     raise
                 raise LoweringError(error.message, location=location_of(op), help=error.help) from error
-            if isinstance(op, memref.AllocOp) and not is_local(op.memref):
+            if isinstance(op, memref.AllocOp) and op not in self._on_stack:
                 allocated.append(op)
         if not isinstance(block.last_op, func.ReturnOp):
             self._free(allocated, None)
@@ -101,8 +104,10 @@ class KernelWriter:
                 self._if(op)
             case arith.ConstantOp():
                 self._constant(op)
-            case memref.AllocOp() if is_local(op.memref):
+            case memref.AllocOp() if op in self._on_stack:
                 self._local_buffer(op)
+            case memref.AllocOp() if is_local(op.memref):
+                self._copy(op, [MemRefType(op.memref.type.element_type, op.memref.type.get_shape())])
             case BlockOp():
                 raise self._failure(op, "run loop-lower-blocks before convert-loop-to-scf")
             case scf.YieldOp():
@@ -152,7 +157,7 @@ class KernelWriter:
             return
         elementwise(op, self._values, self._emitter)
 
-    def _copy(self, op: Operation) -> None:
+    def _copy(self, op: Operation, result_types: Sequence[Attribute] | None = None) -> None:
         """Any other operation without regions stays what it is; not in the lanes of a vector."""
         if op.regions or level_of(op) == "loop":
             raise self._failure(op, "nothing stands for it at the scf level")
@@ -160,7 +165,10 @@ class KernelWriter:
             raise self._failure(op, "it cannot be done for all lanes of a vectorised loop")
         operands = [self._values.get(operand) for operand in op.operands]
         new = type(op).create(
-            operands=operands, result_types=op.result_types, properties=op.properties, attributes=op.attributes
+            operands=operands,
+            result_types=op.result_types if result_types is None else result_types,
+            properties=op.properties,
+            attributes=op.attributes,
         )
         self._emitter.add(new)
         for old, result in zip(op.results, new.results, strict=True):

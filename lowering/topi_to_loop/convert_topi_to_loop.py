@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
@@ -17,11 +18,14 @@ from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import ComputeOp, NamedOp
 from xrelay.dialects.topi.build import Body, compute
-from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.dialects.topi.shapes import bit_width, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.nest import NestNames, build_nest
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+
+MAX_BYTES = (1 << 63) - 1
+"""The size of the largest buffer: distances between its elements are computed in signed numbers of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,14 @@ class ConvertTopiToLoopPass(ModulePass):
 
 
 def memref_of(type: Attribute, place: Operation) -> MemRefType:
-    """The type of the buffer that holds a tensor; `LoweringError` where there is none."""
+    """The type of the buffer that holds a tensor; `LoweringError` for an open shape, or more bytes than addresses."""
     if not isa(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
         raise LoweringError(f"{type} has no buffer: the loop level needs tensors of static shape",
                             location=describe_place(place), help="give the model static shapes")  # fmt: skip
+    size = prod(type.get_shape()) * ceil(bit_width(type.element_type) / 8)
+    if size > MAX_BYTES:
+        raise LoweringError(f"{type} takes {size} bytes, a buffer can have {MAX_BYTES}",
+                            location=describe_place(place), help="give the model smaller shapes")  # fmt: skip
     return MemRefType(type.element_type, type.get_shape())
 
 

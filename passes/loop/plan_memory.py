@@ -42,6 +42,8 @@ from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
 INDEX_BYTES = 8
+MAX_ARENA = (1 << 63) - 1
+"""Bytes of the largest arena: places in it are signed numbers of 64 bits."""
 Buffer = SSAValue | Attribute
 """What names a piece of memory: the value that made it, or for weights the weight itself."""
 
@@ -206,6 +208,11 @@ def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
             planned.append(op)
             requests.append(Lifetime(size, lives.first.get(op.memref, 0), lives.last.get(op.memref, 0)))
     plan = assign_offsets(requests, alignment)
+    if plan.size > MAX_ARENA:
+        raise PassError(
+            f"loop-plan-memory: the buffers of @main need {plan.size} bytes, an arena can have {MAX_ARENA}",
+            help="give the model smaller shapes",
+        )
     rows = tuple(
         PlannedBuffer(op.memref.name_hint or "buffer", str(op.memref.type), life.size, life.first, life.last, offset)
         for op, life, offset in zip(planned, requests, plan.offsets, strict=True)

@@ -11,9 +11,10 @@ Zen 4, Zen 5 and Sapphire Rapids (14×2: 94 to 97 % of the peak, 13×2: 97 %, 7�
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 
 MIN_ACCUMULATORS = 10
 """With fewer chains of multiply-adds the latency shows."""
@@ -47,11 +48,6 @@ class RegisterTile:
     def positions(self) -> int:
         """How many places of the image a tile has."""
         return self.rows * self.columns
-
-
-def divisors(number: int) -> list[int]:
-    """The divisors of a positive number, the smallest first."""
-    return [d for d in range(1, number + 1) if number % d == 0]
 
 
 def fits(positions: int, vectors: int, registers: int) -> bool:
@@ -95,7 +91,7 @@ def choose_tile(
     for count in range(1, limit + 1) if shares_broadcasts else [1]:
         if not fits(1, count * vectors_per_block, registers):
             break
-        for rows, columns in _places(width, height):
+        for rows, columns in _tile_shapes(width, height):
             if not fits(rows * columns, count * vectors_per_block, registers):
                 break
             speed = _blocked_speed(blocks, count, vectors_per_block, shares_broadcasts)
@@ -112,9 +108,14 @@ Speed = Callable[[int], float]
 """The share of the peak at which a tile of so many positions runs."""
 
 
-def _places(width: int, height: int) -> list[tuple[int, int]]:
-    """Rows and columns of the tiles in question, the smallest first: a part of a row, or several whole rows."""
-    return [*((1, columns) for columns in range(1, width + 1)), *((rows, width) for rows in range(2, height + 1))]
+def _tile_shapes(width: int, height: int) -> Iterator[tuple[int, int]]:
+    """Rows and columns of the tiles in question, the smallest first: a part of a row, or several whole rows.
+
+    They are as many as the image has rows and columns, so they are made one by one: the caller stops at the first that
+    does not fit into the registers.
+    """
+    yield from ((1, columns) for columns in range(1, width + 1))
+    yield from ((rows, width) for rows in range(2, height + 1))
 
 
 def _blocked_speed(blocks: int, count: int, vectors_per_block: int, shares_broadcasts: bool) -> Speed:
@@ -161,10 +162,10 @@ def choose_filters(filters: int, registers: int) -> int:
         useful = 1.0 if tiles * count == filters else PARTIAL_TILE * filters / (tiles * count)
         return useful * min(1.0, count / MIN_ACCUMULATORS) / (1.0 + WEIGHT_LOAD / count)
 
-    counts = [count for count in range(1, filters + 1) if count == 1 or fits(count, 1, registers)]
+    counts = takewhile(lambda count: count == 1 or fits(count, 1, registers), range(1, filters + 1))
     return max(counts, key=speed)
 
 
 def largest_divisor(number: int, limit: int) -> int:
     """The largest divisor of `number` that is at most `limit`."""
-    return max((d for d in divisors(number) if d <= limit), default=1)
+    return next((d for d in range(min(number, limit), 0, -1) if number % d == 0), 1)

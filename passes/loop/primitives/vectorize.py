@@ -6,6 +6,7 @@ from xdsl.dialects import func, scf
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.index_algebra.affine_bounds import stride
@@ -27,11 +28,14 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
 
     Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes.
     Refuses a reduction, a loop that is not innermost, accesses with another stride or computed indices that differ
-    between lanes, conditions and computations that depend on the lane, and extents known only at run time.
+    between lanes, conditions and computations that depend on the lane, more than 1024 iterations, and extents known
+    only at run time.
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
-    static_extent(loop, step)
+    if (extent := static_extent(loop, step)) > MAX_LANES:
+        reason = f"it has {extent} iterations, a vector at most {MAX_LANES} lanes"
+        raise refusal(step, subject, reason, "split it and vectorize the inner loop")
     if loop.kind not in (LoopKind.SERIAL, LoopKind.VECTORIZED):
         raise refusal(step, subject, f"it is {loop.kind}", "vectorize a serial loop")
     inner = next((op for op in loop.body.walk() if isinstance(op, ForOp)), None)

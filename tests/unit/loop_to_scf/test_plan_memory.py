@@ -91,6 +91,11 @@ def test_main_must_be_straight_line_code():
         plan_memory(parse_module(full_context(), text, "f.mlir"))
 
 
+def test_the_arena_has_at_most_as_many_bytes_as_can_be_addressed():
+    with pytest.raises(PassError, match="need 9223372036854775808 bytes, an arena can have 9223372036854775807"):
+        plan_memory(program([2**60, 2**60], [(0, 1)]))
+
+
 def test_work_grows_with_the_program():
     """Ten times the calls must not make anything like a hundred times the work."""
 

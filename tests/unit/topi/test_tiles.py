@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from xrelay.lowering.topi_to_loop.schedules.tiles import choose_filters, choose_tile, divisors, fits, largest_divisor
+from xrelay.lowering.topi_to_loop.schedules.tiles import choose_filters, choose_tile, fits, largest_divisor
 
 WIDTHS = (1, 2, 3, 5, 7, 13, 14, 17, 27, 28, 55, 56, 112, 149, 224)
 
@@ -65,6 +65,15 @@ def test_filters_are_cut_evenly_where_that_keeps_the_units_busy() -> None:
 
 
 def test_divisors() -> None:
-    assert divisors(12) == [1, 2, 3, 4, 6, 12]
     assert largest_divisor(1000, 16) == 10
     assert largest_divisor(7, 4) == 1
+
+
+@pytest.mark.parametrize("extent", [2**31, 2**33 + 17, 2**62])
+def test_nothing_is_listed_for_each_element_of_an_extent(extent: int) -> None:
+    """A list of this length has no place in memory."""
+    assert choose_tile(extent, 4, 32).columns == choose_tile(14 * 64, 4, 32).columns
+    assert choose_tile(7, 32, 32, height=extent).blocks >= 1
+    assert choose_tile(14, extent, 32).blocks == 2
+    assert choose_filters(extent, 32) >= 1
+    assert largest_divisor(extent, 16) == next(d for d in range(16, 0, -1) if extent % d == 0)

@@ -263,3 +263,25 @@ func.func @scalar_of_another_type(%X: memref<4xui8>, %v: ui8, %i: index) {
   "loop.store"(%v, %X, %i) {map = affine_map<(d0) -> (d0)>} : (ui8, memref<4xui8>, index) -> ()
   func.return
 }
+
+// -----
+
+func.func @too_many_lanes() {
+  // expected-error@below {{[loop.for C6] vectorized loop 'i' has 100000 iterations, at most 1024 are lanes}}
+  loop.for "i" %i to 100000 vectorized {
+  }
+  func.return
+}
+
+// -----
+
+func.func @too_many_copies() {
+  loop.for "i" %i to 64 unrolled {
+    loop.for "j" %j to 10 {
+      // expected-error@below {{[loop.for C6] loop 'k' is unrolled to 4096 copies, 1024 are allowed}}
+      loop.for "k" %k to 64 unrolled {
+      }
+    }
+  }
+  func.return
+}

@@ -241,3 +241,21 @@ func.func @dynamic(%n: index, %X: memref<?xf32>) {
   }
   func.return
 }
+
+// -----
+
+// A local buffer that the stack has no room for is allocated.
+// CHECK-LABEL: @large_local_buffer
+// CHECK: %s = memref.alloca() {{.*}} : memref<4xf32>
+// CHECK: %t = memref.alloc() : memref<10000000xf32>
+// CHECK: memref.dealloc %t : memref<10000000xf32>
+func.func private @large_local_buffer(%x: memref<10000000xf32>) attributes {loop.kernel} {
+  %t = memref.alloc() : memref<10000000xf32, "local">
+  %s = memref.alloc() : memref<4xf32, "local">
+  loop.for "i" %i to 10000000 {
+    %0 = loop.load %x[%i] : memref<10000000xf32>
+    loop.store %0, %t[%i] : memref<10000000xf32, "local">
+    loop.store %0, %s[%i mod 4] : memref<4xf32, "local">
+  }
+  func.return
+}

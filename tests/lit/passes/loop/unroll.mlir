@@ -1,9 +1,11 @@
 // RUN: xrelay-opt %s -p 'loop-reorder{loops=k,j},loop-unroll{loop=i}' | filecheck %s
 // RUN: not xrelay-opt %s -p 'loop-reorder{loops=k,j},loop-vectorize{loop=j},loop-unroll{loop=j}' 2>&1 | filecheck %s --check-prefix KIND
+// RUN: not xrelay-opt %s -p 'loop-unroll{loop=k},loop-unroll{loop=j}' 2>&1 | filecheck %s --check-prefix COPIES
 // RUN: not xrelay-opt %s -p 'loop-unroll{loop=n}' 2>&1 | filecheck %s --check-prefix DYNAMIC
 
 // CHECK: loop.for "i" %i to 12 unrolled {
 // CHECK-NEXT: loop.for "k" %k to 32 {
+// COPIES: error: unroll("j"): loop 'j': its body would be written out 2048 times, 1024 are allowed; help: split it and unroll the inner loop
 // KIND: error: unroll("j"): loop 'j': it is vectorized; help: unroll a serial loop
 func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref<12x64xf32>) attributes {loop.kernel} {
   loop.for "i" %i to 12 {

@@ -1,5 +1,6 @@
 // RUN: xrelay-opt %s -p 'loop-reorder{loops=k,j},loop-vectorize{loop=j}' | filecheck %s
 // RUN: not xrelay-opt %s -p 'loop-vectorize{loop=k}' 2>&1 | filecheck %s --check-prefix REDUCE
+// RUN: not xrelay-opt %s -p 'loop-vectorize{loop=wide}' 2>&1 | filecheck %s --check-prefix WIDE
 
 // CHECK: loop.for "j" %j to 64 vectorized {
 // CHECK-NEXT: loop.block "gemm"
@@ -20,6 +21,17 @@ func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref
           loop.store %s, %C[%vi, %vj] : memref<12x64xf32>
         }
       }
+    }
+  }
+  func.return
+}
+
+// WIDE: error: vectorize("wide"): loop 'wide': it has 8589934592 iterations, a vector at most 1024 lanes; help: split it and vectorize the inner loop
+func.func private @wide(%X: memref<8589934592xf32>) attributes {loop.kernel} {
+  loop.for "wide" %i to 8589934592 {
+    loop.block "fill" (%v : spatial 8589934592 = %i) writes(%X) {
+      %zero = arith.constant 0.0 : f32
+      loop.store %zero, %X[%v] : memref<8589934592xf32>
     }
   }
   func.return
