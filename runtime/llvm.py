@@ -9,6 +9,8 @@ import functools
 import importlib
 from typing import Protocol
 
+from xrelay.errors import LoweringError
+
 
 class _Closeable(Protocol):
     def close(self) -> None: ...
@@ -59,6 +61,10 @@ class TargetClass(Protocol):
 
     def from_default_triple(self) -> Target:
         """The target of this machine."""
+        ...
+
+    def from_triple(self, triple: str) -> Target:
+        """The target of a triple; `RuntimeError` where LLVM has not been built for it, or it is not registered."""
         ...
 
 
@@ -153,6 +159,12 @@ class Binding(Protocol):
     def initialize_native_asmparser(self) -> None:
         """Register this machine's assembler, which inline assembly needs."""
 
+    def initialize_all_targets(self) -> None:
+        """Register every code generator that LLVM has been built with."""
+
+    def initialize_all_asmprinters(self) -> None:
+        """Register every object writer."""
+
     def get_host_cpu_name(self) -> str:
         """LLVM's name of this CPU."""
         ...
@@ -195,6 +207,17 @@ def binding() -> Binding:
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
     return llvm
+
+
+def target_of(triple: str) -> Target:
+    """The target of any triple; `LoweringError` where this build of LLVM generates no code for it."""
+    native = binding()
+    native.initialize_all_targets()
+    native.initialize_all_asmprinters()
+    try:
+        return native.Target.from_triple(triple)
+    except RuntimeError as error:
+        raise LoweringError(f"LLVM {version()} as it is installed generates no code for {triple}") from error
 
 
 @functools.cache

@@ -19,8 +19,10 @@ from xrelay.runtime.json_fields import JsonFields, parse_json_object
 FORMAT_VERSION: Final = 1
 
 
-def abi_stamp() -> str:
-    """What code and runtime have to agree on, such as `1-linux-x86_64`."""
+def abi_stamp(arch: str | None = None) -> str:
+    """What code and runtime have to agree on, such as `1-linux-x86_64`: of this machine, or of Linux on another."""
+    if arch is not None:
+        return f"{ABI_VERSION}-linux-{arch}"
     return f"{ABI_VERSION}-{sys.platform}-{platform.machine().lower()}"
 
 

@@ -29,13 +29,13 @@ _LIBRARY_NUMBERS: Final = itertools.count()
 
 
 def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> bytes:
-    """Object code of one LLVM module for this machine's architecture.
+    """Object code of one LLVM module, for this machine's architecture unless its text names another triple.
 
     `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
     with _parsed(ir_text) as module:
-        return _Compiler(cpu, features, opt_level).compile(module)
+        return _Compiler(cpu, features, opt_level, module.triple).compile(module)
 
 
 def compile_many(
@@ -69,7 +69,7 @@ def compile_many(
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
     """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
     with _parsed(ir_text) as module:
-        return _Compiler(cpu, features, opt_level).assembly(module)
+        return _Compiler(cpu, features, opt_level, module.triple).assembly(module)
 
 
 def _compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
@@ -112,9 +112,9 @@ def _one_line(error: Exception) -> str:
 class _Compiler:
     """A target machine and a pipeline for one module; not shared between threads."""
 
-    def __init__(self, cpu: str, features: str, opt_level: int):
+    def __init__(self, cpu: str, features: str, opt_level: int, triple: str):
         native = llvm.binding()
-        target = native.Target.from_default_triple()
+        target = llvm.target_of(triple) if triple else native.Target.from_default_triple()
         self._triple = target.triple
         self._machine = target.create_target_machine(
             cpu=cpu, features=features, opt=opt_level, reloc="pic", codemodel="small"

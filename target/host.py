@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 
 KIB = 1024
+_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+"""Other names of architectures → LLVM's."""
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
@@ -21,6 +23,8 @@ class HostFacts:
     """LLVM's name of the CPU."""
     features: frozenset[str]
     """LLVM's names of the features that are on; a hypervisor may hide some that the CPU's name promises."""
+    absent: frozenset[str]
+    """LLVM's names of the features that it knows and that are off."""
     cores: int
     """How many this process may use."""
     caches: dict[str, int]
@@ -32,9 +36,20 @@ def host_facts() -> HostFacts:
     """The machine this runs on, asked once."""
     import llvmlite.binding as llvm
 
-    features: dict[str, bool] = dict(llvm.get_host_cpu_features())
+    try:
+        features: dict[str, bool] = dict(llvm.get_host_cpu_features())
+    except RuntimeError:  # LLVM cannot tell
+        features = {}
     enabled = frozenset(feature for feature, on in features.items() if on)
-    return HostFacts(platform.machine(), str(llvm.get_host_cpu_name()), enabled, _usable_cores(), _cache_sizes())
+    arch = platform.machine().lower()
+    return HostFacts(
+        arch=_ARCHITECTURES.get(arch, arch),
+        cpu=str(llvm.get_host_cpu_name()),
+        features=enabled,
+        absent=frozenset(features) - enabled,
+        cores=_usable_cores(),
+        caches=_cache_sizes(),
+    )
 
 
 def _usable_cores() -> int:

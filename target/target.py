@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 from xrelay.errors import InputError, did_you_mean
+from xrelay.target.cpus import CPUS, Cpu
+from xrelay.target.device import CPU, device_kind
+from xrelay.target.features import parse_features
 from xrelay.target.host import KIB, HostFacts, host_facts
 
 
-@dataclass(frozen=True)
+class Facts(TypedDict, total=False):
+    """The fields of a target by name."""
+
+    arch: str
+    mcpu: str
+    features: tuple[str, ...]
+    vector_bits: int
+    vector_registers: int
+    l1: int
+    l2: int
+    l3: int
+    cores: int
+    threads: int
+
+
+@dataclass(frozen=True, init=False)
 class Target:
-    """The CPU that code is made for.
+    """The CPU that code is made for: `Target("cpu")` is this machine, as is `Target("llvm")`.
 
     `mcpu` and `features` are LLVM's names; `vector_bits` is the width of a vector register, `vector_registers` how many
     there are; caches are in bytes, `l1` and `l2` of one core, `l3` shared; `threads` is how many threads a model may
@@ -29,9 +48,45 @@ class Target:
     cores: int = 1
     threads: int = 1
 
+    def __init__(self, text: str | None = None, **facts: Unpack[Facts]):
+        """The target that `parse` reads from `text`, with these facts instead of its own; without text a plain CPU.
+
+        Raises what `parse` raises, and `InputError` for a fact that no target has.
+        """
+        if unknown := facts.keys() - Facts.__annotations__.keys():
+            hint = f"it has {', '.join(Facts.__annotations__)}"
+            raise InputError(f"a target has no {', '.join(sorted(unknown))}", help=hint)
+        if text is not None:
+            self.__dict__.update(vars(Target.parse(text)))
+        self.__dict__.update(facts)
+
     def lanes(self, bits: int = 32) -> int:
         """How many elements of `bits` bits a vector register holds."""
         return max(1, self.vector_bits // bits)
+
+    @property
+    def triple(self) -> str | None:
+        """LLVM's triple for code of another architecture than this machine's; None for code that may run here."""
+        return None if self.arch == host_facts().arch else f"{self.arch}-unknown-linux-gnu"
+
+    def runs_here(self) -> bool:
+        """Whether this machine has the architecture and every feature that code for the target may use."""
+        wanted = {feature[1:] for feature in self.code_features() if feature.startswith("+")}
+        return self.triple is None and wanted <= host_facts().features
+
+    def code_features(self) -> tuple[str, ...]:
+        """All features to generate code with, `+name` or `-name`: the CPU's, then those asked for.
+
+        Of this machine it is what LLVM reports of it, the absent ones too: a hypervisor may hide what the CPU's name
+        promises. A machine that lacks one of the `+name` cannot run the code.
+        """
+        facts = host_facts()
+        if self.mcpu == facts.cpu:
+            own = [f"+{name}" for name in sorted(facts.features)] + [f"-{name}" for name in sorted(facts.absent)]
+        else:
+            own = [f"+{name}" for name in sorted(CPUS[self.mcpu].features)] if self.mcpu in CPUS else []
+        given = {feature[1:] for feature in self.features}
+        return (*(feature for feature in own if feature[1:] not in given), *self.features)
 
     @staticmethod
     def host() -> Target:
@@ -40,25 +95,30 @@ class Target:
 
     @staticmethod
     def parse(text: str) -> Target:
-        """The target that `text` describes: `cpu -mcpu=znver4 -num-threads=2`.
+        """The target that `text` describes: `cpu -mcpu=znver4 -num-threads=2`; `llvm` means the same as `cpu`.
 
         Options: `-mcpu` (LLVM's name; without it this machine), `-mattr` (`+avx512f,…`), `-num-threads`, `-num-cores`,
-        `-l1`, `-l2`, `-l3` (bytes), `-vector-bits`. Raises `InputError` for another kind of device, an unknown option
-        or CPU, or a number that is none.
+        `-l1`, `-l2`, `-l3` (bytes), `-vector-bits`. Raises `InputError` for another kind of device, an unknown option,
+        CPU or feature, an option given twice, or a number that is none.
         """
         kind, *options = text.split() or [""]
-        if kind != "cpu":
+        if device_kind(kind) != CPU:
             raise InputError(
                 f"target {text!r} is of kind {kind!r}", help="write 'cpu' with options such as -mcpu=znver4"
             )
-        given = dict(_option(option, text) for option in options)
+        given: dict[str, str] = {}
+        for option in options:
+            name, value = _option(option, text)
+            if name in given:
+                raise InputError(f"target {text!r} has the option -{name} twice")
+            given[name] = value
         mcpu = given.pop("mcpu", None)
         target = Target.host() if mcpu is None else cpu(mcpu)
         return _with_options(target, given, text)
 
     def __str__(self) -> str:
         """The text that `parse` reads back as this target."""
-        words = ["cpu", f"-mcpu={self.mcpu}"]
+        words = [CPU, f"-mcpu={self.mcpu}"]
         if self.features:
             words.append(f"-mattr={','.join(self.features)}")
         plain = cpu(self.mcpu) if self.mcpu in CPUS else Target()
@@ -78,45 +138,6 @@ _NUMBERS = {
 }
 """Option in text → field, for those that are numbers."""
 
-_SSE = Target(vector_bits=128, vector_registers=16)
-_AVX2 = Target(vector_bits=256, vector_registers=16)
-_AVX512 = Target(vector_bits=512, vector_registers=32, l2=1024 * KIB)
-_NEON = Target(arch="aarch64", vector_bits=128, vector_registers=32, l1=64 * KIB)
-
-CPUS: Mapping[str, Target] = {
-    "x86-64": _SSE,
-    "x86-64-v2": _SSE,
-    "x86-64-v3": _AVX2,
-    "x86-64-v4": _AVX512,
-    "haswell": _AVX2,
-    "broadwell": _AVX2,
-    "skylake": _AVX2,
-    "alderlake": _AVX2,
-    "raptorlake": _AVX2,
-    "skylake-avx512": _AVX512,
-    "cascadelake": _AVX512,
-    "icelake-client": _AVX512,
-    "icelake-server": _AVX512,
-    "rocketlake": _AVX512,
-    "tigerlake": _AVX512,
-    "emeraldrapids": replace(_AVX512, l1=48 * KIB, l2=2048 * KIB),
-    "sapphirerapids": replace(_AVX512, l1=48 * KIB, l2=2048 * KIB),
-    "graniterapids": replace(_AVX512, l1=48 * KIB, l2=2048 * KIB),
-    "znver1": _AVX2,
-    "znver2": _AVX2,
-    "znver3": _AVX2,
-    "znver4": _AVX512,
-    "znver5": replace(_AVX512, l1=48 * KIB),
-    "cortex-a72": _NEON,
-    "neoverse-n1": _NEON,
-    "neoverse-v1": _NEON,
-    "neoverse-v2": _NEON,
-    "apple-m1": _NEON,
-    "apple-m2": _NEON,
-    "apple-m3": _NEON,
-}
-"""What is known of CPUs by LLVM's name; sizes of caches are typical ones."""
-
 
 def cpu(name: str) -> Target:
     """The CPU with LLVM's name `name`; raises `InputError` with the closest known name."""
@@ -126,13 +147,26 @@ def cpu(name: str) -> Target:
     if known is None:
         hint = did_you_mean(name, CPUS, f"known are {', '.join(CPUS)}")
         raise InputError(f"no CPU is called {name!r}", help=hint)
-    return replace(known, mcpu=name)
+    return _of_cpu(name, known)
+
+
+def _of_cpu(name: str, known: Cpu) -> Target:
+    return Target(
+        arch=known.arch,
+        mcpu=name,
+        vector_bits=known.vector_bits,
+        vector_registers=known.vector_registers,
+        l1=known.l1,
+        l2=known.l2,
+        l3=known.l3,
+    )
 
 
 def _of_facts(facts: HostFacts) -> Target:
     """The target that a machine is; width and registers follow from the features found, not from the CPU's name."""
-    base = CPUS.get(facts.cpu, Target(arch=facts.arch))
-    base = replace(base, mcpu=facts.cpu, cores=facts.cores, threads=facts.cores, **facts.caches)
+    known = CPUS.get(facts.cpu)
+    base = _of_cpu(facts.cpu, known) if known is not None else Target(arch=facts.arch, mcpu=facts.cpu)
+    base = replace(base, cores=facts.cores, threads=facts.cores, **facts.caches)
     if base.arch != "x86_64":
         return base
     wide = "+avx512f" if "avx512f" in facts.features else "-avx512f"
@@ -147,10 +181,12 @@ def with_features(target: Target, features: tuple[str, ...]) -> Target:
     bits, registers = target.vector_bits, target.vector_registers
     if "avx512f" in enabled:
         bits, registers = 512, 32
-    elif "avx512f" in disabled and bits == 512:
+    elif disabled & {"avx512f", "avx2", "avx"} and bits == 512:
         bits, registers = 256, 16
     elif enabled & {"avx", "avx2"} and bits < 256:
         bits = 256
+    if "avx" in disabled:
+        bits = min(bits, 128)
     return replace(target, features=features, vector_bits=bits, vector_registers=registers)
 
 
@@ -162,10 +198,10 @@ def _option(option: str, text: str) -> tuple[str, str]:
 
 
 def _with_options(target: Target, given: Mapping[str, str], text: str) -> Target:
-    numbers: dict[str, int] = {}
+    numbers: dict[str, Any] = {}
     for option, value in given.items():
         if option == "mattr":
-            target = with_features(target, tuple(value.split(",")))
+            target = with_features(target, parse_features(value, target.arch))
         elif option in _NUMBERS:
             numbers[_NUMBERS[option]] = _number(option, value, text)
         else:

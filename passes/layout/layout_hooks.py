@@ -29,6 +29,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import PassError, XRelayError, did_you_mean
 from xrelay.passes.infra.conversion import describe_place
+from xrelay.target.device import device_kind
 
 LayoutHook: TypeAlias = Callable[..., object]
 """`hook(op, available, lanes)`; see the module's docstring for what it returns, `ask_hook` for what is checked."""
@@ -53,7 +54,7 @@ def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], 
     kind = _class_of(op)
 
     def register(hook: HookT) -> HookT:
-        _HOOKS[target, kind] = hook
+        _HOOKS[device_kind(target), kind] = hook
         return hook
 
     return register
@@ -65,7 +66,7 @@ def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target
 
     Scopes nest: the inner one goes before the outer. `UnknownOpError` for a name of no op.
     """
-    own = {(target, _class_of(op)): hook for op, hook in hooks.items()}
+    own = {(device_kind(target), _class_of(op)): hook for op, hook in hooks.items()}
     token = _SCOPED.set({**_SCOPED.get(), **own})
     try:
         yield
@@ -75,8 +76,8 @@ def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target
 
 def layout_hooks(target: str) -> LayoutHooks:
     """The hooks of a target; none for one that nobody registered hooks for."""
-    registered = {**_HOOKS, **_SCOPED.get()}
-    return {op: hook for (name, op), hook in registered.items() if name == target}
+    registered, kind = {**_HOOKS, **_SCOPED.get()}, device_kind(target)
+    return {op: hook for (name, op), hook in registered.items() if name == kind}
 
 
 def ask_hook(

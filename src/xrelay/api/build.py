@@ -63,7 +63,7 @@ def build(
     module = _module(source)
     bound = _arrays(params)
     _bind(main_function(module), bound)
-    model = compile(module, target=_target(target), opt_level=opt_level, threads=threads, cache=True)
+    model = compile(module, target=target, opt_level=opt_level, threads=threads, cache=True)
     artifact = model.artifact
     metadata = replace(artifact.metadata, bound_params=tuple(bound))
     return Library(Artifact(artifact.objects, metadata, artifact.weights), num_threads=threads)
@@ -78,14 +78,6 @@ def _module(source: object) -> ModuleOp:
     raise InputError(
         f"a {type(source).__name__} is no program", help="give a relay.Function, an expression or a module"
     )
-
-
-def _target(target: str | Target | None) -> str | Target | None:
-    """Relay calls the CPU `llvm`, with the same options."""
-    if isinstance(target, str) and target.partition(" ")[0] == "llvm":
-        options = target.partition(" ")[2]
-        return f"cpu {options}" if options else None
-    return target
 
 
 def _arrays(params: object) -> dict[str, NDArray[Any]]:

@@ -20,7 +20,10 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[str]:
 
     A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main` and
     the entry are a piece of their own. Functions that are always inlined bind nobody: each piece gets its copy.
+    For another architecture, whose objects this machine's linker may not join, all is one piece.
     """
+    if target.triple is not None:
+        return [_text(module, target)]
     defined: dict[str, Operation] = {}
     declared: dict[str, Operation] = {}
     for op in module.ops:
@@ -70,10 +73,15 @@ def _piece(functions: Iterable[Operation], declarations: Iterable[Operation | No
         if isinstance(op, llvm.FuncOp) and op.sym_visibility is None and not is_always_inline(op):
             op.linkage = llvm.LinkageAttr("external")
         ops.append(op)
+    return _text(ModuleOp(ops), target)
+
+
+def _text(module: ModuleOp, target: Target) -> str:
     return emit_llvm_ir(
-        ModuleOp(ops),
+        module,
+        target_triple=target.triple,
         target_cpu=target.mcpu,
-        target_features=",".join(target.features) or None,
+        target_features=",".join(target.code_features()) if target.features else None,
         prefer_vector_width=target.vector_bits,
     )
 

@@ -17,10 +17,10 @@ from xrelay.api.stages import Progress, StageRunner
 from xrelay.errors import ArtifactError, InputError
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL, compile_stages
 from xrelay.passes.infra.gc_pause import gc_pause
-from xrelay.runtime import llvm
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ModelCache, ObjectCache
-from xrelay.runtime.metadata import ModelMetadata
+from xrelay.runtime.cores import check_num_threads
+from xrelay.runtime.metadata import ModelMetadata, abi_stamp
 from xrelay.runtime.native import assembly, compile_many
 from xrelay.target.target import Target
 
@@ -43,7 +43,8 @@ def compile(
     """Compile a model for the CPU.
 
     `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory, or a module whose `@main` is at the relay level;
-    a module is not changed. `target` is a `Target` or text such as `cpu -mcpu=znver4`, this machine by default.
+    a module is not changed. `target` is a `Target` or text such as `cpu -mcpu=znver4`, this machine by default; what
+    is compiled for a machine of another kind can be saved and exported, not run.
     `opt_level` is 0 to 3; left out, it is that of an entered `PassContext`, else 3. Such a context also says which
     graph passes run and with which config, and its instruments see every pass. `threads` is how many a call may use,
     `shapes` fixes open input shapes by name. `dump_stages` is a folder for the program after each stage. With `cache`,
@@ -55,7 +56,7 @@ def compile(
     chosen = _chosen_target(target, threads)
     level = chosen_level(opt_level)
     anew = dump_stages is not None or shapes_compilation()
-    models = ModelCache.default() if cache and not anew else None
+    models = ModelCache.default() if cache and not anew and chosen.runs_here() else None
     key = model_key(source, chosen, level, shapes) if models is not None else None
     if models is not None and key is not None and (found := _cached(models, key, threads)) is not None:
         return found
@@ -80,7 +81,7 @@ def _chosen_target(target: object, threads: object) -> Target:
         raise InputError(f"a {type(target).__name__} is no target", help="give a Target, or text such as 'cpu'")
     if threads is None:
         return chosen
-    return replace(chosen, threads=checked_integer("threads", threads))
+    return replace(chosen, threads=check_num_threads(checked_integer("threads", threads)))
 
 
 def build_artifact(
@@ -113,17 +114,11 @@ def build_artifact(
         arena_size=runner.arena_size,
         kernels=runner.signature.kernels,
         cpu=target.mcpu,
-        features=code_features(target),
+        features=",".join(target.code_features()),
         name=name,
+        abi=abi_stamp() if target.triple is None else abi_stamp(target.arch),
     )
     return Artifact(tuple(objects), metadata, tuple(arrays))
-
-
-def code_features(target: Target) -> str:
-    """The features to generate code with: the target's own, or all that this machine reports where it is the target."""
-    if target.features or target.mcpu != llvm.binding().get_host_cpu_name():
-        return ",".join(target.features)
-    return ",".join(f"+{name}" for name in sorted(llvm.host_features()))
 
 
 def _native(
@@ -132,7 +127,7 @@ def _native(
     """Object code of a module in the llvm dialect."""
     from xrelay.api.codegen import llvm_texts
 
-    features = code_features(target)
+    features = ",".join(target.code_features())
     llvm_level = max(opt_level, LEAST_LLVM_LEVEL)
     texts = llvm_texts(module, target)
     if dump is not None:

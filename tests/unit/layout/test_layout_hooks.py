@@ -42,6 +42,7 @@ def layout_of_conv(mod: ModuleOp) -> str:
 @pytest.mark.parametrize("op", [Conv2DOp, "nn.conv2d", "relay.nn.conv2d"])
 def test_a_scope_ends_what_is_registered_in_it(op: type[RelayOp] | str) -> None:
     before = layout_hooks("cpu")
+    assert before == layout_hooks("llvm") == layout_hooks("llvm -mcpu=haswell") != {}
     with layout_hook_scope({op: eight}):
         changed = module()
         alter_layouts(changed)
