@@ -24,6 +24,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import (
     SigmoidOp,
     SubtractOp,
 )
+from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_unary import (
     AbsOp,
     ClipOp,
@@ -162,3 +163,9 @@ _COMPARE: dict[type[Operation], Callable[[Array, Array], Array]] = {
 def evaluate_compare(op: Operation, lhs: Array, rhs: Array) -> Array:
     """A truth value of two elements, with broadcasting."""
     return np.asarray(_COMPARE[type(op)](lhs, rhs), np.bool_)
+
+
+@evaluates(WhereOp)
+def evaluate_where(op: WhereOp, condition: Array, x: Array, y: Array) -> Array:
+    """The element that the condition names, with broadcasting."""
+    return np.where(condition, x, y)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.topi.build import Body, Number, is_unsigned, variables
 from xrelay.dialects.topi.named.pool2d import lowest
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import Build, implements
 
 Unary = Callable[[Body, SSAValue], SSAValue]
@@ -113,16 +116,25 @@ def _compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_pr
 
 
 for _name, _fill in _UNARY.items():
-    implements(f"relay.{_name}", f"{_name}.generic")(_unary(_fill))
+    # exp of a half-precision number overflows where its sigmoid is still a number.
+    _build = in_single(_unary(_fill)) if _name == "sigmoid" else _unary(_fill)
+    implements(f"relay.{_name}", f"{_name}.generic")(_build)
 for _name, _pair in _BINARY.items():
     implements(f"relay.{_name}", f"{_name}.generic")(_binary(_pair))
+
+
+@implements("relay.where", "where.generic")
+def build_where(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """A select."""
+    return emitter.map_elements("where", lambda b, values: b.add(arith.SelectOp(*values)))
 
 
 @implements("relay.clip", "clip.generic")
 def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`min(max(x, a_min), a_max)`; bounds that no element can pass are left out."""
-    low, high = emitter.number("a_min"), emitter.number("a_max")
-    least, most = value_range(emitter.result_type.element_type)
+    element = emitter.result_type.element_type
+    low, high = (_rounded(emitter.number(name), element) for name in ("a_min", "a_max"))
+    least, most = value_range(element)
 
     def fill(b: Body, values: list[SSAValue]) -> SSAValue:
         (x,) = values
@@ -131,6 +143,14 @@ def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return b.minimum(x, b.constant(max(high, least), x.type)) if high < most else x
 
     return emitter.map_elements("clip", fill)
+
+
+def _rounded(bound: float, type: Attribute) -> float:
+    """A bound in a float type: infinite where the type does not reach it."""
+    if not isinstance(type, AnyFloat):
+        return bound
+    with np.errstate(over="ignore"):
+        return float(np.float64(bound).astype(numpy_dtype(type)))
 
 
 def value_range(type: Attribute) -> tuple[Number, Number]:

@@ -123,8 +123,12 @@ def build_global_avg_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
         "global_pool_sum", names, element, total, reduce={"y": shape[rows], "x": shape[columns]}, init=[0]
     )
 
+    count = shape[rows] * shape[columns]
+    # The mean of no elements is not a number: zero times infinity.
+    scale = 1 / count if count else float("inf")
+
     def mean(b: Body) -> SSAValue:
-        return b.times(b.read(sums, *b.spatial), b.constant(1 / (shape[rows] * shape[columns]), element))
+        return b.times(b.read(sums, *b.spatial), b.constant(scale, element))
 
     return [emitter.compute("nn_global_avg_pool2d", names, element, mean)]
 
