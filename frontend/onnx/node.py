@@ -85,9 +85,9 @@ class NodeView:
         return value
 
     def attribute_float(self, name: str, default: float) -> float:
-        """A float attribute."""
+        """A float attribute; a default is rounded to f32 as an attribute that is written out is."""
         proto = self._typed(name, AttributeProto.FLOAT)
-        return default if proto is None else float(proto.f)
+        return float(np.float32(default)) if proto is None else float(proto.f)
 
     def attribute_string(self, name: str, default: str, legal: Sequence[str]) -> str:
         """A string attribute whose value must be one of `legal`."""
@@ -170,12 +170,12 @@ class NodeView:
             )
         return tuple(int(value) for value in array.reshape(-1))
 
-    def required_number(self, index: int, what: str) -> float:
-        """The number that is input `index`, required to be a constant of one element."""
+    def required_scalar(self, index: int, what: str) -> Array:
+        """Input `index` as an array of rank 0 and of the dtype it has, required to be a constant of one element."""
         array = self.required_constant(index, what)
         if array.size != 1:
             raise self.error(f"input #{index} ({what}) must be one number, found {array.dtype}{list(array.shape)}")
-        return float(array.reshape(-1)[0])
+        return array.reshape(())
 
     # --- building --------------------------------------------------------------------------------------------------
 
@@ -188,6 +188,10 @@ class NodeView:
             return self._graph.insert(op.call(*operands, **attributes), self.name).results[0]
         except ConstraintError as error:
             raise self.error(error.message, help=error.help) from error
+
+    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """Add a `relay.reshape` to known extents, of which one may be -1; an extent of 0 is one."""
+        return self.emit("reshape", value, newshape=tuple(shape), allowzero=True)
 
     def make_tuple(self, operands: Sequence[SSAValue]) -> SSAValue:
         """Add a `relay.tuple` of the operands."""

@@ -7,19 +7,24 @@ from importlib import import_module
 from xrelay.plugins import load_plugins
 
 FAMILIES = (
-    "activation",
+    "clip",
+    "composite_activation",
+    "concat_split",
     "constants",
     "convolution",
+    "depth_to_space",
     "elementwise",
     "linear",
     "lrn",
     "normalization",
-    "pieces",
+    "pad",
     "pooling",
     "reduction",
+    "repeat",
+    "reshape",
     "shape_arithmetic",
-    "shaped_activation",
-    "transform",
+    "slice_gather",
+    "softmax",
 )
 """Modules of this package; each registers its ops with `@converts`."""
 

@@ -13,7 +13,19 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 from xrelay.frontend.onnx.signature import type_name
 
-register_unary({"Exp": "exp", "Sqrt": "sqrt", "Neg": "negative", "Log": "log", "Abs": "abs", "Erf": "erf"})
+register_unary(
+    {
+        "Abs": "abs",
+        "Erf": "erf",
+        "Exp": "exp",
+        "Log": "log",
+        "Neg": "negative",
+        "Relu": "nn.relu",
+        "Sigmoid": "sigmoid",
+        "Sqrt": "sqrt",
+        "Tanh": "tanh",
+    }
+)
 
 _BINARY = {
     "Add": "add",
@@ -66,14 +78,15 @@ def convert_mean(node: NodeView) -> SSAValue:
 
 @converts("Pow", since=7)
 def convert_pow(node: NodeView) -> SSAValue:
-    """`power`, or a product for the square; the exponent may have another element type, the base's is the result's.
+    """`power`, or products for a small whole exponent of integers and for the square.
 
-    Powers of integers are taken in float64.
+    The exponent may have another element type; the base's is the result's. Other powers of integers are taken in
+    float64, as onnxruntime takes them.
     """
-    value = node.constant(1)
-    if value is not None and value.shape == () and value == 2:
-        return node.emit("multiply", node.input(0), node.input(0))
     base, dtype = node.input(0), numpy_dtype(node.element_type(0))
+    whole = _whole_exponent(node)
+    if whole == 2 or (whole is not None and 0 < whole <= _MAX_PRODUCT and dtype.kind in "iu"):
+        return _product(node, base, whole)
     computed = np.dtype(np.float64) if dtype.kind in "iu" else dtype
     exponent = node.input(1)
     if numpy_dtype(node.element_type(1)) != computed:
@@ -81,6 +94,35 @@ def convert_pow(node: NodeView) -> SSAValue:
     if computed == dtype:
         return node.emit("power", base, exponent)
     return node.emit("cast", node.emit("power", node.emit("cast", base, dtype=computed), exponent), dtype=dtype)
+
+
+_MAX_PRODUCT = 64
+"""Greater powers of an integer other than -1, 0 and 1 do not fit 64 bits."""
+
+
+def _whole_exponent(node: NodeView) -> int | None:
+    """The exponent where it is a constant of rank 0 and a whole number."""
+    value = node.constant(1)
+    if value is None or value.shape != ():
+        return None
+    number = float(value)
+    return int(number) if number.is_integer() else None
+
+
+def _product(node: NodeView, base: SSAValue, exponent: int) -> SSAValue:
+    """`base` multiplied by itself, in about log(exponent) products."""
+    result = base
+    for bit in bin(exponent)[3:]:
+        result = node.emit("multiply", result, result)
+        if bit == "1":
+            result = node.emit("multiply", result, base)
+    return result
+
+
+@converts("Where", since=9)
+def convert_where(node: NodeView) -> SSAValue:
+    """`where`."""
+    return node.emit("where", node.input(0), node.input(1), node.input(2))
 
 
 @converts("Identity")

@@ -9,7 +9,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.frontend.onnx.converters.pieces import MAX_PIECES, cut, static_shape
+from xrelay.frontend.onnx.converters.extents import static_shape
+from xrelay.frontend.onnx.converters.slice_gather import MAX_PIECES, cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -56,11 +57,11 @@ def convert_matmul(node: NodeView) -> SSAValue:
         raise node.error(f"MatMul of shapes {shapes[0]} and {shapes[1]}: inner extents {a[-1]} and {b[-2]} differ")
     leading = _stack_shape(node, a[:-2], b[:-2])
     if len(b) == 2:
-        result = _dense(node, node.emit("reshape", left, newshape=(-1, a[-1])), right)
+        result = _dense(node, node.reshape(left, (prod(a[:-1]), a[-1])), right)
     else:
         result = _stacked(node, (left, a), (right, b), leading)
     shape = (*leading, *([] if row else [a[-2]]), *([] if column else [b[-1]]))
-    return result if shape_of(result.type) == shape else node.emit("reshape", result, newshape=shape)
+    return result if shape_of(result.type) == shape else node.reshape(result, shape)
 
 
 def _dense(node: NodeView, left: SSAValue, right: SSAValue) -> SSAValue:
@@ -92,6 +93,6 @@ def _stacked(
 def _matrices(node: NodeView, value: SSAValue, shape: tuple[int, ...], leading: tuple[int, ...]) -> list[SSAValue]:
     """The matrix of a stack for each place of the broadcast stacks."""
     rows = shape[-2]
-    tall = node.emit("reshape", value, newshape=(-1, shape[-1]))
+    tall = node.reshape(value, (prod(shape[:-1]), shape[-1]))
     numbers = np.broadcast_to(np.arange(prod(shape[:-2])).reshape(shape[:-2]), leading).reshape(-1)
     return [cut(node, tall, 0, int(number) * rows, (int(number) + 1) * rows) for number in numbers]

@@ -44,8 +44,8 @@ def convert_dropout(node: NodeView) -> list[SSAValue]:
     """`nn.dropout`, which inference drops; the mask, where asked for, is all true."""
     ratio = node.attribute_float("ratio", 0.5)
     if node.optional_input(1) is not None:
-        ratio = node.required_number(1, "ratio")
-    if node.optional_input(2) is not None and node.required_number(2, "training_mode"):
+        ratio = float(node.required_scalar(1, "ratio"))
+    if node.optional_input(2) is not None and node.required_scalar(2, "training_mode"):
         raise node.error("input 'training_mode' is true: only inference is supported")
     result = node.tuple_field(node.emit("nn.dropout", node.input(0), rate=ratio), 0)
     if not any(node.outputs[1:]):

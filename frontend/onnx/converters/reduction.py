@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+import numpy as np
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerType
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
@@ -40,12 +44,33 @@ def _log_sum(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: b
     return node.emit("log", _sum(node, value, axis, keepdims))
 
 
-def log_sum_exp(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
-    """log(sum(exp(x))), with the maximum taken out so that no exponential overflows."""
+def _log_sum_exp(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
+    """log(sum(exp(x))), with the maximum taken out so that no exponential overflows.
+
+    An infinite maximum is not taken out: the difference of two infinities is not a number.
+    """
+    greatest = float(np.finfo(numpy_dtype(element_type_of(value.type))).max)
     largest = node.emit("max", value, axis=axis, keepdims=True)
-    total = _log_sum(node, node.emit("exp", node.emit("subtract", value, largest)), axis, True)
-    result = node.emit("add", total, largest)
+    shift = node.emit("clip", largest, a_min=-greatest, a_max=greatest)
+    total = _log_sum(node, node.emit("exp", node.emit("subtract", value, shift)), axis, True)
+    result = node.emit("add", total, shift)
     return result if keepdims else node.emit("squeeze", result, axis=axis)
+
+
+def _wide(reduction: Reduction, integers: str | None = None) -> Reduction:
+    """`reduction` computed in f32 for 16-bit floats, and in `integers` for integers where it is given."""
+
+    def reduce(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
+        element = element_type_of(value.type)
+        wide = "float32" if isinstance(element, Float16Type | BFloat16Type) else None
+        if isinstance(element, IntegerType):
+            wide = integers
+        if wide is None:
+            return reduction(node, value, axis, keepdims)
+        result = reduction(node, node.emit("cast", value, dtype=wide), axis, keepdims)
+        return node.emit("cast", result, dtype=numpy_dtype(element))
+
+    return reduce
 
 
 def _by_attribute(reduction: Reduction) -> ConvertFunction:
@@ -90,11 +115,11 @@ _REDUCTIONS: dict[str, tuple[Reduction, int]] = {
     "ReduceMax": (_plain("max"), 18),
     "ReduceMin": (_plain("min"), 18),
     "ReduceProd": (_plain("prod"), 18),
-    "ReduceL1": (_l1, 18),
-    "ReduceL2": (_l2, 18),
-    "ReduceSumSquare": (_sum_of_squares, 18),
-    "ReduceLogSum": (_log_sum, 18),
-    "ReduceLogSumExp": (log_sum_exp, 18),
+    "ReduceL1": (_wide(_l1), 18),
+    "ReduceL2": (_wide(_l2, integers="float64"), 18),
+    "ReduceSumSquare": (_wide(_sum_of_squares), 18),
+    "ReduceLogSum": (_wide(_log_sum), 18),
+    "ReduceLogSumExp": (_wide(_log_sum_exp), 18),
 }
 """With the opset at which `axes` moved from an attribute to an input."""
 

@@ -103,16 +103,6 @@ def convert_ceil(node: NodeView) -> SSAValue:
     return node.emit_constant(np.ceil(_constants(node, 1)[0]), "ceil")
 
 
-@converts("Where", since=9)
-def convert_where(node: NodeView) -> SSAValue:
-    """X where the condition holds, y elsewhere, with broadcasting."""
-    condition, x, y = _broadcast(node, _constants(node, 3))
-    if condition.dtype != np.bool_ or x.dtype != y.dtype:
-        found = f"{condition.dtype}, {x.dtype}, {y.dtype}"
-        raise node.error(f"a condition of bool and operands of one type are expected, found {found}")
-    return node.emit_constant(np.where(condition, x, y), "where")
-
-
 @converts("Mod", since=10, attributes=("fmod",))
 def convert_mod(node: NodeView) -> SSAValue:
     """The remainder with the sign of the divisor; with `fmod`, which floats need, that of the dividend."""

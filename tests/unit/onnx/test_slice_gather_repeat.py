@@ -1,4 +1,4 @@
-"""Parts and repetitions that onnx's own cases show little of, by the interpreter against numpy; and their refusals."""
+"""Slice, Gather, Expand, Tile, Resize and stacked MatMul by the interpreter against numpy; and their refusals."""
 
 from __future__ import annotations
 

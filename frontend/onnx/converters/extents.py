@@ -1,0 +1,28 @@
+"""Extents and axes of a node's operands, checked."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.index_algebra.dims import Shape, shape_text
+
+
+def static_shape(node: NodeView, value: SSAValue) -> tuple[int, ...]:
+    """The extents of `value`, required to be known."""
+    shape: Shape = shape_of(value.type)
+    known = tuple(extent for extent in shape if isinstance(extent, int))
+    if len(known) != len(shape):
+        raise node.error(
+            f"{node.proto.op_type} of shape {shape_text(shape)} needs known extents",
+            help="fix the input shape with shapes={…}",
+        )
+    return known
+
+
+def known_axis(node: NodeView, axis: int, rank: int) -> int:
+    """Returns `axis` counted from the front; an error where a tensor of rank `rank` has none such."""
+    if not -rank <= axis < rank:
+        raise node.illegal("axis", axis, f"axes of a tensor of rank {rank} lie in [-{rank}, {rank - 1}]")
+    return axis % rank

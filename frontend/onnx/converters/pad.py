@@ -1,0 +1,57 @@
+"""Pad."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+MODES = ("constant", "edge", "reflect")
+
+
+@converts("Pad", since=2, until=10, attributes=("mode", "pads", "value"))
+def convert_pad_attributes(node: NodeView) -> SSAValue:
+    """`nn.pad` with everything as attributes."""
+    value = np.array(node.attribute_float("value", 0.0)).astype(numpy_dtype(node.element_type(0)))
+    return _pad(node, node.attribute_ints("pads", ()) or (), value)
+
+
+@converts("Pad", since=11, attributes=("mode",))
+def convert_pad_inputs(node: NodeView) -> SSAValue:
+    """`nn.pad` with pads, value and axes as constant inputs; the value has the data's dtype and is taken as it is."""
+    pads = node.required_ints(1, "pads")
+    dtype = numpy_dtype(node.element_type(0))
+    value = np.zeros((), dtype)
+    if node.optional_input(2) is not None:
+        value = node.required_scalar(2, "constant_value")
+    if value.dtype != dtype:
+        raise node.error(f"the constant_value is {value.dtype}, the data {dtype}")
+    if node.optional_input(3) is not None:
+        pads = _pads_of_all_axes(node, pads, node.required_ints(3, "axes"))
+    return _pad(node, pads, value)
+
+
+def _pads_of_all_axes(node: NodeView, pads: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    rank = len(node.shape(0))
+    known = [known_axis(node, axis, rank) for axis in axes]
+    if len(set(known)) != len(known) or len(pads) != 2 * len(known):
+        raise node.error(f"axes {list(axes)} with pads {list(pads)}: distinct axes and two pads for each are expected")
+    whole = [0] * (2 * rank)
+    for position, axis in enumerate(known):
+        whole[axis] = pads[position]
+        whole[axis + rank] = pads[position + len(known)]
+    return tuple(whole)
+
+
+def _pad(node: NodeView, pads: tuple[int, ...], value: Array) -> SSAValue:
+    rank = len(node.shape(0))
+    mode = node.attribute_string("mode", "constant", MODES)
+    if len(pads) != 2 * rank or any(pad < 0 for pad in pads):
+        raise node.illegal("pads", list(pads), f"{2 * rank} non-negative integers are expected")
+    interleaved = tuple(pad for axis in range(rank) for pad in (pads[axis], pads[axis + rank]))
+    return node.emit("nn.pad", node.input(0), node.emit_constant(value), pad_width=interleaved, pad_mode=mode)

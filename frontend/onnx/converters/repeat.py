@@ -1,0 +1,126 @@
+"""Expand, Tile, Upsample and nearest Resize: a repetition is a product with ones, which broadcasts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.frontend.onnx.converters.extents import static_shape
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.tensors import check_size
+
+
+def repeat(node: NodeView, value: SSAValue, counts: Sequence[int]) -> SSAValue:
+    """`value` times ones of shape `counts`: every axis of extent 1 repeated so often, others where `counts` is 1."""
+    if all(count == 1 for count in counts) and len(counts) <= len(shape_of(value.type)):
+        return value
+    element = element_type_of(value.type)
+    problem = check_size(tuple(counts), numpy_dtype(element).itemsize)
+    if problem is not None:
+        raise node.error(problem)
+    if element == i1:
+        # There is no arithmetic on booleans.
+        return node.emit("cast", repeat(node, node.emit("cast", value, dtype="int8"), counts), dtype="bool")
+    return node.emit(
+        "multiply", value, node.emit_constant(np.broadcast_to(np.ones((), numpy_dtype(element)), tuple(counts)), "ones")
+    )
+
+
+@converts("Expand", since=8)
+def convert_expand(node: NodeView) -> SSAValue:
+    """Broadcasting to a constant shape."""
+    wanted = node.required_ints(1, "shape")
+    shape = (1,) * (len(wanted) - len(static_shape(node, node.input(0)))) + static_shape(node, node.input(0))
+    wanted = (1,) * (len(shape) - len(wanted)) + wanted
+    if any(new < 1 or (old != 1 and new not in (1, old)) for old, new in zip(shape, wanted, strict=True)):
+        raise node.error(f"shapes {shape} and {wanted} do not broadcast")
+    return repeat(node, node.input(0), [new if old == 1 else 1 for old, new in zip(shape, wanted, strict=True)])
+
+
+@converts("Tile", since=6)
+def convert_tile(node: NodeView) -> SSAValue:
+    """The whole tensor, so often along each axis."""
+    counts, shape = node.required_ints(1, "repeats"), static_shape(node, node.input(0))
+    if len(counts) != len(shape) or any(count < 1 for count in counts):
+        raise node.error(f"repeats {list(counts)} do not suit rank {len(shape)}")
+    return _repeat_axes(node, [(count, 1) for count in counts])
+
+
+def _repeat_axes(node: NodeView, factors: Sequence[tuple[int, int]]) -> SSAValue:
+    """Every axis repeated as a whole (first factor) and element by element (second)."""
+    shape = static_shape(node, node.input(0))
+    apart: list[int] = []
+    counts: list[int] = []
+    for extent, (whole, element) in zip(shape, factors, strict=True):
+        apart += [1] * (whole > 1) + [extent] + [1] * (element > 1)
+        counts += [whole] * (whole > 1) + [1] + [element] * (element > 1)
+    if len(apart) == len(shape):
+        return node.input(0)
+    repeated = repeat(node, node.reshape(node.input(0), apart), counts)
+    result = tuple(extent * whole * element for extent, (whole, element) in zip(shape, factors, strict=True))
+    return node.reshape(repeated, result)
+
+
+_RESIZE = ("coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "mode")
+
+_REPEATS = {
+    "asymmetric": ("floor",),
+    "half_pixel": ("round_prefer_floor", "round_prefer_ceil"),
+    "half_pixel_symmetric": ("round_prefer_floor", "round_prefer_ceil"),
+    "pytorch_half_pixel": ("round_prefer_floor", "round_prefer_ceil"),
+}
+"""Where a whole factor with mode `nearest` repeats every element: coordinates, and how they are rounded."""
+
+
+def _resize_refusal(node: NodeView) -> str | None:
+    mode = node.attribute_string("mode", "nearest", ("nearest", "linear", "cubic"))
+    return None if mode == "nearest" else f"attribute 'mode' = {mode!r}: only nearest is supported"
+
+
+@converts("Upsample", since=7, until=8, attributes=("mode", "scales"), supports=_resize_refusal)
+def convert_upsample_attribute(node: NodeView) -> SSAValue:
+    """Every element repeated, the factors as an attribute."""
+    return _enlarge(node, node.attribute_floats("scales") or ())
+
+
+@converts("Upsample", since=9, until=9, attributes=("mode",), supports=_resize_refusal)
+@converts("Resize", since=10, until=10, attributes=("mode",), supports=_resize_refusal)
+def convert_upsample_input(node: NodeView) -> SSAValue:
+    """Every element repeated, the factors as a constant input."""
+    return _enlarge(node, [float(scale) for scale in node.required_constant(1, "scales").reshape(-1)])
+
+
+@converts("Resize", since=11, attributes=(*_RESIZE, "nearest_mode", "antialias"), supports=_resize_refusal)
+def convert_resize(node: NodeView) -> SSAValue:
+    """Nearest neighbours by whole factors, where that repeats every element."""
+    sizes = node.required_ints(3, "sizes") if node.optional_input(3) is not None else ()
+    if sizes:
+        shape = static_shape(node, node.input(0))
+        scales = [size / extent for size, extent in zip(sizes, shape, strict=False)]
+    else:
+        scales = [float(scale) for scale in node.required_constant(2, "scales").reshape(-1)]
+    coordinates = node.attribute_string(
+        "coordinate_transformation_mode", "half_pixel", (*_REPEATS, "align_corners", "tf_crop_and_resize")
+    )
+    rounding = node.attribute_string(
+        "nearest_mode", "round_prefer_floor", ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+    )
+    if any(scale != 1 for scale in scales) and rounding not in _REPEATS.get(coordinates, ()):
+        raise node.error(
+            f"coordinates {coordinates!r} with nearest_mode {rounding!r} are not supported",
+            help="supported are asymmetric with floor, and half_pixel with round_prefer_floor",
+        )
+    return _enlarge(node, scales)
+
+
+def _enlarge(node: NodeView, scales: Sequence[float]) -> SSAValue:
+    rank = len(static_shape(node, node.input(0)))
+    if len(scales) != rank or any(scale < 1 or scale != int(scale) for scale in scales):
+        raise node.error(f"scales {list(scales)} are not supported, only {rank} whole factors from 1 are")
+    return _repeat_axes(node, [(1, int(scale)) for scale in scales])
