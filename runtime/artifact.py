@@ -1,29 +1,26 @@
-"""A compiled model as data: object code, tables and weights; in memory, or in one file.
+"""A compiled model as data: object code, tables and weights; in memory, or in one file (see `model_file`).
 
-The file is a safetensors file: tensors `object.N` (bytes of object code) and `weight.N`, and as metadata strings the
-format's version, the tables as JSON and a digest of the code. Weights stay where the mapped file has them. Nothing in
-a file is evaluated or unpickled; but a file carries native code, so load only what you would run.
+Nothing in a file is evaluated or unpickled; but a file carries native code, so load only what you would run.
 """
 
 from __future__ import annotations
 
-import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
-import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import ArtifactError
 from xrelay.runtime import llvm
 from xrelay.runtime.arena import aligned
-from xrelay.runtime.metadata import FORMAT_VERSION, ModelMetadata, TensorSpec, abi_stamp
-from xrelay.runtime.safetensors_file import SafetensorsFile, read_safetensors, write_safetensors
+from xrelay.runtime.files import open_regular, write_file
+from xrelay.runtime.metadata import ModelMetadata, TensorSpec, abi_stamp
+from xrelay.runtime.model_file import ModelFile, write_model
+from xrelay.runtime.safetensors_file import reason
+from xrelay.runtime.trust import file_fault
 
-_FORMAT_KEY: Final = "xrelay.format"
-_MODEL_KEY: Final = "xrelay.model"
-_DIGEST_KEY: Final = "xrelay.code_digest"
 _RECOMPILE: Final = "compile the model again on this machine"
 
 
@@ -51,35 +48,54 @@ class Artifact:
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file, replacing one that is there; `ArtifactError` where that cannot be done."""
-        tensors: dict[str, NDArray[Any]] = {}
-        for i, code in enumerate(self.objects):
-            tensors[f"object.{i}"] = np.frombuffer(code, np.uint8)
-        for i, array in enumerate(self.weights):
-            tensors[f"weight.{i}"] = array
-        metadata = {
-            _FORMAT_KEY: str(FORMAT_VERSION),
-            _MODEL_KEY: self.metadata.to_json(),
-            _DIGEST_KEY: _digest(self.objects),
-        }
         try:
-            write_safetensors(Path(path), tensors, metadata)
+            write_file(Path(path), self.write)
         except OSError as error:
-            raise ArtifactError(f"cannot write '{path}': {error}") from error
+            raise ArtifactError(f"cannot write '{path}': {reason(error)}") from error
+
+    def write(self, file: BinaryIO, key: str = "") -> None:
+        """Write the model to an open file; `key` is that of the cache. `OSError` passes through."""
+        write_model(file, self.objects, self.metadata, self.weights, key)
 
     @staticmethod
-    def load(path: str | Path) -> Artifact:
+    def load(
+        path: str | Path,
+        *,
+        verify: bool = False,
+        mmap: bool | None = None,
+        trust: bool = False,
+        key: str | None = None,
+    ) -> Artifact:
         """Read a file that `save` wrote and check that this machine can run it.
+
+        Code and tables are checked against their digest; weights as well, with `verify` whenever the file is loaded,
+        else once for each state of it. `mmap` says whether weights are used where the mapped file has them or are
+        copied to memory; left out, up to 64 MiB are copied. A file that somebody else may write is refused but with
+        `trust`. A `key` is that of the cache: the file must have been written under it, and be no link.
 
         `ArtifactError` names both sides where the file is damaged or truncated, of another format or ABI, or compiled
         for a CPU with features that this one lacks.
         """
         path = Path(path)
-        file = read_safetensors(path)
-        metadata = _read_metadata(path, file)
-        objects = _read_objects(path, file)
-        weights = tuple(_read_weight(path, file, i, spec) for i, spec in enumerate(metadata.weights))
-        check_machine(metadata, str(path))
-        return Artifact(objects, metadata, weights)
+        try:
+            with open_regular(path, follow=key is None) as descriptor:
+                if not trust:
+                    _check_trust(path, os.fstat(descriptor))
+                file = ModelFile(path, descriptor, key=key)
+                check_machine(file.metadata, str(path))
+                return Artifact(file.objects, file.metadata, file.weights(verify=verify, mapped=mmap))
+        except EOFError as error:
+            raise ArtifactError(f"'{path}' was cut short while it was read: {error}") from error
+        except (OSError, ValueError) as error:
+            raise ArtifactError(f"cannot open '{path}': {reason(error)}") from error
+
+
+def _check_trust(path: Path, status: os.stat_result) -> None:
+    """`ArtifactError` where others may have written a file with native code."""
+    fault = file_fault(path, status)
+    if fault is not None:
+        hint = "take that right away (chmod, chown), or load it with trust=True (--trust)"
+        raise ArtifactError(f"'{path}' holds native code and others may change it: {fault}", help=hint)
 
 
 def check_machine(metadata: ModelMetadata, what: str) -> None:
@@ -97,42 +113,3 @@ def check_machine(metadata: ModelMetadata, what: str) -> None:
         raise ArtifactError(
             f"'{what}' is compiled for {metadata.cpu}, this machine is {host} and lacks {shown}", help=_RECOMPILE
         )
-
-
-def _read_metadata(path: Path, file: SafetensorsFile) -> ModelMetadata:
-    version = file.metadata.get(_FORMAT_KEY)
-    if version is None or _MODEL_KEY not in file.metadata:
-        raise ArtifactError(f"'{path}' is a safetensors file but not a saved model")
-    if version != str(FORMAT_VERSION):
-        raise ArtifactError(
-            f"'{path}' has format {version}, this version of xrelay reads {FORMAT_VERSION}",
-            help="save the model again with this version",
-        )
-    return ModelMetadata.from_json(file.metadata[_MODEL_KEY])
-
-
-def _read_objects(path: Path, file: SafetensorsFile) -> tuple[bytes, ...]:
-    count = sum(name.startswith("object.") for name in file.tensors)
-    names = [f"object.{i}" for i in range(count)]
-    if count == 0 or not all(name in file.tensors for name in names):
-        raise ArtifactError(f"'{path}' is damaged: object code is missing")
-    objects = tuple(file.tensors[name].tobytes() for name in names)
-    if _digest(objects) != file.metadata.get(_DIGEST_KEY):
-        raise ArtifactError(f"'{path}' is damaged: the object code does not match its digest")
-    return objects
-
-
-def _read_weight(path: Path, file: SafetensorsFile, number: int, spec: TensorSpec) -> NDArray[Any]:
-    data = file.tensors.get(f"weight.{number}")
-    if data is None or data.size != spec.nbytes:
-        size = "nothing" if data is None else f"{data.size} bytes"
-        raise ArtifactError(f"'{path}' is damaged: weight '{spec.name}' is {spec}, the file has {size}")
-    return data.view(spec.numpy_dtype).reshape(spec.shape)
-
-
-def _digest(objects: tuple[bytes, ...]) -> str:
-    digest = hashlib.blake2b(digest_size=32)
-    for code in objects:
-        digest.update(len(code).to_bytes(8, "little"))
-        digest.update(code)
-    return digest.hexdigest()

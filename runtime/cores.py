@@ -1,36 +1,40 @@
-"""How many threads to use."""
+"""The number of threads that a call or a compilation may use."""
 
 from __future__ import annotations
 
 import os
+from operator import index
 from pathlib import Path
-from typing import Final
+from typing import Final, SupportsIndex
 
+from xrelay import environment
 from xrelay.errors import InputError
 
 MAX_THREADS: Final = 256  # what the native pool has room for, the calling thread included
+_LONGEST_SHOWN: Final = 40
 _CPU_MAX: Final = Path("/sys/fs/cgroup/cpu.max")
 
 
 def default_num_threads() -> int:
-    """How many threads to use where nobody says: `XRELAY_NUM_THREADS`, else the cores this process may run on.
+    """The number of threads where nobody gives one: `XRELAY_NUM_THREADS`, else the cores this process may run on.
 
     Hardware threads of one core count once, as a second one adds nothing to code that keeps the units busy; a quota of
     the container bounds the number.
     """
-    text = os.environ.get("XRELAY_NUM_THREADS", "")
-    if text:
-        if not text.isdecimal():
-            raise InputError(f"XRELAY_NUM_THREADS is '{text}'", help=f"give a number from 1 to {MAX_THREADS}")
-        return check_num_threads(int(text))
+    given = environment.num_threads()
+    if given is not None:
+        return check_num_threads(given, environment.NUM_THREADS)
     return min(_physical_cores(), _quota(), MAX_THREADS)
 
 
-def check_num_threads(threads: int) -> int:
-    """`threads` itself; `InputError` unless it is from 1 to `MAX_THREADS`."""
-    if not 1 <= threads <= MAX_THREADS:
-        raise InputError(f"number of threads is {threads}", help=f"give a number from 1 to {MAX_THREADS}")
-    return threads
+def check_num_threads(threads: object, option: str = "threads") -> int:
+    """`threads` as an `int`; `InputError` naming the option unless it is an integer from 1 to `MAX_THREADS`."""
+    if isinstance(threads, SupportsIndex) and not isinstance(threads, bool):
+        number = index(threads)
+        if 1 <= number <= MAX_THREADS:
+            return number
+    shown = repr(threads) if len(repr(threads)) <= _LONGEST_SHOWN else f"{repr(threads)[:_LONGEST_SHOWN]}…"
+    raise InputError(f"{option} is {shown}", help=f"give a whole number from 1 to {MAX_THREADS}")
 
 
 def _physical_cores() -> int:

@@ -1,4 +1,4 @@
-"""What a compiled model says of itself: tables of tensors and kernels, and for which machine it is."""
+"""The metadata of a compiled model: tables of tensors and kernels, and the machine it is compiled for."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ import numpy as np
 
 from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import ABI_VERSION
-from xrelay.runtime.json_fields import JsonFields, parse_json_object
+from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+_NUMPY_NAMES: Final = frozenset(
+    {"bool", "float16", "float32", "float64"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+)
 
 
 def abi_stamp(arch: str | None = None) -> str:
@@ -28,14 +31,11 @@ def abi_stamp(arch: str | None = None) -> str:
 
 def dtype_from_name(name: str) -> np.dtype[Any]:
     """The numpy dtype of a name such as `float32`, `bool` or `bfloat16`; `ArtifactError` where there is none."""
-    try:
-        dtype = np.dtype(name)
-    except TypeError:
-        scalar = getattr(import_module("ml_dtypes"), name, None)
-        dtype = None if scalar is None else np.dtype(scalar)
-    if dtype is None or dtype.name != name or dtype.hasobject:
+    module = np if name in _NUMPY_NAMES else import_module("ml_dtypes")
+    scalar = getattr(module, name, None)
+    if not isinstance(scalar, type) or not issubclass(scalar, np.generic) or np.dtype(scalar).name != name:
         raise ArtifactError(f"'{name}' is no dtype of numpy or ml_dtypes", help="use full names such as float32")
-    return dtype
+    return np.dtype(scalar)
 
 
 @dataclass(frozen=True)
@@ -120,4 +120,6 @@ class ModelMetadata:
 def _tensor(row: JsonFields) -> TensorSpec:
     spec = TensorSpec(row.text("name"), row.text("dtype"), row.extents("shape"))
     dtype_from_name(spec.dtype)
+    if not is_extent(spec.nbytes):
+        raise ArtifactError(f"the model's description: '{spec.name}' of {spec} is too large")
     return spec

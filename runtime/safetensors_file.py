@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import ALIGNMENT
+from xrelay.runtime.files import open_regular, read_bytes, write_file
 from xrelay.runtime.json_fields import is_extent, is_list, is_object, parse_json_object
 
 # safetensors' codes by numpy's and ml_dtypes' names; other dtypes are stored as the bytes they are made of.
@@ -41,8 +41,21 @@ _CODES: Final = {
     "float8_e4m3fn": "F8_E4M3",
     "float8_e5m2": "F8_E5M2",
 }
+_METADATA: Final = "__metadata__"
 _PADDING: Final = "padding."
+_LENGTH_BYTES: Final = 8
 _MAX_HEADER: Final = 100_000_000  # the format's own limit
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of a file: metadata strings, and the place of each tensor's bytes in the file."""
+
+    metadata: Mapping[str, str]
+    tensors: Mapping[str, tuple[int, int]]
+    """Begin and end by name, padding left out."""
+    fields: Mapping[str, object]
+    """Everything the header says, as JSON has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,35 +66,42 @@ class SafetensorsFile:
     tensors: Mapping[str, NDArray[np.uint8]]
 
 
+class SafetensorsWriter:
+    """A file to be written: its header is laid out first and may be looked at before it is written."""
+
+    def __init__(self, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]):
+        """Lay out tensors in the given order."""
+        self._arrays = {name: np.asarray(array, order="C") for name, array in tensors.items()}
+        self._pads: list[int] = []
+        self.header: dict[str, object] = {_METADATA: dict(metadata)}
+        """The header as JSON has it."""
+        end = 0
+        for i, (name, array) in enumerate(self._arrays.items()):
+            pad = -end % ALIGNMENT
+            if pad:
+                self.header[f"{_PADDING}{i}"] = {"dtype": "U8", "shape": [pad], "data_offsets": [end, end + pad]}
+            begin, end = end + pad, end + pad + array.nbytes
+            self.header[name] = _entry(array, begin, end)
+            self._pads.append(pad)
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Add a metadata string to the header."""
+        self.header[_METADATA] = {**_strings(self.header), key: value}
+
+    def write(self, file: BinaryIO) -> None:
+        """Write the header and the tensors."""
+        text = json.dumps(self.header, separators=(",", ":")).encode()
+        text += b" " * (-(len(text) + _LENGTH_BYTES) % ALIGNMENT)
+        file.write(len(text).to_bytes(_LENGTH_BYTES, "little"))
+        file.write(text)
+        for pad, array in zip(self._pads, self._arrays.values(), strict=True):
+            file.write(bytes(pad))
+            file.write(array.reshape(-1).view(np.uint8).data)
+
+
 def write_safetensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
     """Write a file. It appears whole or not at all: an existing one is replaced in one step, mapped or not."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        with partial.open("wb") as file:
-            _write(file, {name: np.asarray(array, order="C") for name, array in tensors.items()}, metadata)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _write(file: BinaryIO, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
-    header: dict[str, object] = {"__metadata__": dict(metadata)}
-    pads: list[int] = []
-    end = 0
-    for i, (name, array) in enumerate(tensors.items()):
-        pad = -end % ALIGNMENT
-        if pad:
-            header[f"{_PADDING}{i}"] = {"dtype": "U8", "shape": [pad], "data_offsets": [end, end + pad]}
-        begin, end = end + pad, end + pad + array.nbytes
-        header[name] = _entry(array, begin, end)
-        pads.append(pad)
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-(len(text) + 8) % ALIGNMENT)
-    file.write(len(text).to_bytes(8, "little"))
-    file.write(text)
-    for pad, array in zip(pads, tensors.values(), strict=True):
-        file.write(bytes(pad))
-        file.write(array.reshape(-1).view(np.uint8).data)
+    write_file(path, SafetensorsWriter(tensors, metadata).write)
 
 
 def _entry(array: NDArray[Any], begin: int, end: int) -> dict[str, object]:
@@ -93,36 +113,65 @@ def _entry(array: NDArray[Any], begin: int, end: int) -> dict[str, object]:
 def read_safetensors(path: Path) -> SafetensorsFile:
     """Map a file. `ArtifactError` where it cannot be opened, is truncated, or is not of this format."""
     try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size < 8:
-                raise ArtifactError(f"'{path}' is not a saved model: it has {size} bytes")
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
-        raise ArtifactError(f"cannot open '{path}': {error}") from error
-    data = np.frombuffer(mapped, np.uint8)
-    length = int.from_bytes(mapped[:8], "little")
-    if length > _MAX_HEADER or mapped[8:9] != b"{":
+        with open_regular(path) as descriptor:
+            header = read_header(path, descriptor)
+            data = map_file(descriptor)
+    except (OSError, ValueError, EOFError) as error:
+        raise ArtifactError(f"cannot open '{path}': {reason(error)}") from error
+    return SafetensorsFile(header.metadata, {name: data[begin:end] for name, (begin, end) in header.tensors.items()})
+
+
+def map_file(descriptor: int) -> NDArray[np.uint8]:
+    """The bytes of an open file, mapped and read-only; whoever touches one that has been cut off since is ended."""
+    return np.frombuffer(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ), np.uint8)
+
+
+def reason(error: Exception) -> str:
+    """The text of a failed operation on a file whose path is said elsewhere."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def read_header(path: Path, descriptor: int) -> Header:
+    """The header of an open file; `path` names it in errors.
+
+    `ArtifactError` where the file is truncated or not of this format: the tensors follow each other without holes, and
+    the last one ends where the file ends. `EOFError` and `OSError` where reading fails.
+    """
+    size = os.fstat(descriptor).st_size
+    if size < _LENGTH_BYTES:
+        raise ArtifactError(f"'{path}' is not a saved model: it has {size} bytes")
+    start = bytes(read_bytes(descriptor, 0, min(size, _LENGTH_BYTES + 1)))
+    length = int.from_bytes(start[:_LENGTH_BYTES], "little")
+    if length > _MAX_HEADER or start[_LENGTH_BYTES:] != b"{":
         raise ArtifactError(f"'{path}' is not a saved model", help="give a file that model.save() wrote")
-    if length > size - 8:
+    data_begin = _LENGTH_BYTES + length
+    if data_begin > size:
         raise ArtifactError(f"'{path}' is truncated: its header has {length} bytes, the file {size}")
-    return _parse_header(path, mapped[8 : 8 + length], data[8 + length :])
-
-
-def _parse_header(path: Path, text: bytes, data: NDArray[np.uint8]) -> SafetensorsFile:
-    header = dict(parse_json_object(text, f"the header of '{path}'"))
-    metadata = header.pop("__metadata__", {})
-    if not is_object(metadata):
+    text = bytes(read_bytes(descriptor, _LENGTH_BYTES, data_begin))
+    fields = parse_json_object(text, f"the header of '{path}'")
+    places = {name: _offsets(path, name, entry) for name, entry in fields.items() if name != _METADATA}
+    _check_places(path, places, size - data_begin)
+    tensors = {
+        name: (data_begin + begin, data_begin + end)
+        for name, (begin, end) in places.items()
+        if not name.startswith(_PADDING)
+    }
+    if not is_object(fields.get(_METADATA, {})):
         raise ArtifactError(f"'{path}' is damaged: its metadata is not an object")
-    tensors: dict[str, NDArray[np.uint8]] = {}
-    for name, entry in header.items():
-        begin, end = _offsets(path, name, entry)
-        if end > data.size:
-            raise ArtifactError(f"'{path}' is truncated: tensor '{name}' ends at {end}, the data at {data.size}")
-        if not name.startswith(_PADDING):
-            tensors[name] = data[begin:end]
-    strings = {key: value for key, value in metadata.items() if isinstance(value, str)}
-    return SafetensorsFile(strings, tensors)
+    return Header(_strings(fields), tensors, fields)
+
+
+def header_text(fields: Mapping[str, object], without: str) -> str:
+    """What a header says, in one form for equal ones; the metadata string `without` is left out."""
+    metadata = {key: value for key, value in _strings(fields).items() if key != without}
+    return json.dumps({**fields, _METADATA: metadata}, sort_keys=True, separators=(",", ":"))
+
+
+def _strings(fields: Mapping[str, object]) -> dict[str, str]:
+    metadata = fields.get(_METADATA)
+    if not is_object(metadata):
+        return {}
+    return {key: value for key, value in metadata.items() if isinstance(value, str)}
 
 
 def _offsets(path: Path, name: str, entry: object) -> tuple[int, int]:
@@ -132,3 +181,18 @@ def _offsets(path: Path, name: str, entry: object) -> tuple[int, int]:
         if is_extent(begin) and is_extent(end) and begin <= end:
             return begin, end
     raise ArtifactError(f"'{path}' is damaged: tensor '{name}' has no valid place")
+
+
+def _check_places(path: Path, places: Mapping[str, tuple[int, int]], size: int) -> None:
+    """Refuse tensors that overlap, leave holes, or end elsewhere than the data."""
+    reached = 0
+    for name, (begin, end) in sorted(places.items(), key=lambda item: item[1]):
+        if end > size:
+            raise ArtifactError(f"'{path}' is truncated: tensor '{name}' ends at {end}, the data at {size}")
+        if begin != reached:
+            raise ArtifactError(
+                f"'{path}' is damaged: tensor '{name}' begins at {begin}, the one before ends at {reached}"
+            )
+        reached = end
+    if reached != size:
+        raise ArtifactError(f"'{path}' is damaged: its tensors end at {reached}, the data at {size}")

@@ -7,7 +7,6 @@ initialisation. So the classes mean nothing, but every number can be checked, an
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import statistics
 import sys
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import xrelay
+from xrelay import environment
 from xrelay.lowering.pipelines import Phase
 from xrelay.tools.progress import progress_bar
 
@@ -38,7 +38,7 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     # A cache of its own makes the first compilation a cold one, every time.
-    os.environ["XRELAY_CACHE_DIR"] = str(folder / "cache")
+    environment.use_cache_folder(folder / "cache")
     path = _write_model(args.model, folder)
     model = _compile(path, args.threads)
     same = _run(path, model)

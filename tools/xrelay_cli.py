@@ -12,7 +12,7 @@ import traceback
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
-from xrelay import __version__
+from xrelay import __version__, environment
 from xrelay.errors import XRelayError
 from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
@@ -45,7 +45,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        if parsed.debug or os.environ.get("XRELAY_DEBUG"):
+        if parsed.debug or environment.debug():
             traceback.print_exception(error)
         sys.stderr.write(one_line(error) + "\n")
         return 2 if isinstance(error, UsageError) else 1

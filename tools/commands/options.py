@@ -40,6 +40,11 @@ def add_compile_options(parser: ArgumentParser) -> None:
     group.add_argument("--no-cache", action="store_true", help="neither use nor fill the cache on disk")
 
 
+def add_trust(parser: ArgumentParser) -> None:
+    """`--trust`, for commands that run compiled models."""
+    parser.add_argument("--trust", action="store_true", help="run a compiled model (.xrelay) that others may write")
+
+
 def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
     """`x:1x3x224x224` as name and extents; the name may itself hold colons."""
     name, colon, extents = text.rpartition(":")
@@ -57,7 +62,7 @@ def compiled_model(args: Namespace) -> CompiledModel:
     if args.model.suffix == ".xrelay":
         from xrelay.api.model import load
 
-        return load(args.model, num_threads=args.threads)
+        return load(args.model, num_threads=args.threads, trust=vars(args).get("trust", False))
     from xrelay.api.compile import compile
 
     with progress_bar("compiling") as progress:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
-from xrelay.tools.commands.options import add_compile_options, add_source, compiled_model
+from xrelay.tools.commands.options import add_compile_options, add_source, add_trust, compiled_model
 
 RTOL = 1e-3
 ATOL = 1e-4
@@ -34,6 +34,7 @@ class RunCommand(Command):
         add_source(parser)
         add_input_options(parser)
         add_compile_options(parser)
+        add_trust(parser)
         parser.add_argument(
             "--check", action="store_true", help="compare with the interpreter; exit code 1 if it differs"
         )

@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from xrelay import __version__
+from xrelay import __version__, environment
 from xrelay.dialects import with_replaced
 from xrelay.errors import ParseError, PassError, XRelayError
 from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, TimedVerify, Timing
@@ -223,7 +223,7 @@ class XRelayOptMain(xDSLOptMain):
 
     def _report(self, error: XRelayError) -> None:
         """Tell the user."""
-        if self.args.debug or os.environ.get("XRELAY_DEBUG"):
+        if self.args.debug or environment.debug():
             traceback.print_exception(error)
         sys.stderr.write(error.render() + "\n")
         sys.stderr.writelines(f"note: {note}\n" for note in getattr(error, "__notes__", ()))

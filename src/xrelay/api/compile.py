@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.api.context import checked_integer, chosen_level, decide, shapes_compilation
+from xrelay.api.context import chosen_level, decide, shapes_compilation
 from xrelay.api.interface import weight_arrays
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
@@ -67,7 +68,7 @@ def compile(
             module, chosen, opt_level=level, dump=dump, cache=cache, progress=progress, name=_name(source)
         )
     if models is not None and key is not None:
-        models.put(key, artifact.save)
+        models.put(key, partial(artifact.write, key=key))
     return CompiledModel(artifact, num_threads=threads)
 
 
@@ -78,10 +79,10 @@ def _chosen_target(target: object, threads: object) -> Target:
     elif target is None or isinstance(target, Target):
         chosen = target if target is not None else Target.host()
     else:
-        raise InputError(f"a {type(target).__name__} is no target", help="give a Target, or text such as 'cpu'")
+        raise InputError(f"target is {target!r}, no target", help="give a Target, or text such as 'cpu'")
     if threads is None:
         return chosen
-    return replace(chosen, threads=check_num_threads(checked_integer("threads", threads)))
+    return replace(chosen, threads=check_num_threads(threads))
 
 
 def build_artifact(
@@ -144,9 +145,9 @@ def _cached(models: ModelCache, key: str, threads: int | None) -> CompiledModel 
     if path is None:
         return None
     try:
-        return CompiledModel(Artifact.load(path), num_threads=threads)
-    except ArtifactError:
-        models.drop(key)
+        return CompiledModel(Artifact.load(path, key=key), num_threads=threads)
+    except ArtifactError as error:
+        models.drop(key, error.message)
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +99,15 @@ class CompiledModel:
         """Write the model to one file that `xrelay.load` reads."""
         self._artifact.save(path)
 
-    def export(self, path: str | Path, *, header: str | Path, name: str | None = None) -> None:
+    def export(self, path: str | Path, *, header: str | Path, name: str | None = None) -> list[Path]:
         """Write an object file and a C header for it, and beside the object file the weights (`.weights`).
+
+        Returns the paths of the files.
 
         The header documents and declares everything a C program needs; see `xrelay.runtime.c_export`. `name` begins the
         names of all C functions, by default that of the header: models of different names link into one program.
         """
-        export_c(self._artifact, Path(path), Path(header), name=name)
+        return export_c(self._artifact, Path(path), Path(header), name=name)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)
@@ -126,10 +129,26 @@ class CompiledModel:
             return self._executable
 
 
-def load(path: str | Path, *, num_threads: int | None = None) -> CompiledModel:
+def load(
+    path: str | PathLike[str],
+    *,
+    num_threads: int | None = None,
+    verify: bool = False,
+    mmap: bool | None = None,
+    trust: bool = False,
+) -> CompiledModel:
     """The model in a file that `CompiledModel.save` wrote.
 
-    Weights are used where the mapped file has them. `ArtifactError` where the file is damaged, of another version or
-    ABI, or compiled for a CPU that this machine is not.
+    Code and tables are checked against their digest, weights as well: once for each state of the file, with `verify`
+    each time. Up to 64 MiB of weights are copied to memory, more are used where the mapped file has them; `mmap` says
+    which. A mapped file may be replaced, but must be neither changed nor cut short while the model lives.
+
+    `ArtifactError` where the file is damaged, of another version or ABI, compiled for a CPU that this machine is not,
+    or where somebody other than the user and root may write it; `trust` loads such a file all the same.
     """
-    return CompiledModel(Artifact.load(path), num_threads=num_threads)
+    try:
+        place = Path(path)
+    except TypeError as error:
+        kind = type(path).__name__
+        raise InputError(f"load takes the path of a file, got {kind}", help="write load('model.xrelay')") from error
+    return CompiledModel(Artifact.load(place, verify=verify, mmap=mmap, trust=trust), num_threads=num_threads)

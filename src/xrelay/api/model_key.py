@@ -16,8 +16,8 @@ from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.printing import print_module
 from xrelay.plugins import plugin_stamp
-from xrelay.runtime.cache import content_key
 from xrelay.runtime.cores import default_num_threads
+from xrelay.runtime.digests import content_key
 from xrelay.target.target import Target
 from xrelay.version import __version__
 

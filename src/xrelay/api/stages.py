@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.transforms import get_all_passes
 
+from xrelay import environment
 from xrelay.api.context import context_instruments, with_context
 from xrelay.api.dumps import StageDump
 from xrelay.api.interface import Signature, arena_size, main_function, signature_of
@@ -60,7 +60,7 @@ class StageRunner:
         if self._dump is not None:
             self._dump.write(0, "imported", module)
         instruments: list[Instrument] = [self.timing]
-        if os.environ.get("XRELAY_DEBUG"):
+        if environment.debug():
             instruments.insert(0, Verify())
         instruments += context_instruments()
         for number, stage in enumerate(self._stages, start=1):

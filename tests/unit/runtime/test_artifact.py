@@ -17,6 +17,7 @@ from xrelay.errors import ArtifactError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec, abi_stamp, dtype_from_name
+from xrelay.runtime.model_file import DIGEST, code_digest
 from xrelay.runtime.safetensors_file import read_safetensors, write_safetensors
 
 DTYPES = [
@@ -40,11 +41,14 @@ def weights_artifact(arrays: dict[str, np.ndarray[Any, Any]]) -> Artifact:
 
 
 def change_header(path: Path, edit: Any) -> None:
-    """Apply `edit` to the parsed header of a file."""
+    """Apply `edit` to the parsed header of a file, and make its digest good again."""
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     edit(header)
+    places = [place for name, place in sorted(header.items()) if name.startswith("object.")]
+    begins = [[8 + length + offset for offset in place["data_offsets"]] for place in places]
+    header["__metadata__"][DIGEST] = code_digest(header, [data[begin:end] for begin, end in begins])
     text = json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + length :])
 
@@ -86,17 +90,18 @@ def test_weights_of_every_dtype(name: str, tmp_path: Path):
     np.testing.assert_array_equal(loaded.astype(np.float64), array.astype(np.float64))
 
 
-def test_weights_lie_aligned_in_the_mapped_file(tmp_path: Path):
+@pytest.mark.parametrize("mapped", [True, False])
+def test_weights_lie_aligned(tmp_path: Path, mapped: bool):
     arrays = {f"w{n}": np.full(n, n, np.float32) for n in (1, 3, 17, 0, 100)}
     arrays["scalar"] = np.array(5, np.float32)
     weights_artifact(arrays).save(tmp_path / "m")
-    loaded = Artifact.load(tmp_path / "m").weights
+    loaded = Artifact.load(tmp_path / "m", mmap=mapped).weights
     file = read_safetensors(tmp_path / "m")
     for array, expected in zip(loaded, arrays.values(), strict=True):
         np.testing.assert_array_equal(array, expected)
         if array.size:
             assert address_of(array) % 64 == 0
-            assert not array.flags.writeable  # the mapping itself, not a copy
+            assert not array.flags.writeable
     assert all(address_of(data) % 64 == 0 for data in file.tensors.values() if data.size)
 
 
@@ -123,8 +128,9 @@ def test_weights_must_fit_their_table():
         Artifact((b"",), metadata)
 
 
-def test_saving_replaces_a_file_that_is_in_use(saved: Path, add_artifact: Artifact):
-    loaded = Artifact.load(saved)
+@pytest.mark.parametrize("mapped", [True, False])
+def test_saving_replaces_a_file_that_is_in_use(saved: Path, add_artifact: Artifact, mapped: bool):
+    loaded = Artifact.load(saved, mmap=mapped)
     add_artifact.save(saved)
     np.testing.assert_array_equal(loaded.weights[0], np.arange(100))
     assert [path.name for path in saved.parent.iterdir() if path.is_file()] == [saved.name]
@@ -176,16 +182,19 @@ def test_changed_code_is_refused(saved: Path):
     data = saved.read_bytes()
     at = data.index(b"\x7fELF") + 100
     saved.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
-    with pytest.raises(ArtifactError, match="does not match its digest"):
+    with pytest.raises(ArtifactError, match="do not match their digest"):
         Artifact.load(saved)
 
 
-def test_other_format_version(saved: Path):
+@pytest.mark.parametrize("version", ["1", "99"])
+def test_other_format_version(saved: Path, version: str):
     def edit(header: dict[str, Any]) -> None:
-        header["__metadata__"]["xrelay.format"] = "99"
+        header["__metadata__"]["xrelay.format"] = version
 
     change_header(saved, edit)
-    with pytest.raises(ArtifactError, match="format 99, this version of xrelay reads 1"):
+    with pytest.raises(
+        ArtifactError, match=f"format {version}, this version of xrelay reads 2; help: compile the model again"
+    ):
         Artifact.load(saved)
 
 
@@ -217,7 +226,10 @@ def test_code_for_another_cpu_is_not_run(add_artifact: Artifact):
         ("inputs", [{"name": "x", "dtype": "float32", "shape": [True]}]),
         ("inputs", [{"name": "x", "dtype": "float31", "shape": []}]),
         ("inputs", [{"name": 3, "dtype": "float32", "shape": []}]),
+        ("inputs", [{"name": "x", "dtype": "float32", "shape": [1 << 40, 1 << 40]}]),
+        ("outputs", [{"name": "x", "dtype": "float32", "shape": [1 << 61]}]),
         ("arena_size", -1),
+        ("arena_size", 1 << 62),
         ("arena_size", "many"),
         ("kernels", [{"symbol": "k", "sources": [1]}]),
         ("features", 5),

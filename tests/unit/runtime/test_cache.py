@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from xrelay.environment import cache_limit
 from xrelay.errors import InputError
 from xrelay.runtime import native
-from xrelay.runtime.cache import ModelCache, ObjectCache, cache_limit, cache_root, content_key, object_key
+from xrelay.runtime.cache import ModelCache, ObjectCache, cache_root, object_key
+from xrelay.runtime.cores import default_num_threads
+from xrelay.runtime.digests import content_key
 from xrelay.runtime.native import compile_many
 
 TEXT = "define i32 @f() {\n  ret i32 1\n}\n"
@@ -72,7 +77,7 @@ def test_the_entries_unused_for_longest_go(tmp_path: Path):
 
 def test_an_entry_larger_than_the_limit_is_kept_for_its_user(tmp_path: Path):
     cache = ModelCache(tmp_path, 10)
-    path = cache.put(KEY, lambda file: file.write_bytes(bytes(1000)) and None)
+    path = cache.put(KEY, lambda file: file.write(bytes(1000)))
     assert path is not None
     assert path.is_file()
 
@@ -82,14 +87,15 @@ def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path, caplog: pytest.L
     cache = ObjectCache(tmp_path / "file" / "cache", 1 << 20)
     cache.put(KEY, b"code")
     assert cache.get(KEY) is None
-    assert "cannot be written" in caplog.text
+    assert "compiling without the cache" in caplog.text
+    assert "Not a directory" in caplog.text
 
 
 def test_a_failing_write_leaves_nothing(tmp_path: Path):
     cache = ModelCache(tmp_path, 1 << 20)
 
-    def fail(file: Path) -> None:
-        file.write_bytes(b"half")
+    def fail(file: BinaryIO) -> None:
+        file.write(b"half")
         raise ValueError
 
     with pytest.raises(ValueError):  # noqa: PT011 - the writer's own error passes through
@@ -110,11 +116,11 @@ def test_what_a_killed_writer_left_is_removed(tmp_path: Path):
 def test_models_by_key(tmp_path: Path):
     cache = ModelCache(tmp_path, 1 << 20)
     assert cache.get(KEY) is None
-    path = cache.put(KEY, lambda file: file.write_bytes(b"model") and None)
+    path = cache.put(KEY, lambda file: file.write(b"model"))
     assert cache.get(KEY) == path
-    cache.drop(KEY)
+    cache.drop(KEY, "a reason")
     assert cache.get(KEY) is None
-    cache.drop(KEY)
+    cache.drop(KEY, "a reason")
 
 
 def test_writers_at_once(tmp_path: Path):
@@ -146,3 +152,43 @@ def test_compiling_uses_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     first = compile_many([TEXT], cpu="", features="", cache=cache)
     monkeypatch.setattr(native, "compile_ir", None)
     assert compile_many([TEXT], cpu="", features="", cache=cache) == first
+
+
+def test_an_entry_in_the_place_of_another_is_a_miss(tmp_path: Path):
+    cache = ObjectCache(tmp_path, 1 << 20)
+    for index in range(2):
+        cache.put(entry_key(index), b"code of %d" % index)
+    cache.path(entry_key(0)).replace(cache.path(entry_key(1)))
+    assert cache.get(entry_key(1)) is None
+
+
+def test_thirty_damaged_entries_are_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    cache = ObjectCache(tmp_path, 1 << 20)
+    for index in range(30):
+        cache.put(entry_key(index), b"code")
+        cache.path(entry_key(index)).write_bytes(b"damaged")
+    assert [cache.get(entry_key(index)) for index in range(30)] == [None] * 30
+    (record,) = caplog.records
+    assert f"the cache in '{tmp_path}' is damaged" in record.message
+
+
+def test_a_full_disk_is_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    def fill(file: BinaryIO) -> None:
+        file.write(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    cache = ModelCache(tmp_path, 1 << 20)
+    for index in range(5):
+        assert cache.put(entry_key(index), fill) is None
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    (record,) = caplog.records
+    assert "No space left on device" in record.message
+    assert "XRELAY_CACHE_DIR" in record.message
+
+
+@pytest.mark.parametrize("name", ["XRELAY_CACHE_LIMIT", "XRELAY_NUM_THREADS"])
+@pytest.mark.parametrize("value", ["-1", "1.5", "many", "9" * 5000])
+def test_variables_without_a_meaning(name: str, value: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=f"^{name} is '"):
+        cache_limit() if name.endswith("LIMIT") else default_num_threads()

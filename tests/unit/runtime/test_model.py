@@ -87,7 +87,7 @@ def test_names_and_tables(adder: CompiledModel):
 def test_number_of_threads(adder: CompiledModel, threads: int):
     adder.num_threads = threads
     np.testing.assert_array_equal(adder(X, X)[0], EXPECTED)
-    with pytest.raises(InputError, match="number of threads is 0"):
+    with pytest.raises(InputError, match="threads is 0; help: give a whole number from 1 to 256"):
         adder.num_threads = 0
 
 

@@ -1,0 +1,54 @@
+"""Digests of content: keys of the cache, and what saved models are checked against."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, NamedTuple
+
+from xrelay.runtime.cores import default_num_threads
+
+Buffer = bytes | bytearray | memoryview
+
+_PIECE: Final = 1 << 24
+"""Bytes that are hashed at a time."""
+
+
+def content_key(parts: Iterable[str | Buffer]) -> str:
+    """A key for content: equal sequences of parts, and only those, have equal keys."""
+    digest = hashlib.blake2b(digest_size=20)
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+class Source(NamedTuple):
+    """Content that is read in pieces."""
+
+    size: int
+    read: Callable[[int, int], Buffer]
+    """The bytes from begin to end."""
+
+
+def sources_key(sources: Iterable[Source]) -> str:
+    """A key for large contents in order, hashed on several threads; what reading raises passes through.
+
+    Hashing lets go of Python's lock, and no more is in memory than a piece for each thread.
+    """
+    pieces = [
+        (source, begin, min(begin + _PIECE, source.size))
+        for source in sources
+        for begin in range(0, source.size, _PIECE)
+    ]
+    if len(pieces) <= 1:
+        return content_key(map(_piece_digest, pieces))
+    with ThreadPoolExecutor(min(len(pieces), default_num_threads())) as pool:
+        return content_key(pool.map(_piece_digest, pieces))
+
+
+def _piece_digest(piece: tuple[Source, int, int]) -> bytes:
+    source, begin, end = piece
+    return hashlib.blake2b(source.read(begin, end), digest_size=32).digest()

@@ -1,0 +1,171 @@
+"""The file of a compiled model: how its parts are laid out, found again and checked.
+
+It is a safetensors file: tensors `object.N` (bytes of object code) and `weight.N`, and as metadata strings the format's
+version, the tables as JSON, the key of the cache that the model was compiled for, and two digests. One is over all
+weights; the other over everything else, the first digest and the places of the tensors included. The second is checked
+before anything in the file is used, the first before the weights are, once for each state of a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import ArtifactError
+from xrelay.runtime.arena import aligned_bytes
+from xrelay.runtime.digests import Source, content_key, sources_key
+from xrelay.runtime.files import read_bytes, read_into
+from xrelay.runtime.metadata import FORMAT_VERSION, ModelMetadata, TensorSpec
+from xrelay.runtime.safetensors_file import SafetensorsWriter, header_text, map_file, read_header
+from xrelay.runtime.verified_files import file_mark, is_verified, remember_verified
+
+FORMAT_KEY: Final = "xrelay.format"
+MODEL_KEY: Final = "xrelay.model"
+CACHE_KEY: Final = "xrelay.key"
+WEIGHTS_DIGEST: Final = "xrelay.weights_digest"
+DIGEST: Final = "xrelay.digest"
+_AGAIN: Final = "compile the model again with this version"
+COPIED_UP_TO: Final = 64 << 20
+"""Bytes of weights that are copied to memory where the caller does not choose; more are mapped."""
+
+
+def write_model(
+    file: BinaryIO, objects: Sequence[bytes], metadata: ModelMetadata, weights: Sequence[NDArray[Any]], key: str
+) -> None:
+    """Write a model; `key` is that of the cache, or empty."""
+    tensors: dict[str, NDArray[Any]] = {}
+    for i, code in enumerate(objects):
+        tensors[f"object.{i}"] = np.frombuffer(code, np.uint8)
+    for i, array in enumerate(weights):
+        tensors[f"weight.{i}"] = array
+    strings = {
+        FORMAT_KEY: str(FORMAT_VERSION),
+        MODEL_KEY: metadata.to_json(),
+        CACHE_KEY: key,
+        WEIGHTS_DIGEST: sources_key(map(_array_source, weights)),
+    }
+    writer = SafetensorsWriter(tensors, strings)
+    writer.add_metadata(DIGEST, code_digest(writer.header, objects))
+    writer.write(file)
+
+
+def code_digest(header: Mapping[str, object], objects: Sequence[bytes]) -> str:
+    """The digest over code and tables: object code, and what the header says but for the digest itself."""
+    return content_key((header_text(header, without=DIGEST), *objects))
+
+
+def _array_source(array: NDArray[Any]) -> Source:
+    data = np.asarray(array, order="C").reshape(-1).view(np.uint8).data
+
+    def read(begin: int, end: int) -> memoryview:
+        return data[begin:end]
+
+    return Source(len(data), read)
+
+
+class ModelFile:
+    """An open file with a model, its header, code and tables read and checked.
+
+    `ArtifactError` where the file is not a saved model, of another format, damaged, or compiled under another key than
+    the one that is expected; `EOFError` and `OSError` where reading fails.
+    """
+
+    objects: tuple[bytes, ...]
+    metadata: ModelMetadata
+
+    def __init__(self, path: Path, descriptor: int, *, key: str | None = None):
+        """Read everything but the weights from an open file; `path` names it in errors."""
+        self._path, self._descriptor = path, descriptor
+        self._status = os.fstat(descriptor)
+        self._header = read_header(path, descriptor)
+        self._check_version()
+        strings = self._header.metadata
+        self.objects = tuple(bytes(read_bytes(descriptor, *place)) for place in self._object_places())
+        if code_digest(self._header.fields, self.objects) != strings.get(DIGEST):
+            raise ArtifactError(f"'{path}' is damaged: code and tables do not match their digest", help=_AGAIN)
+        if key is not None and strings.get(CACHE_KEY) != key:
+            raise ArtifactError(f"'{path}' is the model of another key: '{strings.get(CACHE_KEY)}'", help=_AGAIN)
+        self.metadata = ModelMetadata.from_json(strings[MODEL_KEY])
+
+    def weights(self, *, verify: bool, mapped: bool | None) -> tuple[NDArray[Any], ...]:
+        """The weights, read-only: of the mapped file, or a copy in memory (`None`: a copy where they are not large).
+
+        They are checked against their digest, with `verify` always, else where this state of the file never was.
+        """
+        places = self._weight_places()
+        if mapped is None:
+            mapped = sum(end - begin for begin, end in places) > COPIED_UP_TO
+        if mapped:
+            data = map_file(self._descriptor) if places else np.empty(0, np.uint8)
+            arrays = [data[begin:end] for begin, end in places]
+            sources = [self._source(begin, end) for begin, end in places]
+        else:
+            arrays = self._copied(places)
+            sources = [_array_source(array) for array in arrays]
+        self._verify(sources, always=verify)
+        return tuple(_typed(array, spec) for array, spec in zip(arrays, self.metadata.weights, strict=True))
+
+    def _check_version(self) -> None:
+        strings = self._header.metadata
+        version = strings.get(FORMAT_KEY)
+        if version is None or MODEL_KEY not in strings:
+            raise ArtifactError(f"'{self._path}' is a safetensors file but not a saved model")
+        if version != str(FORMAT_VERSION):
+            raise ArtifactError(
+                f"'{self._path}' has format {version}, this version of xrelay reads {FORMAT_VERSION}", help=_AGAIN
+            )
+
+    def _object_places(self) -> list[tuple[int, int]]:
+        tensors = self._header.tensors
+        count = sum(name.startswith("object.") for name in tensors)
+        places = [tensors.get(f"object.{i}") for i in range(count)]
+        found = [place for place in places if place is not None]
+        if not found or len(found) != count:
+            raise ArtifactError(f"'{self._path}' is damaged: object code is missing", help=_AGAIN)
+        return found
+
+    def _weight_places(self) -> list[tuple[int, int]]:
+        """Where the weights of the tables stand, each of the size that its type has."""
+        places: list[tuple[int, int]] = []
+        for i, spec in enumerate(self.metadata.weights):
+            begin, end = self._header.tensors.get(f"weight.{i}", (0, -1))
+            if end - begin != spec.nbytes:
+                size = f"{end - begin} bytes" if end >= begin else "nothing"
+                raise ArtifactError(f"'{self._path}' is damaged: weight '{spec.name}' is {spec}, the file has {size}")
+            places.append((begin, end))
+        return places
+
+    def _copied(self, places: list[tuple[int, int]]) -> list[NDArray[np.uint8]]:
+        """The bytes at some places, in one block of memory where they are aligned as in the file."""
+        first = min((begin for begin, _ in places), default=0)
+        block = aligned_bytes(max((end for _, end in places), default=0) - first)
+        read_into(self._descriptor, first, block.data)
+        block.flags.writeable = False
+        return [block[begin - first : end - first] for begin, end in places]
+
+    def _source(self, begin: int, end: int) -> Source:
+        """A part of the file, which is read and not mapped: the file may be cut off meanwhile."""
+
+        def read(first: int, last: int) -> bytearray:
+            return read_bytes(self._descriptor, begin + first, begin + last)
+
+        return Source(end - begin, read)
+
+    def _verify(self, sources: Sequence[Source], *, always: bool) -> None:
+        digest = self._header.metadata.get(WEIGHTS_DIGEST, "")
+        mark = file_mark(self._status, digest)
+        if not sources or (is_verified(mark) and not always):
+            return
+        if sources_key(sources) != digest:
+            raise ArtifactError(f"'{self._path}' is damaged: the weights do not match their digest", help=_AGAIN)
+        if file_mark(os.fstat(self._descriptor), digest) == mark:
+            remember_verified(mark, self._status)
+
+
+def _typed(data: NDArray[np.uint8], spec: TensorSpec) -> NDArray[Any]:
+    return data.view(spec.numpy_dtype).reshape(spec.shape)
