@@ -39,8 +39,10 @@ _C_WORDS: Final = """
 """
 
 
-def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: str | None = None) -> None:
+def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: str | None = None) -> list[Path]:
     """Write the object file, the header and, where the model has weights, `object_path` with suffix `.weights`.
+
+    Returns the paths of the files.
 
     `name` begins the names of all functions and macros; left out, it is the header's. `ArtifactError` where a file
     cannot be written, where the model has several object files and there is no linker (`ld`, `ld.lld`) to join them, or
@@ -60,6 +62,7 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
         header_path.write_text(header_text(artifact.metadata, prefix), encoding="utf-8")
     except OSError as error:
         raise ArtifactError(f"cannot export to '{object_path}': {error}") from error
+    return [object_path, header_path, *([weights_path] if artifact.weights else [])]
 
 
 def c_identifier(name: str, taken: set[str]) -> str:
