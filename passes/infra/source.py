@@ -7,8 +7,8 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import MultipleSpansParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.exceptions import ParseError as XdslParseError
-from xdsl.utils.exceptions import UnregisteredConstructException, VerifyException
 
 from xrelay.dialects import dialect_thunks, with_replaced
 from xrelay.errors import ParseError, XRelayError
@@ -39,11 +39,15 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
             return parser.parse_module(implicit_module)
     except XdslParseError as error:
         place = error.span.get_location()
-        raise ParseError(one_line(error.msg), location=f"{name}:{place.line + line_offset}:{place.col}") from error
+        failure = ParseError(one_line(error.msg), location=f"{name}:{place.line + line_offset}:{place.col}")
+        _add_notes(failure, parser, error)
+        raise failure from error
     except RecursionError as error:
         message, hint = "regions or attributes are nested too deeply", "split the function"
         raise ParseError(message, location=_reached(parser, name), help=hint) from error
-    except (VerifyException, UnregisteredConstructException, ValueError) as error:
+    except MemoryError as error:
+        raise ParseError("the text asks for more memory than there is", location=_reached(parser, name)) from error
+    except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError) as error:
         raise ParseError(one_line(str(error)), location=_reached(parser, name)) from error
     except XRelayError as error:
         if error.location is not None:
@@ -54,6 +58,15 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
         raise ParseError(message, location=_reached(parser, name)) from error
 
 
+def _add_notes(failure: ParseError, parser: LocatingParser | None, error: XdslParseError) -> None:
+    """Add the other places that an error is about."""
+    for message, location in parser.notes if parser is not None else ():
+        failure.add_place(message, location)
+    if parser is not None and isinstance(error, MultipleSpansParseError):
+        for span, message in error.refs:
+            failure.add_place(message if message is not None else "the first one", parser.location(span.start))
+
+
 def read_module(ctx: Context, path: Path) -> ModuleOp:
     """The module in a text file, unverified; raises `ParseError` also for a file that cannot be read as text."""
     return parse_module(ctx, read_text(path), str(path))
@@ -62,19 +75,27 @@ def read_module(ctx: Context, path: Path) -> ModuleOp:
 def read_text(path: Path) -> str:
     """The content of a text file; `ParseError` when there is none or it is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ParseError(f"byte {error.start} is not UTF-8 text", location=str(path)) from error
+        return decode_text(path.read_bytes(), str(path))
     except OSError as error:
         raise ParseError(f"cannot read the file: {error.strerror}", location=str(path)) from error
 
 
+def decode_text(content: bytes, name: str) -> str:
+    """The text that UTF-8 bytes denote, with line feeds alone; `ParseError` at the first byte that is none."""
+    try:
+        return content.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        message = f"the byte 0x{content[error.start]:02x} is not UTF-8 text"
+        raise ParseError(message, location=f"{name}:{line}:{column}") from error
+
+
 def one_line(message: str) -> str:
-    """A message with its line breaks and runs of blanks folded into single blanks."""
-    return " ".join(message.split())
+    """A message with runs of blanks and line breaks folded into single blanks, and control characters escaped."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in " ".join(message.split()))
 
 
 def _reached(parser: LocatingParser | None, name: str) -> str:
     """The place that the parser has reached."""
-    line, column = parser.place(parser.pos) if parser is not None else (1, 1)
-    return f"{name}:{line}:{column}"
+    return parser.location(parser.reached) if parser is not None else f"{name}:1:1"

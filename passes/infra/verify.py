@@ -16,6 +16,7 @@ from xrelay.errors import VerificationError, XRelayError
 from xrelay.passes.infra.dominance import dominance_errors
 from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.source import one_line
+from xrelay.passes.infra.symbols import redefined_symbols
 
 
 def verify_module(module: Operation) -> None:
@@ -27,7 +28,9 @@ def verify_module(module: Operation) -> None:
 def verification_errors(module: Operation) -> Iterator[VerificationError]:
     """Everything that is wrong with `module`: ops in program order, then uses that no definition reaches."""
     for op in walk_ops(module):
-        if (message := _op_failure(op)) is not None:
+        redefined = list(redefined_symbols(op))
+        yield from redefined
+        if not redefined and (message := _op_failure(op)) is not None:
             yield VerificationError(message, location=location_of(op))
     yield from dominance_errors(module)
 

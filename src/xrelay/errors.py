@@ -28,6 +28,15 @@ class XRelayError(Exception):
         """The line that tools print: `location: error: message; help: …`."""
         return self._line("error: ")
 
+    def add_place(self, message: str, location: str) -> None:
+        """Add a note about another place, such as that of a first definition."""
+        self.add_note(f"{location}: note: {message}")
+
+    def notes(self) -> list[str]:
+        """The notes, a line each: `location: note: message`, or `note: message` for one without a place."""
+        notes: list[str] = getattr(self, "__notes__", [])
+        return [note if ": note: " in note else f"note: {note}" for note in notes]
+
     def _line(self, severity: str) -> str:
         place = f"{self.location}: " if self.location else ""
         hint = f"; help: {self.help}" if self.help else ""

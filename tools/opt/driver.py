@@ -22,11 +22,12 @@ from xrelay.dialects import with_replaced
 from xrelay.errors import ParseError, PassError, XRelayError
 from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, TimedVerify, Timing
 from xrelay.passes.infra.pipeline import run_pipeline
-from xrelay.passes.infra.source import one_line, parse_module, read_text
+from xrelay.passes.infra.source import decode_text, one_line, parse_module, read_text
 from xrelay.passes.infra.verify import verification_errors
 from xrelay.tools.opt.arguments import add_arguments
 from xrelay.tools.opt.catalogue import print_catalogue
 from xrelay.tools.opt.chunks import Chunk, split_chunks
+from xrelay.tools.opt.excerpts import excerpt
 from xrelay.tools.opt.expectations import find_expectations, mismatches
 from xrelay.tools.opt.pass_flags import own_name, pass_instruments, plan_pipeline
 from xrelay.tools.opt.side_files import bring_weights, keep_weights
@@ -47,6 +48,7 @@ class XRelayOptMain(xDSLOptMain):
         super().__init__("Run passes on programs at any level of xrelay.", args)
         self.timing = Timing()
         self._verify_each = True
+        self._sources: dict[str, str] = {}
 
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
         """Declare the command line."""
@@ -124,12 +126,10 @@ class XRelayOptMain(xDSLOptMain):
         name: str | None = self.args.input_file
         if name is None or name == "-":
             name = "<stdin>"
-            try:
-                text = sys.stdin.buffer.read().decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise ParseError(f"byte {error.start} is not UTF-8 text", location=name) from error
+            text = decode_text(sys.stdin.buffer.read(), name)
         else:
             text = read_text(Path(name))
+        self._sources[name] = text
         return split_chunks(text, name, split=self.args.split_input_file)
 
     def _process(self, chunk: Chunk, passes: Sequence[ModulePass]) -> tuple[str, list[XRelayError]]:
@@ -225,8 +225,8 @@ class XRelayOptMain(xDSLOptMain):
         """Tell the user."""
         if self.args.debug or environment.debug():
             traceback.print_exception(error)
-        sys.stderr.write(error.render() + "\n")
-        sys.stderr.writelines(f"note: {note}\n" for note in getattr(error, "__notes__", ()))
+        for line in (error.render(), *error.notes()):
+            sys.stderr.writelines(text + "\n" for text in (line, *excerpt(line, self._sources)))
 
 
 def _placed(error: _Error, chunk: Chunk) -> _Error:

@@ -30,6 +30,9 @@ def test_ops_carry_their_places() -> None:
     assert places[1:] == ["f.mlir:11:1", "f.mlir:12:3", "f.mlir:13:3", "mine"]
 
 
+ISOLATED = "func.func @f() { %%a = arith.negf %s : f32 func.return }"
+
+
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
@@ -37,9 +40,27 @@ def test_ops_carry_their_places() -> None:
         ("\n  %a = arith.nothing", "f.mlir:2:3", "operation arith.nothing is not registered"),
         ("func.func @f() {\n  func.retur\n}", "f.mlir:2:3", "did you mean 'func.return'"),
         ("%a = arith.constant 1 : i32\n%a = arith.constant 1 : i32", "f.mlir:2:1", "already defined"),
-        ("%a = arith.addi %b, %b : i32", "f.mlir:", "values used but not defined: [%b]"),
+        ("%a = arith.addi %b, %b : i32", "f.mlir:1:17", "the value %b is not defined"),
+        (f"{ISOLATED % '%b'}\n{ISOLATED % '%a'}", "f.mlir:1:34", "the value %b is not defined"),
+        (f"{ISOLATED % '%b'}\n%b = arith.constant 1 : i32", "f.mlir:1:34", "the value %b is not defined"),
+        (f"%b = arith.constant 1 : i32\n{ISOLATED % '%b'}", "f.mlir:2:34", "it is defined outside"),
+        (f"{ISOLATED % '%b'}\nfunc.func @g() {{ %b = arith.constant 1 : i32 func.return }}", "f.mlir:1:34", "%b"),
+        ('"test.op"()\n// note\nfunc.func @f() { func.return }', "f.mlir:1:12", "Expected ':'"),
+        ("cf.br ^bb0 ^bb0:\n^bb0:", "f.mlir:1:", ""),
+        (f"%a = arith.constant {'1' * 10_000} : i32", "f.mlir:1:21", "a number of 10000 digits; at most 1000 are read"),
+        (f"func.func private @f() -> tensor<{2**70}xf32>", "f.mlir:1:34", "does not fit 64 bits"),
+        ("%a = arith.constant 1 : i99999999999", "f.mlir:1:25", "at most 16777215 bits"),
+        ("%a = arith.constant ½ : i32", "f.mlir:1:21", "unexpected character '½'"),
+        ("%a = arith.constant dense<1.0> : tensor<1000000x1000000xf32>", "f.mlir:1:34", "too large for a text"),
+        ("%a = arith.constant dense<70000.0> : tensor<3xf16>", "f.mlir:1:26", "a number too large for its type"),
+        ("%a = arith.constant 70000.0 : f16", "f.mlir:1:21", "a number too large for its type"),
+        ("%a = arith.constant dense<1> : tensor<2xcomplex<f32>>", "f.mlir:1:26", "does not match its type"),
+        ("%a = arith.constant 0x100000000 : f32", "f.mlir:1:21", "a number too large for its type"),
+        ("{-# external_resources: {} #-}", "f.mlir:1:", "only dialect resources are supported"),
+        ('%a = "x', "f.mlir:1:6", "the string is not closed"),
+        (r'%a = "x\q"', "f.mlir:1:6", "the string has an escape other than"),
         ("func.func private @f() -> !relay.nonsense", "f.mlir:1:", ""),
-        ("", "f.mlir:", "Could not parse"),
+        ("", "f.mlir:", "the text holds no operation"),
         ("func.func private @f() -> tensor<-3xf32>", "f.mlir:1:", ""),
         ("\x00", "f.mlir:1:", ""),
         ("func.func private @f() attributes {a = 99999999999999999999 : i8}", "f.mlir:1:", ""),
@@ -69,7 +90,7 @@ def test_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(ParseError, match="No such file"):
         read_module(full_context(), tmp_path / "none.mlir")
     (tmp_path / "latin.mlir").write_bytes(b"// caf\xe9")
-    with pytest.raises(ParseError, match="byte 6 is not UTF-8"):
+    with pytest.raises(ParseError, match=r"latin\.mlir:1:7: .*is not UTF-8"):
         read_module(full_context(), tmp_path / "latin.mlir")
 
 

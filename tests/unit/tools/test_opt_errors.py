@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from xrelay.tools.opt.excerpts import excerpt
 from xrelay.tools.xrelay_opt import main
 
 BROKEN = Path(__file__).parents[2] / "lit" / "tools" / "Inputs" / "broken_passes"
@@ -131,7 +132,9 @@ def test_wrong_passes_are_named(pipeline: str, message: str, net: str, capsys: p
     first, *notes = text.splitlines()
     assert code == 1
     assert message in first
-    assert all(note.startswith("note: while running ") for note in notes)
+    shown = excerpt(first, {net: Path(net).read_text()})
+    assert notes[: len(shown)] == shown
+    assert all(note.startswith("note: while running ") for note in notes[len(shown) :])
 
 
 @pytest.mark.usefixtures("_broken_passes")
@@ -157,8 +160,7 @@ def test_a_package_that_announces_what_it_lacks(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ":1:1: error: Could not parse entire input!"),
-        ("func.func @f() { func.return }\nfunc.func @f() { func.return }", 'error: Redefinition of symbol "f"'),
+        ("", ":1:1: error: the text holds no operation"),
         ("func.func @f() { func.call @g() : () -> () func.return }", "error: '@g' could not be found in symbol table"),
         ("func.func @f(%x: tensor<-1xf32>) { func.return }", "bad.mlir:1:25: error: Expected shape type."),
         ("builtin.module {", "error:"),
@@ -168,9 +170,25 @@ def test_wrong_programs(text: str, message: str, tmp_path: Path, capsys: pytest.
     path = tmp_path / "bad.mlir"
     path.write_text(text)
     code, found = answer(capsys, [str(path)])
-    assert (code, found.count("\n")) == (1, 1), found
+    assert (code, found.count(" error: ")) == (1, 1), found
     assert message in found
     assert found.startswith(str(path))
+
+
+def test_a_symbol_that_is_defined_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text("func.func @f() { func.return }\n  func.func @f() { func.return }\n")
+    code, found = answer(capsys, [str(path)])
+    assert code == 1
+    assert found.split("\n") == [
+        f"{path}:2:3: error: the symbol @f is already defined",
+        "  func.func @f() { func.return }",
+        "  ^",
+        f"{path}:1:1: note: the first definition",
+        "func.func @f() { func.return }",
+        "^",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("flag", ["--dump-stages", "--crash-reproducer", "-o"])

@@ -1,0 +1,54 @@
+"""xDSL's lexer, made safe for any text: it ends in linear time, and reports what is no part of the language."""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
+
+MAX_DIGITS = 1000
+"""The digits of a number. Python itself refuses to read integers of more than 4300."""
+
+
+class LinearLexer(MLIRLexer):
+    """xDSL's lexer with a string pattern that never backtracks: on an unclosed string theirs takes 2^n steps.
+
+    Outside of strings and comments the language is ASCII. xDSL asks Python which characters are letters and digits,
+    and so reads `½` as a number; here such a character is reported. So is a number of more than `MAX_DIGITS` digits.
+    """
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+    def lex(self) -> MLIRToken:
+        """The next token; raises xDSL's `ParseError` for a character or a number that the language does not have."""
+        self._consume_whitespace()
+        start = self.pos
+        char = self.input.at(start)
+        if char is not None and (char > "~" or char < " "):
+            raise ParseError(Span(start, start + 1, self.input), f"unexpected character {char!r}")
+        token = super().lex()
+        if token.span.len > MAX_DIGITS and token.kind in (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT):
+            message = f"a number of {token.span.len} digits; at most {MAX_DIGITS} are read"
+            raise ParseError(Span(start, start + 1, self.input), message)
+        return token
+
+    def _lex_prefixed_ident(self, start_pos: int) -> MLIRToken:
+        """Lex `%x`, `#x`, `!x` or `^x`; the message names the sign, which xDSL's forgets to."""
+        if self._suffix_id.match(self.input.content, self.pos) is None:
+            sign = self.input.at(start_pos)
+            raise ParseError(Span(start_pos, self.pos, self.input), f"expected a name or a number after {sign!r}")
+        return super()._lex_prefixed_ident(start_pos)
+
+    def _lex_string_literal(self, start_pos: int) -> MLIRToken:
+        """Lex a string; the message tells a string that is not closed from one with a wrong escape."""
+        text = self.input.content
+        if self._unescaped_characters_regex.match(text, start_pos) is None:
+            end = min(self.input.get_end_of_line(start_pos), self.input.len)
+            closed = re.compile(r'"(?:[^"\\\n]++|\\.)*+"').match(text, start_pos, end) is not None
+            problem = (
+                r"has an escape other than \n, \t, \\, \" and two hexadecimal digits" if closed else "is not closed"
+            )
+            raise ParseError(Span(start_pos, start_pos + 1, self.input), f"the string {problem}")
+        return super()._lex_string_literal(start_pos)

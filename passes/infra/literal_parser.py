@@ -1,0 +1,106 @@
+"""Reading numbers, shapes and `dense<…>`: what xDSL's parser fails on becomes an error at the literal.
+
+Constants are also read several times as fast: xDSL makes the constraint on the type of each `dense<…>` anew.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyDenseElement,
+    AnyFloat,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    RankedStructure,
+)
+from xdsl.ir import TypeAttribute
+from xdsl.irdl import AttrConstraint, base
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.passes.infra.hex_floats import HexFloatParser
+
+DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]
+"""The types of `dense<…>`."""
+
+MAX_EXTENT = 2**63 - 1
+MAX_WIDTH = 2**24 - 1
+"""The bits of an integer type, as upstream has it."""
+MAX_DENSE_BYTES = 2**28
+"""The size of a constant in the text; a splat too is held in full."""
+
+
+class LiteralParser(HexFloatParser):
+    """Reads literals, and reports those that no type of the language can hold."""
+
+    def parse_dense_int_or_fp_elements_attr(
+        self, type: RankedStructure[AnyDenseElement] | None
+    ) -> DenseIntOrFPElementsAttr:
+        """Parse what follows `dense`; numbers that the element type cannot hold are reported at the literal."""
+        with self._reporting():
+            return super().parse_dense_int_or_fp_elements_attr(type)
+
+    def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
+        """Parse a number and its type; one that the type cannot hold is reported where it stands."""
+        with self._reporting():
+            return super().parse_optional_builtin_int_or_float_attr()
+
+    def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
+        """Parse an extent; one of more than 63 bits is reported."""
+        start = self.pos
+        extent = super().parse_shape_dimension(allow_dynamic)
+        if extent > MAX_EXTENT:
+            self.raise_error(f"the extent {extent} does not fit 64 bits", start, start + 1)
+        return extent
+
+    @contextmanager
+    def _reporting(self) -> Generator[None]:
+        """Raise what Python raises on numbers that do not fit as an error at the place where the literal begins."""
+        start = self.pos
+        try:
+            yield
+        except (ArithmeticError, AssertionError, struct.error) as error:
+            too_large = isinstance(error, ArithmeticError)
+            message = "a number too large for its type" if too_large else "the literal does not match its type"
+        except (VerifyException, ValueError) as error:
+            message = str(error)
+        else:
+            return
+        self.raise_error(message, start, start + 1)
+
+    def _parse_dense_literal_type(self) -> DenseType:
+        """Parse the type of a `dense<…>`, as xDSL does, but with a constraint that is made once."""
+        start = self.pos
+        type = self.expect(self.parse_optional_type, "expected the type of the dense attribute")
+        if not _dense_type().verifies(type):
+            message = f"expected a tensor, vector or memref of integers or floats, found {type}"
+            self.raise_error(message, start, start + 1)
+        if DYNAMIC_INDEX in type.get_shape():
+            self.raise_error(f"a dense attribute has a static shape, found {type}", start, start + 1)
+        element = type.get_element_type()
+        if math.prod(type.get_shape()) * element.compile_time_size > MAX_DENSE_BYTES:
+            self.raise_error(f"a constant of {type} is too large for a text", start, start + 1)
+        return type
+
+    def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
+        """Parse `i32`, `index`, `f32` …; an integer type wider than `MAX_WIDTH` is reported."""
+        start = self.pos
+        type = super()._parse_optional_integer_or_float_type()
+        if isinstance(type, IntegerType) and type.width.data > MAX_WIDTH:
+            self.raise_error(f"an integer type has at most {MAX_WIDTH} bits", start, start + 1)
+        return type
+
+
+@cache
+def _dense_type() -> AttrConstraint[DenseType]:
+    return base(DenseType)
