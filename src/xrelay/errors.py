@@ -101,6 +101,11 @@ class VerificationError(XRelayError):
     """A module breaks a rule of its dialects, or of SSA form."""
 
 
+def with_article(noun: str) -> str:
+    """A noun with the article before it: `an int`, `a list`."""
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     """What to do about a name that is not among `known`: the closest of them, or `otherwise` where none is close."""
     from difflib import get_close_matches

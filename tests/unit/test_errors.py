@@ -9,7 +9,7 @@ import traceback
 import pytest
 
 import xrelay.errors
-from xrelay.errors import ConstraintError, InputError, XRelayError
+from xrelay.errors import ConstraintError, InputError, XRelayError, with_article
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,8 @@ def test_errors_travel_between_processes(kind: type[XRelayError]):
         assert type(other) is kind
         assert str(other) == str(error)
         assert vars(other) == vars(error)
+
+
+@pytest.mark.parametrize("words", ["an int", "a list", "a str", "an Expr", "a dict", "an object", "a Function"])
+def test_nouns_with_their_articles(words: str):
+    assert with_article(words.split()[1]) == words

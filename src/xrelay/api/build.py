@@ -22,7 +22,7 @@ from xrelay.api.model import CompiledModel
 from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.relay.core.types import merge_types
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.errors import InputError, did_you_mean
+from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.relay import Expr, Function, Module
 from xrelay.runtime.artifact import Artifact
@@ -76,7 +76,7 @@ def _module(source: object) -> ModuleOp:
     if isinstance(source, ModuleOp):
         return source.clone()
     raise InputError(
-        f"a {type(source).__name__} is no program", help="give a relay.Function, an expression or a module"
+        f"{with_article(type(source).__name__)} is no program", help="give a relay.Function, an expression or a module"
     )
 
 
@@ -84,7 +84,7 @@ def _arrays(params: object) -> dict[str, NDArray[Any]]:
     if params is None:
         return {}
     if not isinstance(params, Mapping):
-        raise InputError(f"params is a {type(params).__name__}", help="give a dictionary of arrays by name")
+        raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
     return {str(name): _array(str(name), value) for name, value in cast("Mapping[object, object]", params).items()}
 
 
@@ -97,7 +97,7 @@ def _array(name: str, value: object) -> NDArray[Any]:
             break
     array = np.array(value)
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
-        raise InputError(f"parameter {name!r} is a {type(value).__name__}, no array of numbers")
+        raise InputError(f"parameter {name!r} is {with_article(type(value).__name__)}, no array of numbers")
     return array
 
 

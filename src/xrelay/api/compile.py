@@ -15,7 +15,7 @@ from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
 from xrelay.api.sources import Shapes, Source, load_source, write_text
 from xrelay.api.stages import Progress, StageRunner
-from xrelay.errors import ArtifactError, InputError
+from xrelay.errors import ArtifactError, InputError, with_article
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL, compile_stages
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.artifact import Artifact
@@ -79,7 +79,9 @@ def _chosen_target(target: object, threads: object) -> Target:
     elif target is None or isinstance(target, Target):
         chosen = target if target is not None else Target.host()
     else:
-        raise InputError(f"target is {target!r}, no target", help="give a Target, or text such as 'cpu'")
+        raise InputError(
+            f"{with_article(type(target).__name__)} is no target", help="give a Target, or text such as 'cpu'"
+        )
     if threads is None:
         return chosen
     return replace(chosen, threads=check_num_threads(threads))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.errors import InputError
+from xrelay.errors import InputError, with_article
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module
 from xrelay.passes.infra.verify import verify_module
@@ -38,7 +38,8 @@ def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
         if not isinstance(source, str | PathLike) and not hasattr(source, "graph"):
             kind = type(source).__name__
             raise InputError(
-                f"a {kind} is no model", help="give a path, an ONNX model or a module; relay.Module.from_expr makes one"
+                f"{with_article(kind)} is no model",
+                help="give a path, an ONNX model or a module; relay.Module.from_expr makes one",
             )
         from xrelay.frontend.onnx import import_onnx
 

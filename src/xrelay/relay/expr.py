@@ -26,7 +26,7 @@ from xrelay.dialects.relay.ops.tensor_unary import AbsOp, NegativeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import InputError
+from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, is_dim_name, symbol
 
 _UNTYPED = "give its variables types, or infer those of a module: transform.InferType()(module)"
@@ -246,7 +246,8 @@ def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "cons
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{value!r} is no constant: {error}") from error
     if array.dtype.hasobject or array.dtype.kind in "USMm":
-        raise InputError(f"a {type(value).__name__} is neither an expression nor a number or array of them: {value!r}")
+        kind = with_article(type(value).__name__)
+        raise InputError(f"{kind} is neither an expression nor a number or array of them: {value!r}")
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
         array = _narrowed(array)
     return Expr(ConstantOp.of(array, name).result)

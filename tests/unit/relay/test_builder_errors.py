@@ -91,7 +91,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "parameter is no variable": (lambda: relay.Function([relay.exp(data())], data()), "parameter #0 is no variable"),  # pyright: ignore
     "parameter twice": (lambda: relay.Function([X, X], X), "variable 'x' is given twice"),
     "parameters are no list": (lambda: relay.Function(X, X), "the parameters are x"),  # pyright: ignore
-    "target": (lambda: xrelay.compile(MODULE, target=5), "int is no target"),  # pyright: ignore
+    "target": (lambda: xrelay.compile(MODULE, target=5), "^an int is no target"),  # pyright: ignore
     "threads": (lambda: xrelay.compile(MODULE, threads="2"), "threads is '2'; help: give a whole number"),  # pyright: ignore
     "level": (lambda: xrelay.compile(MODULE, opt_level=2.5), r"opt_level is 2\.5, not an integer"),  # pyright: ignore
     "params": (lambda: xrelay.build(MODULE, params=[1]), "params is a list"),  # pyright: ignore
