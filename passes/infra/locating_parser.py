@@ -10,8 +10,8 @@ from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.ir import AttributeInvT, Operation, Region, SSAValue
-from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
+from xdsl.ir import AttributeInvT, Block, Operation, Region, SSAValue
+from xdsl.parser import AttrParser, ForwardDeclaredValue, Parser, ParserState, UnresolvedOperand
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
@@ -116,10 +116,27 @@ class LocatingParser(LiteralParser):
         isolated = self._isolated
         op = super().parse_operation()
         self._isolated = isolated
+        if op.regions:
+            self._check_operands(op, start)
         if op.location is UNKNOWN_LOC:
             line, column = self.place(start)
             op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
         return op
+
+    def _check_operands(self, op: Operation, start: int) -> None:
+        """Raise the error of an operand that a region of the op defines; xDSL leaves its placeholder in the op."""
+        if not any(isinstance(operand, ForwardDeclaredValue) for operand in op.operands):
+            return
+        undefined = {value for values in self.forward_ssa_references.values() for value in values.values()}
+        if any(isinstance(operand, ForwardDeclaredValue) and operand not in undefined for operand in op.operands):
+            self.raise_error(f"{op.name} uses a value that is defined in its own region", start)
+
+    def _parse_block(self) -> Block:
+        """Parse a block and note its place, also that of one which was referred to before."""
+        label = self._current_token.span
+        block = super()._parse_block()
+        self.blocks[label.text[1:]] = (block, label)
+        return block
 
     def parse_optional_region(self, arguments: Iterable[Parser.Argument] | None = None) -> Region | None:
         """Parse a region, if there is one; that of an isolated op is a scope."""

@@ -46,7 +46,19 @@ ISOLATED = "func.func @f() { %%a = arith.negf %s : f32 func.return }"
         (f"%b = arith.constant 1 : i32\n{ISOLATED % '%b'}", "f.mlir:2:34", "it is defined outside"),
         (f"{ISOLATED % '%b'}\nfunc.func @g() {{ %b = arith.constant 1 : i32 func.return }}", "f.mlir:1:34", "%b"),
         ('"test.op"()\n// note\nfunc.func @f() { func.return }', "f.mlir:1:12", "Expected ':'"),
-        ("cf.br ^bb0 ^bb0:\n^bb0:", "f.mlir:1:", ""),
+        (
+            "func.func @f() {\n  cf.br ^a\n^a:\n  cf.br ^a\n^a:\n  func.return }",
+            "f.mlir:5:1",
+            "re-declaration of block 'a'",
+        ),
+        ('"test.op"(%a) ({ %a = "test.op"() : () -> i32 }) : (i32) -> ()', "f.mlir:1:1", ""),
+        (
+            "func.func @f(%x: memref<4xf32>) {\n"
+            '  loop.for "i" %i to 4 { loop.block "b" (%v : spatial 4 = %j) reads(%x) writes(%x) {\n'
+            '    loop.for "j" %j to 4 { } } }\n  func.return }',
+            "f.mlir:2:26",
+            "loop.block uses a value that is defined in its own region",
+        ),
         (f"%a = arith.constant {'1' * 10_000} : i32", "f.mlir:1:21", "a number of 10000 digits; at most 1000 are read"),
         (f"func.func private @f() -> tensor<{2**70}xf32>", "f.mlir:1:34", "does not fit 64 bits"),
         ("%a = arith.constant 1 : i99999999999", "f.mlir:1:25", "at most 16777215 bits"),

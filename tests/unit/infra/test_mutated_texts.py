@@ -1,0 +1,28 @@
+"""Reading, verifying and printing of mutated texts; `tests/fuzz/mlir_texts.py` tries more of them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from fuzz.mlir_texts import Finding, check_text, corpus, mutate
+
+SEEDS = 40
+BATCHES = 8
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_mutated_texts_are_read_or_refused(batch: int) -> None:
+    texts = corpus()
+    for seed in range(batch * SEEDS, (batch + 1) * SEEDS):
+        rng = random.Random(seed)
+        try:
+            check_text(mutate(rng, rng.choice(texts)))
+        except Finding as finding:
+            raise AssertionError(f"seed {seed}: {finding}") from finding
+
+
+def test_the_checker_reports_what_it_is_made_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.mlir_texts.parse_module", lambda *_: 1 / 0)
+    with pytest.raises(Finding, match="read raises ZeroDivisionError"):
+        check_text("func.func @f() { func.return }")
