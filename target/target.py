@@ -11,6 +11,7 @@ from xrelay.target.cpus import CPUS, Cpu
 from xrelay.target.device import CPU, device_kind
 from xrelay.target.features import parse_features
 from xrelay.target.host import KIB, HostFacts, host_facts
+from xrelay.target.scope import TargetScope
 
 
 class Facts(TypedDict, total=False):
@@ -29,7 +30,7 @@ class Facts(TypedDict, total=False):
 
 
 @dataclass(frozen=True, init=False)
-class Target:
+class Target(TargetScope):
     """The CPU that code is made for: `Target("cpu")` is this machine, as is `Target("llvm")`.
 
     `mcpu` and `features` are LLVM's names; `vector_bits` is the width of a vector register, `vector_registers` how many

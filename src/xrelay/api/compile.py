@@ -44,8 +44,8 @@ def compile(
     """Compile a model for the CPU.
 
     `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory, or a module whose `@main` is at the relay level;
-    a module is not changed. `target` is a `Target` or text such as `cpu -mcpu=znver4`, this machine by default; what
-    is compiled for a machine of another kind can be saved and exported, not run.
+    a module is not changed. `target` is a `Target` or text such as `cpu -mcpu=znver4`; by default the one of `with
+    target:` around the call, else this machine. What is compiled for another kind can be saved and exported, not run.
     `opt_level` is 0 to 3; left out, it is that of an entered `PassContext`, else 3. Such a context also says which
     graph passes run and with which config, and its instruments see every pass. `threads` is how many a call may use,
     `shapes` fixes open input shapes by name. `dump_stages` is a folder for the program after each stage. With `cache`,
@@ -77,7 +77,8 @@ def _chosen_target(target: object, threads: object) -> Target:
     if isinstance(target, str):
         chosen = Target.parse(target)
     elif target is None or isinstance(target, Target):
-        chosen = target if target is not None else Target.host()
+        entered = Target.current()
+        chosen = target if target is not None else entered if entered is not None else Target.host()
     else:
         raise InputError(
             f"{with_article(type(target).__name__)} is no target", help="give a Target, or text such as 'cpu'"

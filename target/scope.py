@@ -1,0 +1,28 @@
+"""Targets as contexts: inside `with target:` it is what is compiled for where nothing else is said."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Self
+
+_ENTERED: ContextVar[tuple[TargetScope, ...]] = ContextVar("entered targets", default=())
+
+
+class TargetScope:
+    """What targets inherit: entering and leaving, per thread and asyncio task; scopes nest."""
+
+    @classmethod
+    def current(cls) -> Self | None:
+        """The target of the innermost scope that this thread has entered; None outside of all."""
+        entered = [scope for scope in _ENTERED.get() if isinstance(scope, cls)]
+        return entered[-1] if entered else None
+
+    def __enter__(self) -> Self:
+        _ENTERED.set((*_ENTERED.get(), self))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _ENTERED.set(_ENTERED.get()[:-1])
