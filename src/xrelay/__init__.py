@@ -18,7 +18,9 @@ from xrelay.version import __version__
 if TYPE_CHECKING:
     from xrelay import errors as errors
     from xrelay import instrument as instrument
+    from xrelay import nd as nd
     from xrelay import relay as relay
+    from xrelay import target as target
     from xrelay import transform as transform
     from xrelay.api.build import build as build
     from xrelay.api.comparison import Comparison as Comparison
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from xrelay.api.model import CompiledModel as CompiledModel
     from xrelay.api.model import load as load
     from xrelay.api.same import same as same
+    from xrelay.nd import cpu as cpu
+    from xrelay.relay.module import IRModule as IRModule
     from xrelay.target.target import Target as Target
     from xrelay.transform import PassContext as PassContext
 
@@ -34,15 +38,19 @@ _PUBLIC: dict[str, str] = {
     "Comparison": "xrelay.api.comparison",
     "CompiledModel": "xrelay.api.model",
     "GraphModule": "xrelay.api.graph_module",
+    "IRModule": "xrelay.relay.module",
     "PassContext": "xrelay.transform",
     "Target": "xrelay.target.target",
     "build": "xrelay.api.build",
     "compile": "xrelay.api.compile",
+    "cpu": "xrelay.nd",
     "errors": "xrelay",
     "instrument": "xrelay",
     "load": "xrelay.api.model",
+    "nd": "xrelay",
     "relay": "xrelay",
     "same": "xrelay.api.same",
+    "target": "xrelay",
     "transform": "xrelay",
 }
 """Public name → module; of `xrelay` itself the names are modules."""
@@ -51,16 +59,20 @@ __all__ = [
     "Comparison",
     "CompiledModel",
     "GraphModule",
+    "IRModule",
     "PassContext",
     "Target",
     "__version__",
     "build",
     "compile",
+    "cpu",
     "errors",
     "instrument",
     "load",
+    "nd",
     "relay",
     "same",
+    "target",
     "transform",
 ]
 

@@ -29,6 +29,7 @@ from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass
 from xrelay.passes.infra.config import register_config
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay_api.decorators import function_pass, kernel_pass, module_pass
 from xrelay.passes.relay_api.named_passes import (
@@ -42,8 +43,8 @@ from xrelay.passes.relay_api.named_passes import (
 from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
 from xrelay.passes.relay_api.sequential import Sequential
-from xrelay.relay.analysis import captured, post_order
 from xrelay.relay.expr import Expr
+from xrelay.relay.graph import captured, post_order
 
 __all__ = [
     "FunctionPass",

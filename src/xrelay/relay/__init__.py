@@ -4,45 +4,104 @@
     weight = relay.var("weight")
     y = relay.nn.relu(relay.nn.conv2d(data, weight, channels=32, kernel_size=(3, 3)))
     func = relay.Function(relay.analysis.free_vars(y), y)
-    module = relay.Module.from_expr(func)
+    module = relay.IRModule.from_expr(func)
 
 Every registered operator is a function here under Relay's name (`relay.add`, `relay.nn.conv2d`); operands may be
-expressions, values of xDSL, numbers and arrays.
+expressions, values of xDSL, numbers and arrays. `relay.transform`, `relay.build` and `relay.op` are imported when they
+are first used.
 """
 
 from __future__ import annotations
 
+import typing
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.relay import analysis
-from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, nn, op_function
-from xrelay.relay.expr import Any, Expr, ExprLike, Tuple, Var, const, var
-from xrelay.relay.expr import tensor as TensorType  # noqa: N812 (Relay's name)
-from xrelay.relay.function import Function, If, Module, invoke, let
+from xrelay.relay.attrs import Attrs, Op
+from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, image, nn, op_function
+from xrelay.relay.expr import Expr, ExprLike, Var, const, var
+from xrelay.relay.function import Function, invoke
+from xrelay.relay.module import IRModule, Module
+from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, let
+from xrelay.relay.scope_builder import ScopeBuilder
+from xrelay.relay.types import Any, FuncType, TupleType, TypeVar
+from xrelay.relay.types import tensor as TensorType  # noqa: N812 (Relay's name)
+from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
+
+if TYPE_CHECKING:
+    from xrelay import transform as transform
+    from xrelay.api import build as build_module
+    from xrelay.api.build import build as build
+    from xrelay.relay import op as op
+    from xrelay.relay import visitor as expr_functor
 
 __all__ = [
     "Any",
+    "Attrs",
+    "Call",
+    "Constant",
     "Expr",
+    "ExprFunctor",
     "ExprLike",
+    "ExprMutator",
+    "ExprVisitor",
+    "FuncType",
     "Function",
+    "GlobalVar",
+    "IRModule",
     "If",
+    "Let",
     "Module",
+    "Op",
+    "ScopeBuilder",
     "TensorType",
     "Tuple",
+    "TupleGetItem",
+    "TupleType",
+    "TypeVar",
     "Var",
     "analysis",
     "annotation",
+    "astext",
+    "build",
+    "build_module",
     "const",
+    "expr_functor",
     "get_relay_op",
+    "image",
     "invoke",
     "let",
     "nn",
+    "op",
     "op_function",
+    "transform",
     "var",
 ]
 
+_LATE = {
+    "build": ("xrelay.api.build", "build"),
+    "build_module": ("xrelay.api.build", ""),
+    "expr_functor": ("xrelay.relay.visitor", ""),
+    "op": ("xrelay.relay.op", ""),
+    "transform": ("xrelay.transform", ""),
+}
+"""Names that stand above the builder: module, and the name in it."""
+
+
+def astext(expr: Expr | IRModule, show_meta_data: bool = True) -> str:
+    """The program of an expression, a function or a module, as text."""
+    return expr.astext(show_meta_data)
+
 
 def __getattr__(name: str) -> OpFunction:
-    """The operator called `name`, as a function."""
+    """A name that is imported on first use, or the operator called so, as a function."""
+    if name in _LATE:
+        # The type checker knows these from their imports above.
+        module, member = _LATE[name]
+        found: typing.Any = import_module(module)
+        return getattr(found, member) if member else found
     if name.startswith("__"):
         raise AttributeError(name)
     try:

@@ -1,58 +1,72 @@
-"""Questions about expressions."""
+"""Questions about expressions: their variables, their order, and whether they are well formed."""
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from collections.abc import Callable
 
-from xrelay.relay.expr import Expr, Var, var_of
+from xrelay.relay.expr import Expr, Var, view
+from xrelay.relay.function import Function
+from xrelay.relay.graph import captured, free_variables, post_order
+from xrelay.relay.nodes import Let, parts
 
-
-def post_order(*roots: SSAValue) -> list[Operation]:
-    """The ops in no block that `roots` need, operands before users, each once; iterative.
-
-    Ops that stand in a block already (of xDSL's implicit builder, say) are not entered.
-    """
-    order: list[Operation] = []
-    done: set[Operation] = set()
-    stack: list[tuple[SSAValue, bool]] = [(root, False) for root in reversed(roots)]
-    while stack:
-        value, ready = stack.pop()
-        if not isinstance(value, OpResult) or value.op in done or value.op.parent is not None:
-            continue
-        if ready:
-            done.add(value.op)
-            order.append(value.op)
-            continue
-        stack.append((value, True))
-        stack.extend((needed, False) for needed in reversed(captured(value.op)))
-    return order
-
-
-def captured(op: Operation) -> list[SSAValue]:
-    """The values from outside that `op` uses: its operands, and what its regions capture."""
-    if not op.regions:
-        return list(op.operands)
-    inside = set(op.walk())
-    values = [value for inner in inside for value in inner.operands]
-    return [*op.operands, *(value for value in values if _is_outside(value, inside))]
-
-
-def _is_outside(value: SSAValue, inside: set[Operation]) -> bool:
-    owner = value.owner
-    if isinstance(owner, Operation):
-        return owner not in inside
-    return owner.parent_op() not in inside
+__all__ = ["all_vars", "bound_vars", "captured", "free_vars", "post_order", "post_order_visit", "well_formed"]
 
 
 def free_vars(expr: Expr) -> list[Var]:
-    """The variables that `expr` uses, in the order a depth-first walk meets them."""
+    """The variables that `expr` uses and does not bind, in the order a depth-first walk meets them."""
+    bound = set(expr.params) if isinstance(expr, Function) else set[Var]()
+    root = expr.body if isinstance(expr, Function) else expr
+    found = [view(value) for value in free_variables(root.ssa_value)]
+    return [var for var in found if isinstance(var, Var) and var not in bound]
+
+
+def all_vars(expr: Expr) -> list[Var]:
+    """The variables that occur in `expr`, bound ones too, each once."""
     found: dict[Var, None] = {}
-    itself = var_of(expr.value)
-    if itself is not None:
-        found[itself] = None
-    for op in post_order(expr.value):
-        for value in captured(op):
-            variable = var_of(value)
-            if variable is not None:
-                found[variable] = None
+    post_order_visit(expr, lambda node: found.setdefault(node) if isinstance(node, Var) else None)
     return list(found)
+
+
+def bound_vars(expr: Expr) -> list[Var]:
+    """The variables that `expr` binds: by lets, and as parameters of functions."""
+    found: dict[Var, None] = {}
+
+    def note(node: Expr) -> None:
+        if isinstance(node, Let):
+            found[node.var] = None
+        elif isinstance(node, Function):
+            found.update(dict.fromkeys(node.params))
+
+    post_order_visit(expr, note)
+    return list(found)
+
+
+def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
+    """Call `fvisit` for every expression that `expr` consists of, parts before the whole, each once; iterative."""
+    done: set[Expr] = set()
+    stack: list[tuple[Expr, bool]] = [(expr, False)]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if ready:
+            done.add(node)
+            fvisit(node)
+        else:
+            stack.append((node, True))
+            stack.extend((part, False) for part in reversed(parts(node)))
+
+
+def well_formed(expr: Expr) -> bool:
+    """Whether every variable is bound once at most, and a function uses none that it does not bind."""
+    binders: list[Var] = []
+
+    def note(node: Expr) -> None:
+        if isinstance(node, Let):
+            binders.append(node.var)
+        elif isinstance(node, Function):
+            binders.extend(node.params)
+
+    post_order_visit(expr, note)
+    closed = not isinstance(expr, Function) or not free_vars(expr)
+    return closed and len(binders) == len(set(binders))

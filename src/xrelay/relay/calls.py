@@ -58,6 +58,9 @@ nn = Namespace("nn")
 annotation = Namespace("annotation")
 """Relay's `annotation` operators."""
 
+image = Namespace("image")
+"""Relay's `image` operators: those that other packages register."""
+
 
 def pad(
     data: ExprLike, pad_width: Sequence[Sequence[int]], pad_value: ExprLike = 0.0, pad_mode: str = "constant"

@@ -2,24 +2,25 @@
 
 An expression stands for a value of an op that is in no block yet; `relay.Function` collects what its body needs and
 copies it into a function, so expressions can be shared and used again. Inside xDSL's `ImplicitBuilder` the same calls
-put their ops into the builder's block at once.
+put their ops into the builder's block at once. The classes by kind of expression are in `nodes.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import index as integer
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from xdsl.dialects.builtin import TensorType, TupleType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.relay.core.types import IncompleteType, is_complete, shape_of
 from xrelay.dialects.relay.ops.tensor_compare import GreaterEqualOp, GreaterOp, LessEqualOp, LessOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_unary import AbsOp, NegativeOp
@@ -27,32 +28,41 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, with_article
-from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, is_dim_name, symbol
+from xrelay.index_algebra.dims import Shape
+from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, variable_name
+from xrelay.relay.types import Extent, tensor
 
 _UNTYPED = "give its variables types, or infer those of a module: transform.InferType()(module)"
-
-Extent: TypeAlias = "Dim | str | None"
-"""A dimension as users write it: a number, an expression, a name, `relay.Any()`, or `None`, which means the same."""
 
 ExprLike: TypeAlias = "Expr | SSAValue | Operation | ArrayLike | Sequence[ExprLike]"
 """What stands for an expression: also values of xDSL, numbers and arrays (constants), sequences (tuples)."""
 
+ExprT = TypeVar("ExprT", bound="Expr")
+
 
 class Expr:
-    """An expression: `value` is the SSA value it stands for."""
-
-    value: SSAValue
+    """An expression: `ssa_value` is the SSA value it stands for. Expressions of one value are equal."""
 
     # Without it numpy would take an expression for a number and apply `array * expression` element by element.
     __array_ufunc__ = None
 
     def __init__(self, value: SSAValue):
-        self.value = value
+        self._ssa_value = value
+
+    @property
+    def ssa_value(self) -> SSAValue:
+        """The SSA value."""
+        return self._ssa_value
+
+    @property
+    def value(self) -> Any:
+        """As `ssa_value`; of a let, as in Relay, the expression that it binds."""
+        return self.ssa_value
 
     @property
     def type(self) -> Attribute:
         """The type known so far; `!relay.incomplete` where inference has to find it."""
-        return self.value.type
+        return self.ssa_value.type
 
     @property
     def shape(self) -> Shape:
@@ -67,6 +77,27 @@ class Expr:
         if not isinstance(self.type, TensorType):
             raise InputError(f"the expression has type {self.type}, not that of a tensor", help=_UNTYPED)
         return numpy_dtype(self.type.element_type)
+
+    @property
+    def checked_type(self) -> Attribute:
+        """The type, known completely; `InputError` where inference has yet to find it."""
+        if not is_complete(self.type):
+            raise InputError(f"the expression has type {self.type}, which inference has not completed", help=_UNTYPED)
+        return self.type
+
+    def same_as(self, other: object) -> bool:
+        """Whether both stand for the same value."""
+        return self == other
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expr) and self._key() is other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> object:
+        """What makes two handles the same expression."""
+        return self.ssa_value
 
     # --- operators -------------------------------------------------------------------------------------------------
 
@@ -142,77 +173,91 @@ class Expr:
         """An expression is something: `if not weight:` asks whether it is None."""
         return True
 
-    def __str__(self) -> str:
-        return f"{self.value.name_hint or 'expression'} : {self.type}"
+    @classmethod
+    def of_value(cls, value: SSAValue) -> Expr:
+        """The expression of this class that `value` is."""
+        node = cls.__new__(cls)
+        Expr.__init__(node, value)
+        return node
 
-    __repr__ = __str__
+    # --- text ------------------------------------------------------------------------------------------------------
+
+    def astext(self, show_meta_data: bool = True) -> str:
+        """The program that computes the expression from its free variables, as text."""
+        return str(func_of("main", free_variables(self.ssa_value), [self.ssa_value]))
+
+    def __str__(self) -> str:
+        return self.astext() if isinstance(self.ssa_value, OpResult) else repr(self)
+
+    def __repr__(self) -> str:
+        return f"{self.ssa_value.name_hint or 'expression'} : {self.type}"
+
+
+class Var(Expr):
+    """A variable: a parameter of the functions whose bodies use it, or what a let binds."""
+
+    def __init__(self, name: str, type: Attribute | None = None):
+        super().__init__(VarBlock(name, IncompleteType() if type is None else type).args[0])
+
+    @property
+    def name(self) -> str:
+        """The name it was given."""
+        return cast(VarBlock, self.ssa_value.owner).name
+
+    @property
+    def name_hint(self) -> str:
+        """As `name`."""
+        return self.name
+
+    @property
+    def type_annotation(self) -> Attribute | None:
+        """The type it was given; None where it is to be inferred."""
+        return None if isinstance(self.type, IncompleteType) else self.type
+
+
+_VIEWS: dict[type[Operation], Callable[[SSAValue], Expr]] = {}
+
+
+def views(*kinds: type[Operation]) -> Callable[[type[ExprT]], type[ExprT]]:
+    """Class decorator: results of ops of these classes are expressions of this class."""
+
+    def register(node: type[ExprT]) -> type[ExprT]:
+        for kind in kinds:
+            _VIEWS[kind] = node.of_value
+        return node
+
+    return register
+
+
+def view(value: SSAValue) -> Expr:
+    """`value` as the expression it is: a variable, a call, a constant, a tuple and so on."""
+    if variable_name(value) is not None:
+        return Var.of_value(value)
+    if not isinstance(value, OpResult):
+        return Expr(value)
+    make = next((_VIEWS[kind] for kind in type(value.op).__mro__ if kind in _VIEWS), Expr)
+    return make(value)
+
+
+def func_of(name: str, parameters: Sequence[SSAValue], results: Sequence[SSAValue]) -> FuncOp:
+    """A `func.func` with arguments for variables that computes `results`, of copies."""
+    block = block_for(parameters)
+    copies = copy_into(block, results, dict(zip(parameters, block.args, strict=True)))
+    block.add_op(detached(ReturnOp(*copies)))
+    type = FunctionType.from_lists(list(block.arg_types), [copy.type for copy in copies])
+    return FuncOp(name, type, Region(block))
+
+
+def block_for(parameters: Sequence[SSAValue]) -> Block:
+    """A block with an argument for every parameter."""
+    block = Block(arg_types=[parameter.type for parameter in parameters])
+    for parameter, argument in zip(parameters, block.args, strict=True):
+        argument.name_hint = parameter.name_hint
+    return block
 
 
 def _is_text(name: object) -> bool:
     return isinstance(name, str) and bool(name)
-
-
-class _VarBlock(Block):
-    """The block of one argument in which a variable lives until a function binds it."""
-
-    var: Var
-
-
-class Var(Expr):
-    """A variable: a parameter of the functions whose bodies use it."""
-
-    name: str
-
-    def __init__(self, name: str, type: Attribute):
-        block = _VarBlock(arg_types=[type])
-        block.var = self
-        self.name = name
-        super().__init__(block.args[0])
-        set_name(self.value, name)
-
-
-def set_name(value: SSAValue, name: str) -> None:
-    """Give a value `name` as its name in the text, where it is one that the text can show."""
-    if SSAValue.is_valid_name(name):
-        value.name_hint = name
-
-
-def var_of(value: SSAValue) -> Var | None:
-    """The variable that `value` stands for."""
-    owner = value.owner
-    return owner.var if isinstance(owner, _VarBlock) else None
-
-
-def Any() -> Dim:  # noqa: N802 (Relay's name)
-    """The unknown extent, Relay's Any."""
-    return ANY
-
-
-def tensor(shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
-    """The type of tensors of `shape`; a name in it is a named dimension."""
-    try:
-        extents = [] if isinstance(shape, str) else list(shape)
-    except TypeError:
-        extents = None
-    if extents is None or isinstance(shape, str):
-        raise InputError(f"the shape is {shape!r}", help="it is a sequence of extents, such as (1, 3)")
-    return tensor_type([_dim(extent) for extent in extents], element_type(dtype))
-
-
-def _dim(extent: Extent) -> Dim:
-    if extent is None or isinstance(extent, DimExpr):
-        return ANY if extent is None else extent
-    if isinstance(extent, str):
-        if not is_dim_name(extent):
-            raise InputError(f"a dimension cannot be called {extent!r}", help="write a name such as n or batch_size")
-        return symbol(extent)
-    try:
-        number = integer(extent)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise InputError(f"{extent!r} is no extent", help="it is a number from 0, a name, or relay.Any()")
-    return number
 
 
 def var(
@@ -250,7 +295,7 @@ def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "cons
         raise InputError(f"{kind} is neither an expression nor a number or array of them: {value!r}")
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
         array = _narrowed(array)
-    return Expr(ConstantOp.of(array, name).result)
+    return view(ConstantOp.of(array, name).result)
 
 
 def _narrowed(array: Array) -> Array:
@@ -267,27 +312,27 @@ def _narrowed(array: Array) -> Array:
 def as_value(item: ExprLike, like: Attribute | None = None) -> SSAValue:
     """The SSA value of what stands for an expression; numbers become constants of the element type of `like`."""
     if isinstance(item, Expr):
-        return item.value
+        return item.ssa_value
     if isinstance(item, (SSAValue, Operation)):
         return SSAValue.get(item)
     if isinstance(item, (list, tuple)):
         parts = cast("Sequence[ExprLike]", item)
         if any(isinstance(part, (Expr, SSAValue, Operation)) for part in parts):
-            return Tuple(parts).value
+            return tuple_of(parts).ssa_value
     is_number = isinstance(item, (int, float))
     dtype = numpy_dtype(like.element_type) if is_number and isinstance(like, TensorType) else None
     if dtype is not None and dtype.kind in "iub" and isinstance(item, float):
         raise InputError(f"the number {item!r} is not of dtype {dtype}, as the tensor is", help="cast the tensor first")
-    return const(cast(ArrayLike, item), dtype).value
+    return const(cast(ArrayLike, item), dtype).ssa_value
 
 
-def Tuple(fields: Sequence[ExprLike]) -> Expr:  # noqa: N802 (Relay's name)
+def tuple_of(fields: Sequence[ExprLike]) -> Expr:
     """The tuple of `fields`."""
-    return Expr(TupleOp.call(*(as_value(item) for item in fields)).result)
+    return view(TupleOp.call(*(as_value(item) for item in fields)).result)
 
 
 def call(op: type[RelayOp], *operands: ExprLike, **attributes: AttributeValue) -> Expr:
     """The operator on `operands`: the expression for its result. Raises `ConstraintError` where a rule is broken."""
     tensors = (item for item in operands if isinstance(item, (Expr, SSAValue, Operation)))
     like = next((as_value(item).type for item in tensors), None)
-    return Expr(op.call(*(as_value(item, like) for item in operands), **attributes).results[0])
+    return view(op.call(*(as_value(item, like) for item in operands), **attributes).results[0])

@@ -1,98 +1,220 @@
-"""`relay.Function`, `relay.Module` and the scopes: from expressions to IR."""
+"""`relay.Function`: parameters and a body, as a function of a module or as a value (a closure)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
+from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import VALUE_NAME
-from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.relay.core.types import IncompleteType, is_complete
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
-from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InputError
-from xrelay.relay.analysis import free_vars, post_order
-from xrelay.relay.expr import Expr, ExprLike, Var, as_value, set_name
-
-OperationT = TypeVar("OperationT", bound=Operation)
+from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, tuple_of, view, views
+from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, lifted, variable_name
 
 
-class Function:
+@views(FnOp)
+class Function(Expr):
     """A function of `params` with `body`; `str` shows it as text, types that are not known yet as `!relay.incomplete`.
 
     A body that is a `relay.Tuple` gives a function of several results. As a closure it may use variables of the
-    function around it. Raises `InputError` for parameters that are no variables, or one that is given twice.
+    function around it. `ret_type` says what it gives where inference is not to find it. `attrs` are attributes of the
+    function of a module. Raises `InputError` for parameters that are no variables, or one that is given twice, and for
+    type parameters.
     """
 
     params: list[Var]
     body: Expr
+    ret_type: Attribute | None
+    attrs: dict[str, Attribute]
 
-    def __init__(self, params: Sequence[Var], body: ExprLike):
-        self.params, self.body = _checked(params), Expr(as_value(body))
+    def __init__(
+        self,
+        params: Sequence[Var],
+        body: ExprLike,
+        ret_type: Attribute | None = None,
+        type_params: Sequence[object] = (),
+        attrs: Mapping[str, Attribute] | None = None,
+    ):
+        if type_params:
+            raise InputError("functions here have no type parameters", help="leave types out to have them inferred")
+        self.params, self.body, self.ret_type = _checked(params), view(as_value(body)), ret_type
+        self.attrs = {} if attrs is None else dict(attrs)
+        self.itself: Var | None = None
+        """The variable by which the body means the function, where a closure calls itself."""
+        self._origin: SSAValue | None = None
+        self._closure: SSAValue | None = None
+        self._outputs: list[str] | None = None
+
+    # --- from IR ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def of_value(cls, value: SSAValue) -> Expr:
+        """The function that a closure's value is."""
+        op = cast(FnOp, cast(OpResult, value).op)
+        variables, results = _lifted(op.body.block)
+        function = cls(variables[1:] if op.is_recursive else variables, view(results[0]))
+        function.itself = variables[0] if op.is_recursive else None
+        function._origin = function._closure = value
+        return function
+
+    @classmethod
+    def of_fused(cls, op: FusedOp) -> Function:
+        """The function that a fused group applies; its attributes are those of the group."""
+        variables, results = _lifted(op.body.block)
+        function = cls(variables, view(results[0]), attrs=op.properties)
+        function._origin = op.result
+        return function
+
+    @classmethod
+    def of_func(cls, func: FuncOp) -> Function:
+        """The function that a `func.func` with a body is; it shares nothing with it."""
+        if func.is_declaration:
+            raise InputError(f"@{func.sym_name.data} has no body", help="only functions with a body have expressions")
+        attributes = func.arg_attrs.data if func.arg_attrs is not None else ()
+        variables, results = _lifted(func.body.block, [_given_name(attribute) for attribute in attributes])
+        if not results:
+            raise InputError(f"@{func.sym_name.data} gives nothing", help="only functions on tensors have expressions")
+        body = view(results[0]) if len(results) == 1 else tuple_of(results)
+        function = cls(variables, body)
+        function.attrs = {key: value for key, value in func.attributes.items() if key != FORM}
+        if func.sym_visibility is not None:
+            function.attrs["sym_visibility"] = func.sym_visibility
+        if func.res_attrs is not None:
+            found = [_given_name(attribute) for attribute in func.res_attrs.data]
+            function._outputs = [name for name in found if name is not None]
+        return function
+
+    # --- to IR -----------------------------------------------------------------------------------------------------
 
     def to_func(self, name: str = "main") -> FuncOp:
         """The function as `func.func @name`; each call makes a copy of its own.
 
         Raises `InputError` where the body uses a variable that is no parameter.
         """
-        params = set(self.params)
-        unbound = [var.name for var in free_vars(self.body) if var not in params]
+        params = [param.ssa_value for param in self.params]
+        unbound = [variable_name(value) for value in free_variables(self.body.ssa_value) if value not in set(params)]
         if unbound:
             raise InputError(
-                f"the body uses variables that are no parameters: {', '.join(unbound)}",
+                f"the body uses variables that are no parameters: {', '.join(map(str, unbound))}",
                 help="pass relay.analysis.free_vars(body) as parameters",
             )
-        block = _bind(self.params)
-        results = _copy_into(block, self.params, self._results())
+        block = block_for(params)
+        results = self._results(block, params)
         block.add_op(detached(ReturnOp(*results)))
-        type = FunctionType.from_lists(block.arg_types, [result.type for result in results])
-        outputs = ["output"] if len(results) == 1 else [f"output_{index}" for index in range(len(results))]
-        return FuncOp(
+        outputs = self._outputs
+        if outputs is None or len(outputs) != len(results):
+            outputs = ["output"] if len(results) == 1 else [f"output_{index}" for index in range(len(results))]
+        func = FuncOp(
             name,
-            type,
+            FunctionType.from_lists(list(block.arg_types), [result.type for result in results]),
             Region(block),
             arg_attrs=_names(_distinct([param.name for param in self.params])),
             res_attrs=_names(outputs),
         )
+        func.attributes.update({key: value for key, value in self.attrs.items() if key != "sym_visibility"})
+        visibility = self.attrs.get("sym_visibility")
+        func.sym_visibility = visibility if isinstance(visibility, StringAttr) else None
+        return func
 
-    def _results(self) -> Sequence[SSAValue]:
-        value = self.body.value
-        if isinstance(value, OpResult) and isinstance(value.op, TupleOp) and value.op.parent is None:
-            return value.op.operands
-        return [value]
+    def _results(self, block: Block, params: Sequence[SSAValue]) -> list[SSAValue]:
+        """Copy the body into `block`; the fields of a body that is a tuple are results of their own."""
+        (copy,) = copy_into(block, [self.body.ssa_value], dict(zip(params, block.args, strict=True)))
+        if self.ret_type is not None and isinstance(copy.type, IncompleteType):
+            copy = Rewriter.replace_value_with_new_type(copy, self.ret_type)
+        if not isinstance(copy, OpResult) or not isinstance(copy.op, TupleOp) or copy.op.parent is not block:
+            return [copy]
+        fields = list(copy.op.operands)
+        if not copy.uses:
+            block.erase_op(copy.op)
+        return fields
 
-    def closure(self) -> Expr:
-        """The function as a value (`relay.fn`)."""
-        block = _bind(self.params)
-        (result,) = _copy_into(block, self.params, [self.body.value])
+    @property
+    def ssa_value(self) -> SSAValue:
+        """The function as a value."""
+        if self._closure is None:
+            made = self.closure(self.itself).ssa_value
+            if cast(OpResult, made).op.parent is not None:
+                return made
+            self._closure = made
+        return self._closure
+
+    def closure(self, itself: Var | None = None) -> Expr:
+        """The function as a value (`relay.fn`), in which `itself`, where the body uses it, means the function."""
+        params = [param.ssa_value for param in self.params]
+        recursive = itself is not None and itself.ssa_value in free_variables(self.body.ssa_value)
+        block = block_for(params)
+        known = dict(zip(params, block.args, strict=True))
+        if itself is not None and recursive:
+            argument = block.insert_arg(itself.type, 0)
+            argument.name_hint = itself.ssa_value.name_hint
+            known[itself.ssa_value] = argument
+        (result,) = copy_into(block, [self.body.ssa_value], known)
+        if self.ret_type is not None and isinstance(result.type, IncompleteType):
+            result = Rewriter.replace_value_with_new_type(result, self.ret_type)
         block.add_op(detached(YieldOp(result)))
-        return Expr(FnOp(FunctionType.from_lists(block.arg_types, [result.type]), Region(block)).result)
+        type = FunctionType.from_lists([param.type for param in params], [result.type])
+        if recursive:
+            Rewriter.replace_value_with_new_type(block.args[0], type)
+        return Expr(FnOp(type, Region(block), recursive=recursive).result)
 
     def __call__(self, *arguments: ExprLike) -> Expr:
         """The function's value at `arguments`."""
-        return invoke(self.closure(), *arguments)
+        return invoke(self, *arguments)
 
-    def __str__(self) -> str:
+    @property
+    def type(self) -> Attribute:
+        """The function's type, as far as it is known."""
+        result = self.body.type if self.ret_type is None or is_complete(self.body.type) else self.ret_type
+        return FunctionType.from_lists([param.type for param in self.params], [result])
+
+    @property
+    def checked_type(self) -> Attribute:
+        """The function's type; `InputError` where inference has yet to find it."""
+        type = self.type
+        if not is_complete(type):
+            raise InputError(f"the function has type {type}, which inference has not completed",
+                             help="infer the types of a module: transform.InferType()(module)")  # fmt: skip
+        return type
+
+    def with_attr(self, name: str, value: Attribute) -> Function:
+        """The same function with one more attribute."""
+        return self.with_parts(self.params, self.body, {**self.attrs, name: value})
+
+    def with_parts(
+        self, params: Sequence[Var], body: ExprLike, attrs: Mapping[str, Attribute] | None = None
+    ) -> Function:
+        """A function of other parts that is otherwise this one."""
+        function = Function(params, body, self.ret_type, attrs=self.attrs if attrs is None else attrs)
+        function.itself, function._outputs = self.itself, self._outputs
+        return function
+
+    def astext(self, show_meta_data: bool = True) -> str:
+        """The function as the text of `func.func @main`."""
         return str(self.to_func())
 
+    def __str__(self) -> str:
+        return self.astext()
 
-class Module:
-    """Makes modules (xDSL's `ModuleOp`) of functions and expressions."""
+    def __repr__(self) -> str:
+        return f"Function({', '.join(param.name for param in self.params)})"
 
-    @staticmethod
-    def from_expr(expr: Function | ExprLike, name: str = "main") -> ModuleOp:
-        """A module with one function; the free variables of an expression become its parameters."""
-        return Module.from_functions({name: expr})
+    def _key(self) -> object:
+        return self if self._origin is None else self._origin
 
-    @staticmethod
-    def from_functions(functions: dict[str, Function | ExprLike]) -> ModuleOp:
-        """A module with a function for every name."""
-        return ModuleOp([_as_function(expr).to_func(name) for name, expr in functions.items()])
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Function) and self._key() is other._key()
+
+    def __hash__(self) -> int:
+        return id(self) if self._origin is None else hash(self._origin)
 
 
 def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
@@ -100,27 +222,23 @@ def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
     function = as_value(callee)
     type = function.type
     result: Attribute = type.outputs.data[0] if isinstance(type, FunctionType) else IncompleteType()
-    return Expr(InvokeOp(function, [as_value(argument) for argument in arguments], result).result)
+    return view(InvokeOp(function, [as_value(argument) for argument in arguments], result).result)
 
 
-def If(condition: ExprLike, true_branch: ExprLike, false_branch: ExprLike) -> Expr:  # noqa: N802 (Relay's name)
-    """One of two values; only the chosen one is evaluated, whatever ops it takes."""
-    true_value, false_value = as_value(true_branch), as_value(false_branch)
-    type = false_value.type if isinstance(true_value.type, IncompleteType) else true_value.type
-    return Expr(IfOp(as_value(condition), type, _yield_region(true_value), _yield_region(false_value)).result)
+def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], list[SSAValue]]:
+    """Variables for the arguments of a block, by the names given or those in the text, and what the block gives."""
+    known: dict[SSAValue, SSAValue] = {}
+    for number, argument in enumerate(block.args):
+        hint = argument.name_hint if argument.name_hint is not None else f"p{number}"
+        given = names[number] if number < len(names) else None
+        known[argument] = VarBlock(given if given is not None else hint, argument.type).args[0]
+    variables = [cast(Var, view(variable)) for variable in known.values()]
+    return variables, lifted(block, known)
 
 
-def let(name: str, value: ExprLike) -> Expr:
-    """`value` bound to a name: what follows uses the expression that is returned."""
-    bound = as_value(value)
-    op = LetOp.call(bound, variable=name)
-    set_name(op.result, name)
-    return Expr(op.result)
-
-
-def _yield_region(value: SSAValue) -> Region:
-    """A region that yields a value from around it: in dataflow form position means nothing."""
-    return Region(Block([detached(YieldOp(value))]))
+def _given_name(attributes: Attribute) -> str | None:
+    name = attributes.data.get(VALUE_NAME) if isinstance(attributes, DictionaryAttr) else None
+    return name.data if isinstance(name, StringAttr) else None
 
 
 def _checked(params: object) -> list[Var]:
@@ -149,36 +267,6 @@ def _distinct(names: Sequence[str]) -> list[str]:
         seen.add(new)
         result.append(new)
     return result
-
-
-def _as_function(expr: Function | ExprLike) -> Function:
-    if isinstance(expr, Function):
-        return expr
-    body = Expr(as_value(expr))
-    return Function(free_vars(body), body)
-
-
-def _bind(params: Sequence[Var]) -> Block:
-    """A block with an argument for every parameter."""
-    block = Block(arg_types=[param.type for param in params])
-    for param, argument in zip(params, block.args, strict=True):
-        set_name(argument, param.name)
-    return block
-
-
-def detached(op: OperationT) -> OperationT:
-    """`op` in no block: xDSL's implicit builder, where one is active, has put it into its own."""
-    if op.parent is not None:
-        op.detach()
-    return op
-
-
-def _copy_into(block: Block, params: Sequence[Var], values: Sequence[SSAValue]) -> list[SSAValue]:
-    """Copy what `values` need to the end of `block`, parameters replaced by its arguments; the copies of `values`."""
-    mapping: dict[SSAValue, SSAValue] = {param.value: arg for param, arg in zip(params, block.args, strict=True)}
-    for op in post_order(*values):
-        block.add_op(detached(op.clone(mapping)))
-    return [mapping.get(value, value) for value in values]
 
 
 def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -147,3 +149,25 @@ def test_desired_layouts_that_make_no_sense(desired: dict[str, list[str]], messa
 def test_blocks_that_do_not_divide_are_a_remark() -> None:
     (remark,) = [one for one in convert_layouts(module(), {"nn.conv2d": ["NCHW5c"]}) if "conv2d" in one.op_name]
     assert (remark.applied, remark.message) == (False, "blocks of 5 do not divide the 16 in-channels")
+
+
+def test_a_hook_for_the_cpu_replaces_the_cpus_own_however_early_it_is_registered() -> None:
+    script = """
+import numpy as np
+from xrelay import relay, transform
+
+@REGISTER
+def keep(*_):
+    return None
+
+x = relay.var("x", shape=(1, 16, 8, 8))
+module = relay.IRModule.from_expr(relay.nn.conv2d(x, relay.const(np.ones((16, 16, 3, 3), np.float32))))
+print("NCHW16c" in str(transform.AlterOpLayout()(module)))
+"""
+    for register in (
+        'transform.alters_layout("nn.conv2d", target="cpu")',
+        'relay.op.register_alter_op_layout("nn.conv2d")',
+    ):
+        text = script.replace("REGISTER", register)
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+        assert done.stdout == "False\n"

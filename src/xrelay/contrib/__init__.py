@@ -1,0 +1,1 @@
+"""Names under which Relay's users import run-time interfaces."""

@@ -1,0 +1,183 @@
+"""Expressions as values of ops that are in no block: their order, their free variables, and copies of them into blocks.
+
+A variable is the argument of a block of its own. A let binding with its body is an op of the builder alone, which
+copying replaces by `relay.let` and what follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
+
+from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+
+class VarBlock(Block):
+    """The block of one argument in which a variable lives until a function binds it."""
+
+    name: str
+
+    def __init__(self, name: str, type: Attribute):
+        super().__init__(arg_types=[type])
+        self.name = name
+        set_name(self.args[0], name)
+
+
+@irdl_op_definition
+class LetScopeOp(IRDLOperation):
+    """`let variable = value; body`, whose result is that of the body. It stands in no module."""
+
+    name = "relay.builder.let_scope"
+
+    variable = operand_def()
+    bound = operand_def()
+    scope = operand_def()
+    result = result_def()
+
+    def __init__(self, variable: SSAValue, value: SSAValue, body: SSAValue):
+        super().__init__(operands=[variable, value, body], result_types=[body.type])
+
+
+def set_name(value: SSAValue, name: str) -> None:
+    """Give a value `name` as its name in the text, where it is one that the text can show."""
+    if SSAValue.is_valid_name(name):
+        value.name_hint = name
+
+
+def variable_name(value: SSAValue) -> str | None:
+    """The name of the variable that `value` stands for; None where it is no variable."""
+    owner = value.owner
+    return owner.name if isinstance(owner, VarBlock) else None
+
+
+def steps(*roots: SSAValue) -> Iterator[tuple[Operation, bool]]:
+    """The ops in no block that `roots` need, operands before users, each once; iterative.
+
+    A let scope comes twice, with False where its variable is bound, between value and body; everything else once,
+    with True. Ops that stand in a block already (of xDSL's implicit builder, say) are not entered.
+    """
+    done: set[Operation] = set()
+    stack: list[tuple[SSAValue, int]] = [(root, 0) for root in reversed(roots)]
+    while stack:
+        value, state = stack.pop()
+        if not isinstance(value, OpResult) or value.op in done or value.op.parent is not None:
+            continue
+        op = value.op
+        if state == 1:
+            yield op, False
+        elif state == 2:
+            done.add(op)
+            yield op, True
+        elif isinstance(op, LetScopeOp):
+            stack += [(value, 2), (op.scope, 0), (value, 1), (op.bound, 0)]
+        else:
+            stack.append((value, 2))
+            stack.extend((needed, 0) for needed in reversed(captured(op)))
+
+
+def post_order(*roots: SSAValue) -> list[Operation]:
+    """The ops in no block that `roots` need, operands before users, each once; iterative."""
+    return [op for op, done in steps(*roots) if done]
+
+
+def captured(op: Operation) -> list[SSAValue]:
+    """The values from outside that `op` uses: its operands, and what its regions capture."""
+    if not op.regions:
+        return list(op.operands)
+    inside = set(op.walk())
+    values = [value for inner in op.walk() for value in inner.operands]
+    return [value for value in values if _is_outside(value, inside)]
+
+
+def _is_outside(value: SSAValue, inside: set[Operation]) -> bool:
+    owner = value.owner
+    if isinstance(owner, Operation):
+        return owner not in inside
+    return owner.parent_op() not in inside
+
+
+def free_variables(*roots: SSAValue) -> list[SSAValue]:
+    """The variables that `roots` use and no let among them binds, in the order a depth-first walk meets them."""
+    found = {root: None for root in roots if variable_name(root) is not None}
+    bound: set[SSAValue] = set()
+    for op, done in steps(*roots):
+        if isinstance(op, LetScopeOp):
+            bound.add(op.variable)
+        if done:
+            found.update((value, None) for value in captured(op) if variable_name(value) is not None)
+    return [value for value in found if value not in bound]
+
+
+def copy_into(block: Block, values: Sequence[SSAValue], mapping: Mapping[SSAValue, SSAValue]) -> list[SSAValue]:
+    """Copy what `values` need to the end of `block`, with what `mapping` replaces; gives the copies of `values`."""
+    known = dict(mapping)
+    for op, done in steps(*values):
+        if not isinstance(op, LetScopeOp):
+            block.add_op(detached(op.clone(known)))
+        elif done:
+            known[op.result] = known.get(op.scope, op.scope)
+        else:
+            binding = detached(_binding(op, known.get(op.bound, op.bound)))
+            block.add_op(binding)
+            known[op.variable] = binding.results[0]
+    return [known.get(value, value) for value in values]
+
+
+def _binding(scope: LetScopeOp, value: SSAValue) -> LetOp:
+    name = variable_name(scope.variable)
+    type = scope.variable.type if isinstance(value.type, IncompleteType) else value.type
+    properties = {"variable": StringAttr(name if name is not None else "v")}
+    op = LetOp.create(operands=[value], result_types=[type], properties=properties)
+    op.results[0].name_hint = scope.variable.name_hint
+    return op
+
+
+def detached(op: OperationT) -> OperationT:
+    """`op` in no block: xDSL's implicit builder, where one is active, has put it into its own."""
+    if op.parent is not None:
+        op.detach()
+    return op
+
+
+def yields(value: SSAValue) -> Region:
+    """A region that yields a value from around it: in dataflow form position means nothing."""
+    return Region(Block([detached(YieldOp(value))]))
+
+
+def lifted(block: Block, known: dict[SSAValue, SSAValue]) -> list[SSAValue]:
+    """What `block` gives at its end, as values of ops in no block; `known` says what its arguments are.
+
+    Branches become values from around them, and bindings let scopes, so that all that is left is what the results need.
+    """
+    bindings: list[tuple[SSAValue, SSAValue]] = []
+    for op in block.ops:
+        match op:
+            case YieldOp() | ReturnOp():
+                break
+            case LetOp():
+                variable = VarBlock(op.variable.data, op.result.type).args[0]
+                bindings.append((variable, known.get(op.value, op.value)))
+                known[op.result] = variable
+            case IfOp():
+                branches = [lifted(region.block, known)[0] for region in op.regions]
+                condition = known.get(op.condition, op.condition)
+                known[op.result] = IfOp(condition, op.result.type, *(yields(value) for value in branches)).result
+            case _:
+                op.clone(known)
+    last = block.last_op
+    values: list[SSAValue] = [known.get(value, value) for value in last.operands] if last is not None else []
+    if bindings and len(values) > 1:
+        values = [TupleOp.call(*values).result]
+    for variable, value in reversed(bindings):
+        values = [LetScopeOp(variable, value, values[0]).result]
+    return values

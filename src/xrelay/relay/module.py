@@ -1,0 +1,158 @@
+"""`IRModule`: functions by name, as Relay's users know it; it is an xDSL module and goes wherever one goes.
+
+    mod = IRModule.from_expr(relay.Function([x], y))
+    mod["double"] = relay.Function([n], n + n)
+    double = mod.get_global_var("double")
+    mod["main"] = relay.Function([x], double(x))
+
+Passes give an `IRModule` for one. `mod["main"]` is a copy: change a function and put it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.errors import InputError, did_you_mean, with_article
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.relay.analysis import free_vars
+from xrelay.relay.expr import Expr, ExprLike, as_value, view
+from xrelay.relay.function import Function
+from xrelay.relay.nodes import GlobalVar
+
+MAIN = "main"
+"""The name of the function that a compiled model is."""
+
+
+class IRModule(ModuleOp):
+    """A module of functions. Raises `InputError` for names that no function has, and for what is no function."""
+
+    def __init__(self, functions: Mapping[GlobalVar | str, Function | FuncOp] | Sequence[Operation] = ()):
+        """A module of functions by name, or of ops as xDSL's `ModuleOp` takes them."""
+        if isinstance(functions, Mapping):
+            super().__init__([])
+            self.update(functions)
+        else:
+            super().__init__(list(functions))
+
+    @staticmethod
+    def from_expr(
+        expr: Function | ExprLike,
+        functions: Mapping[GlobalVar | str, Function | FuncOp] | None = None,
+        *,
+        name: str = MAIN,
+    ) -> IRModule:
+        """A module with `expr` as @main, besides `functions`; free variables of an expression are its parameters."""
+        return IRModule({**(functions if functions is not None else {}), name: _as_function(expr)})
+
+    @staticmethod
+    def from_functions(functions: Mapping[str, Function | ExprLike]) -> IRModule:
+        """A module with a function for every name."""
+        return IRModule({name: _as_function(expr) for name, expr in functions.items()})
+
+    @staticmethod
+    def of(module: ModuleOp) -> IRModule:
+        """A copy of any module."""
+        return IRModule([op.clone() for op in module.ops])
+
+    # --- functions by name -----------------------------------------------------------------------------------------
+
+    def __getitem__(self, var: GlobalVar | str) -> Function:
+        """The function of a name, as expressions that share nothing with the module."""
+        return Function.of_func(self._func(var))
+
+    def __setitem__(self, var: GlobalVar | str, function: Function | FuncOp) -> None:
+        """Put a function in the place of the one of the same name, or behind all others."""
+        self.update({var: function})
+
+    def __contains__(self, var: object) -> bool:
+        """Whether a function has the name."""
+        return str(var).removeprefix("@") in self._funcs()
+
+    @property
+    def functions(self) -> dict[GlobalVar, Function]:
+        """Every function with a body, by its global variable; copies, as `mod[name]`."""
+        return {
+            self.get_global_var(name): Function.of_func(func)
+            for name, func in self._funcs().items()
+            if not func.is_declaration
+        }
+
+    def get_global_var(self, name: str) -> GlobalVar:
+        """The global variable of a function, which calls it."""
+        return GlobalVar(name, self._func(name).function_type)
+
+    def get_global_vars(self) -> list[GlobalVar]:
+        """The global variables of all functions, in order."""
+        return [self.get_global_var(name) for name in self._funcs()]
+
+    def update(self, other: ModuleOp | Mapping[GlobalVar | str, Function | FuncOp]) -> None:
+        """Take over the functions of another module, or those given by name; those of the same name are replaced."""
+        if isinstance(other, ModuleOp):
+            other = {op.sym_name.data: op for op in other.ops if isinstance(op, FuncOp)}
+        for var, function in other.items():
+            self._put(str(var).removeprefix("@"), function)
+        self._type_calls()
+
+    def update_func(self, var: GlobalVar | str, function: Function | FuncOp) -> None:
+        """Replace a function that is there."""
+        self._func(var)
+        self[var] = function
+
+    def remove(self, var: GlobalVar | str) -> None:
+        """Take a function out."""
+        self.body.block.erase_op(self._func(var), safe_erase=False)
+
+    def astext(self, show_meta_data: bool = True) -> str:
+        """The module as text."""
+        return str(self)
+
+    def _funcs(self) -> dict[str, FuncOp]:
+        return {op.sym_name.data: op for op in self.ops if isinstance(op, FuncOp)}
+
+    def _func(self, var: object) -> FuncOp:
+        found = self._funcs()
+        name = str(var).removeprefix("@")
+        if name not in found:
+            hint = did_you_mean(name, found, f"it has {', '.join(found) or 'none'}")
+            raise InputError(f"the module has no function @{name}", help=hint)
+        return found[name]
+
+    def _put(self, name: str, function: object) -> None:
+        if isinstance(function, FuncOp):
+            func = function.clone()
+            func.sym_name = StringAttr(name)
+        elif isinstance(function, Function):
+            func = function.to_func(name)
+        else:
+            found = with_article(type(function).__name__)
+            raise InputError(f"@{name} is {found}, no function", help="give a relay.Function")
+        old = self._funcs().get(name)
+        if old is None:
+            self.body.block.add_op(func)
+        else:
+            self.body.block.insert_op_before(func, old)
+            self.body.block.erase_op(old, safe_erase=False)
+
+    def _type_calls(self) -> None:
+        """Infer the types of calls once all the functions they name are there."""
+        known = self._funcs()
+        calls = [op for func in known.values() for op in func.walk() if isinstance(op, CallOp)]
+        untyped = any(not is_complete(type) for call in calls for type in call.result_types)
+        if untyped and all(call.callee.string_value() in known for call in calls):
+            infer_types(self)
+
+
+Module = IRModule
+"""The name that modules had here before they had Relay's."""
+
+
+def _as_function(expr: Function | ExprLike) -> Function:
+    if isinstance(expr, Function):
+        return expr
+    body: Expr = view(as_value(expr))
+    return Function(free_vars(body), body)

@@ -1,0 +1,95 @@
+"""`relay.op`: operators by name, and what is registered for them from outside.
+
+@relay.op.register_alter_op_layout("nn.conv2d", level=101)
+def alter_conv2d(attrs, inputs, tinfos, out_type):
+new_attrs = dict(attrs)
+new_attrs["data_layout"] = "NCHW16c"
+return relay.nn.conv2d(*inputs, **new_attrs)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.errors import PassError
+from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
+from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.relay.attrs import Attrs, Op
+from xrelay.relay.calls import annotation, image, nn
+from xrelay.relay.expr import Expr, Var
+from xrelay.relay.nodes import Call, op_of
+
+__all__ = ["annotation", "get", "image", "nn", "register_alter_op_layout"]
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
+
+_LEVELS: dict[type[RelayOp], int] = {}
+
+
+def get(name: str) -> Op:
+    """The operator called `name`; `UnknownOpError` for none."""
+    return Op.of(get_relay_op(name))
+
+
+def register_alter_op_layout(
+    op_name: str, alter_layout: Callable[..., object] | None = None, level: int = 10
+) -> Callable[[FunctionT], FunctionT]:
+    """Decorator, or called with the function: it says in which layouts `op_name` works on the CPU.
+
+    The function gets the attributes, a variable for each operand, the operands' types and the result's. It returns a
+    call of an operator on these variables, whose attributes name the layouts, or None where the op is to follow its
+    operands. It replaces one of a lower or the same `level`. `UnknownOpError` for a name of no op; a `PassError` tells
+    when the pass runs that an answer is none.
+    """
+    kind = get_relay_op(op_name)
+
+    def register(function: FunctionT) -> FunctionT:
+        if level >= _LEVELS.get(kind, 0):
+            _LEVELS[kind] = level
+            alters_layout(kind, target="cpu")(_layout_hook(function))
+        return function
+
+    if alter_layout is not None:
+        register(cast(FunctionT, alter_layout))
+    return register
+
+
+def _layout_hook(
+    function: Callable[..., object],
+) -> Callable[[RelayOp, Sequence[Layout | None], int], LayoutDecision | LayoutRefusal | None]:
+    """A hook of this project for one of Relay's."""
+
+    def hook(op: RelayOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None:
+        inputs: list[Expr] = [Var(f"operand{number}") for number in range(len(op.operands))]
+        types = [operand.type for operand in op.operands]
+        answer = function(Attrs(op), inputs, types, op.results[0].type)
+        return None if answer is None else _decision(op, answer, inputs)
+
+    hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
+    return hook
+
+
+def _decision(op: RelayOp, answer: object, inputs: Sequence[Expr]) -> LayoutDecision | LayoutRefusal:
+    """The layouts that the attributes of a call on `inputs` name."""
+    made = op_of(answer) if isinstance(answer, Call) else None
+    if not isinstance(answer, Call) or not isinstance(made, RelayOp) or answer.args != list(inputs):
+        raise PassError(f"it gave {answer!r}, not a call of an operator on the inputs, in their order")
+    layouts = getattr(made, "layouts", None)
+    if not isinstance(layouts, tuple):
+        raise PassError(f"the attributes of {made.relay_name()} name no layouts: use transform.alters_layout")
+    named, owns = cast("tuple[Layout, ...]", layouts), cast("tuple[Layout, ...]", getattr(op, "layouts", ()))
+    for own, wanted in zip(owns, named, strict=False):
+        if wanted.primal != own.primal:
+            raise PassError(f"{wanted} orders the axes of {own} anew, which transform.ConvertLayout does, not a hook")
+    *operands, result = named
+    fits = getattr(op, "with_layouts", None)
+    refusal = fits(*operands, result) if callable(fits) and type(made) is type(op) else None
+    if isinstance(refusal, LayoutRefusal):
+        return refusal
+    kind = None if type(made) is type(op) else type(made)
+    return LayoutDecision(tuple(operands), result, dict(made.properties), kind)

@@ -1,0 +1,92 @@
+"""`ScopeBuilder`: lets and branches written line by line.
+
+sb = relay.ScopeBuilder()
+y = sb.let("y", relay.exp(x))
+with sb.if_scope(cond):
+sb.ret(y)
+with sb.else_scope():
+sb.ret(x)
+func = relay.Function([cond, x], sb.get())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from xrelay.errors import InputError
+from xrelay.relay.expr import Expr, ExprLike, Var, as_value, view
+from xrelay.relay.nodes import If, Let
+
+
+class _Scope:
+    """The bindings of a scope so far, and what it gives."""
+
+    def __init__(self) -> None:
+        self.bindings: list[tuple[Var, Expr]] = []
+        self.result: Expr | None = None
+        self.branch: tuple[Expr, Expr] | None = None
+
+    def expression(self) -> Expr:
+        if self.result is None:
+            missing = "else_scope" if self.branch is not None else "ret"
+            raise InputError(f"a scope gives nothing: {missing} is missing", help="end every scope with ret(value)")
+        result = self.result
+        for var, value in reversed(self.bindings):
+            result = Let(var, value, result)
+        return result
+
+
+class ScopeBuilder:
+    """Collects bindings, and gives the expression they make. `InputError` for scopes that do not fit together."""
+
+    def __init__(self) -> None:
+        self._scopes = [_Scope()]
+
+    def let(self, var: Var | str, value: ExprLike) -> Var:
+        """Bind `value` to a variable, or to a new one of that name, from here on."""
+        scope = self._open()
+        bound = view(as_value(value))
+        variable = Var(var, bound.type) if isinstance(var, str) else var
+        scope.bindings.append((variable, bound))
+        return variable
+
+    def ret(self, value: ExprLike) -> None:
+        """What the scope gives."""
+        self._open().result = view(as_value(value))
+
+    @contextmanager
+    def if_scope(self, cond: ExprLike) -> Generator[None]:
+        """The scope of what the enclosing one gives where `cond` is true; `else_scope` must follow."""
+        outer = self._open()
+        yield from self._nested()
+        outer.branch = (view(as_value(cond)), self._scopes.pop().expression())
+
+    @contextmanager
+    def else_scope(self) -> Generator[None]:
+        """The scope of what the enclosing one gives otherwise."""
+        outer = self._scopes[-1]
+        if outer.branch is None:
+            raise InputError("else_scope without if_scope", help="write `with sb.if_scope(cond):` before")
+        branch, outer.branch = outer.branch, None
+        yield from self._nested()
+        outer.result = If(*branch, self._scopes.pop().expression())
+
+    def get(self) -> Expr:
+        """The expression of all that was written."""
+        return self._scopes[0].expression()
+
+    def _nested(self) -> Generator[None]:
+        self._scopes.append(_Scope())
+        depth = len(self._scopes)
+        try:
+            yield
+        except BaseException:
+            del self._scopes[depth - 1 :]
+            raise
+
+    def _open(self) -> _Scope:
+        scope = self._scopes[-1]
+        if scope.result is not None or scope.branch is not None:
+            raise InputError("the scope has ended: it gives a value already", help="bind before ret and if_scope")
+        return scope

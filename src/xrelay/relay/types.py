@@ -1,0 +1,74 @@
+"""Relay's types by Relay's names: tensors, tuples and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index as integer
+from typing import TypeAlias, cast
+
+from numpy.typing import DTypeLike
+from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.builtin import TupleType as BuiltinTupleType
+from xdsl.ir import Attribute, TypeAttribute
+
+from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.errors import InputError
+from xrelay.index_algebra.dims import ANY, Dim, DimExpr, is_dim_name, symbol
+
+Extent: TypeAlias = "Dim | str | None"
+"""A dimension as users write it: a number, an expression, a name, `relay.Any()`, or `None`, which means the same."""
+
+
+def Any() -> Dim:  # noqa: N802 (Relay's name)
+    """The unknown extent, Relay's Any."""
+    return ANY
+
+
+def tensor(shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
+    """The type of tensors of `shape`; a name in it is a named dimension."""
+    try:
+        extents = [] if isinstance(shape, str) else list(shape)
+    except TypeError:
+        extents = None
+    if extents is None or isinstance(shape, str):
+        raise InputError(f"the shape is {shape!r}", help="it is a sequence of extents, such as (1, 3)")
+    return tensor_type([_dim(extent) for extent in extents], element_type(dtype))
+
+
+def TupleType(fields: Sequence[Attribute]) -> Attribute:  # noqa: N802 (Relay's name)
+    """The type of tuples whose fields have these types."""
+    return BuiltinTupleType(tuple(cast(TypeAttribute, field) for field in fields))
+
+
+def FuncType(  # noqa: N802 (Relay's name)
+    arg_types: Sequence[Attribute], ret_type: Attribute, type_params: Sequence[object] = ()
+) -> Attribute:
+    """The type of functions from `arg_types` to `ret_type`; `InputError` for type parameters, which are not here."""
+    if type_params:
+        raise InputError("functions here have no type parameters", help="give the types, or leave them to inference")
+    return FunctionType.from_lists(list(arg_types), [ret_type])
+
+
+def TypeVar(name: str, kind: object = None) -> Attribute:  # noqa: N802 (Relay's name)
+    """Refuses: functions here are not polymorphic in types, only in named dimensions."""
+    raise InputError(
+        f"there are no type variables here, such as {name!r}",
+        help="leave types out to have them inferred, or name a dimension: relay.TensorType(('n', 4))",
+    )
+
+
+def _dim(extent: Extent) -> Dim:
+    if extent is None or isinstance(extent, DimExpr):
+        return ANY if extent is None else extent
+    if isinstance(extent, str):
+        if not is_dim_name(extent):
+            raise InputError(f"a dimension cannot be called {extent!r}", help="write a name such as n or batch_size")
+        return symbol(extent)
+    try:
+        number = integer(extent)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InputError(f"{extent!r} is no extent", help="it is a number from 0, a name, or relay.Any()")
+    return number

@@ -1,0 +1,324 @@
+"""Expressions by kind, modules of several functions, visitors and mutators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from xrelay import relay, transform
+from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.errors import InputError, XRelayError
+from xrelay.interpreters.relay import run_relay
+from xrelay.relay.attrs import NoAttributeError
+
+X = relay.var("x", shape=(4,))
+C = relay.var("c", shape=(), dtype="bool")
+VALUES = np.array([-2, -1, 1, 3], np.float32)
+
+
+def value_of(expr: relay.Expr, *inputs: np.ndarray) -> np.ndarray:
+    return run_relay(transform.InferType()(relay.IRModule.from_expr(expr)), list(inputs))[0]
+
+
+def test_calls_have_an_operator_arguments_and_attributes() -> None:
+    data = relay.var("data", shape=(1, 3, 8, 8))
+    conv = relay.nn.conv2d(data, relay.const(np.ones((4, 3, 3, 3), np.float32)), strides=(2, 2), padding=1)
+    assert isinstance(conv, relay.Call)
+    assert conv.op == relay.op.get("nn.conv2d")
+    assert conv.op.name == "nn.conv2d"
+    assert conv.args[0] == data
+    assert conv.args[0].same_as(data)
+    assert isinstance(conv.args[1], relay.Constant)
+    assert conv.args[1].data.shape == (4, 3, 3, 3)
+    assert conv.attrs.strides == [2, 2]
+    assert dict(conv.attrs)["padding"] == [1, 1, 1, 1]
+    assert conv.attrs["data_layout"] == "NCHW"
+    assert conv.attrs.channels is None
+    assert not hasattr(conv.attrs, "stride")
+    with pytest.raises(NoAttributeError, match="did you mean 'strides'"):
+        _ = conv.attrs.stride
+    again = relay.Call(conv.op, conv.args, dict(conv.attrs))
+    assert str(again) == str(conv)
+    assert str(conv.checked_type) == "tensor<1x4x4x4xf32>"
+    with pytest.raises(InputError, match="inference has not completed"):
+        _ = relay.exp(relay.var("untyped")).checked_type
+
+
+def test_attributes_of_every_kind_are_python_values() -> None:
+    assert relay.clip(X, 0, 6).attrs.a_max == 6.0
+    assert relay.cast(X, "int8").attrs.dtype == "int8"
+    assert relay.sum(X, [0], keepdims=True).attrs.keepdims is True
+    assert relay.transpose(relay.var("m", shape=(2, 3)), (1, 0)).attrs.axes == [1, 0]
+
+
+def test_no_name_of_the_builder_hides_an_operator() -> None:
+    hidden = [name for name in relay_ops() if "." not in name and getattr(relay, name).__qualname__ != name]
+    assert hidden == []
+
+
+def test_tuples_fields_branches_and_constants() -> None:
+    pair = relay.Tuple([relay.exp(X), X])
+    assert [type(field) for field in pair.fields] == [relay.Call, relay.Var]
+    first = relay.TupleGetItem(pair, 0)
+    assert (first.tuple_value, first.index) == (pair, 0)
+    branch = relay.If(C, first, X)
+    assert (branch.cond, branch.true_branch, branch.false_branch) == (C, first, X)
+    assert relay.Constant(2.5).data == np.float32(2.5)
+    with pytest.raises(ValueError, match="read-only"):
+        relay.Constant([1, 2]).data[0] = 3
+
+
+def test_a_program_is_what_printing_an_expression_shows() -> None:
+    lines = str(relay.exp(X) + X).splitlines()
+    assert lines[0].startswith("func.func @main(%x: tensor<4xf32>")
+    assert lines[2].strip().startswith("%1 = relay.add(%0, %x)")
+    assert relay.astext(X + X) == str(X + X)
+    assert str(X) == "x : tensor<4xf32>"
+
+
+def test_let_binds_in_its_body() -> None:
+    v, w = relay.var("v"), relay.var("w")
+    inner = relay.Let(w, v + v, w * w)
+    whole = relay.Let(v, relay.exp(X), inner)
+    assert (whole.var, whole.body) == (v, inner)
+    assert whole.value.op.name == "exp"
+    assert relay.analysis.free_vars(whole) == [X]
+    assert relay.analysis.bound_vars(whole) == [w, v]
+    assert {var.name for var in relay.analysis.all_vars(whole)} == {"v", "w", "x"}
+    text = str(relay.Function([X], whole))
+    assert text.index('relay.let "v"') < text.index('relay.let "w"') < text.index("relay.multiply")
+    np.testing.assert_allclose(value_of(whole, VALUES), (2 * np.exp(VALUES)) ** 2, rtol=1e-5)
+
+
+def test_a_let_bound_closure_calls_itself() -> None:
+    """`let f = fn (n) { if n < 1 then 0 else n + f(n - 1) }; f(x)`."""
+    f, n, x = relay.var("f"), relay.var("n", shape=()), relay.var("k", shape=())
+    body = relay.If(n < 1.0, relay.const(0.0), n + relay.Call(f, [n - 1.0]))
+    summed = relay.Let(f, relay.Function([n], body, relay.TensorType(())), relay.Call(f, [x]))
+    assert relay.analysis.free_vars(summed) == [x]
+    assert value_of(summed, np.float32(4)) == 10
+
+
+def test_functions_call_each_other_and_themselves() -> None:
+    n = relay.var("n", shape=())
+    mod = relay.IRModule()
+    f = relay.GlobalVar("f")
+    mod["f"] = relay.Function([n], relay.If(relay.equal(n, relay.const(1.0)), n, f(n - 1.0) + f(n - 1.0)))
+    assert mod.get_global_var("f") == f
+    x = relay.var("x", shape=())
+    mod["main"] = relay.Function([x], mod.get_global_var("f")(x))
+    assert run_relay(mod, [np.float32(4)])[0] == 8
+    assert [str(gv) for gv in mod.get_global_vars()] == ["@f", "@main"]
+    assert set(mod.functions) == {relay.GlobalVar("main"), f}
+    call = mod["main"].body
+    assert isinstance(call, relay.Call)
+    assert call.op == f
+    assert "f" in mod
+    assert f in mod
+    assert relay.GlobalVar("g") not in mod
+
+
+def test_a_call_of_a_function_of_several_results_is_a_tuple() -> None:
+    mod = relay.IRModule({"parts": relay.Function([X], relay.Tuple([X + X, relay.exp(X)]))})
+    doubled, _ = mod.get_global_var("parts")(X)
+    mod["main"] = relay.Function([X], doubled)
+    np.testing.assert_array_equal(run_relay(mod, [VALUES])[0], VALUES * 2)
+
+
+def test_modules_are_updated() -> None:
+    mod = relay.IRModule.from_expr(relay.exp(X), {"other": relay.Function([X], X + X)})
+    mod.update(relay.IRModule({"other": relay.Function([X], X * X), "third": relay.Function([X], -X)}))
+    assert [str(gv) for gv in mod.get_global_vars()] == ["@other", "@main", "@third"]
+    assert "relay.multiply" in str(mod["other"])
+    mod.remove("third")
+    mod.update_func(mod.get_global_var("main"), relay.Function([X], X))
+    assert isinstance(mod["main"].body, relay.Var)
+    assert mod.astext() == str(mod)
+    copy = relay.IRModule.of(mod)
+    assert str(copy) == str(mod)
+    assert copy is not mod
+    typed = transform.InferType()(mod)
+    assert isinstance(typed, relay.IRModule)
+
+
+def test_lifted_functions_are_the_same_program() -> None:
+    hidden = relay.nn.relu(X)
+    whole = relay.If(C, relay.Let(relay.var("v"), hidden, hidden + hidden), relay.exp(X))
+    before = relay.IRModule.from_expr(relay.Function([C, X], whole))
+    for passes in ([], [transform.ToANormalForm()], [transform.ToBasicBlockNormalForm()], [transform.FuseOps()]):
+        module = transform.Sequential([transform.InferType(), *passes])(before)
+        again = relay.IRModule.from_expr(module["main"])
+        assert str(again["main"]) == str(module["main"])
+        for chosen in (True, False):
+            inputs = [np.array(chosen), VALUES]
+            np.testing.assert_array_equal(run_relay(again, inputs)[0], run_relay(before, inputs)[0])
+
+
+def test_names_of_inputs_and_outputs_survive() -> None:
+    mod = relay.IRModule.from_expr(relay.Function([relay.var("0:x", shape=(2,))], relay.const(1.0)))
+    assert 'relay.name = "0:x"' in str(mod["main"])
+    assert mod["main"].params[0].name == "0:x"
+
+
+class _Doubled(relay.ExprMutator):
+    """Doubles constants."""
+
+    def visit_constant(self, const: relay.Constant) -> relay.Expr:
+        return const + const
+
+
+def test_a_mutator_changes_every_kind_of_expression() -> None:
+    one = relay.const(1.0)
+    n, v = relay.var("n", shape=()), relay.var("v")
+    inner = relay.Function([n], n + one)
+    whole = relay.If(relay.const(True), relay.Let(v, inner(one), v), relay.Tuple([one, one])[1])
+    func = relay.Function([], whole)
+
+    class Mutator(_Doubled):
+        def visit_constant(self, const: relay.Constant) -> relay.Expr:
+            return const if const.dtype == bool else super().visit_constant(const)
+
+    changed = Mutator().visit(func)
+    assert run_relay(transform.InferType()(relay.IRModule.from_expr(changed)), [])[0] == 4
+    assert run_relay(transform.InferType()(relay.IRModule.from_expr(func)), [])[0] == 2
+    assert relay.ExprMutator().visit(func) is func
+
+
+def test_a_mutator_enters_fused_groups_and_keeps_their_marks() -> None:
+    fused = transform.FuseOps()(relay.IRModule.from_expr(relay.exp(X + 1.0)))
+    changed = transform.function_pass(lambda func, mod, ctx: _Doubled().visit(func), opt_level=0, name="double")(fused)
+    assert 'pattern = "kElemWise"' in str(changed)
+    np.testing.assert_allclose(run_relay(changed, [VALUES])[0], np.exp(VALUES + 2), rtol=1e-6)
+
+
+def test_types_follow_what_a_mutator_changes() -> None:
+    class Wider(relay.ExprMutator):
+        def visit_var(self, var: relay.Var) -> relay.Expr:
+            return relay.var(var.name, shape=(8,))
+
+    widened = Wider().visit(relay.Function([X], relay.exp(X) + X))
+    assert str(widened.checked_type) == "(tensor<8xf32>) -> tensor<8xf32>"
+
+
+def test_visitors_see_parts_before_the_whole_and_each_once() -> None:
+    seen: list[str] = []
+
+    class Names(relay.ExprVisitor):
+        def visit_call(self, call: relay.Call) -> None:
+            super().visit_call(call)
+            seen.append(call.op.name)
+
+    shared = relay.exp(X)
+    Names().visit(relay.Function([X], relay.Tuple([shared + shared, relay.nn.relu(shared)])))
+    assert seen == ["exp", "add", "nn.relu"]
+
+
+@pytest.mark.parametrize("visitor", [relay.ExprVisitor, relay.ExprMutator, _Doubled])
+def test_nothing_recurses_over_the_depth_of_a_graph(visitor: type[relay.ExprFunctor]) -> None:
+    chain: relay.Expr = X
+    one = relay.const(1.0)
+    for _ in range(5000):
+        chain = chain + one
+    func = relay.Function([X], chain)
+    assert visitor().visit(func) is None or relay.analysis.well_formed(func)
+    lets: relay.Expr = X
+    for number in range(3000):
+        v = relay.var(f"v{number}")
+        lets = relay.Let(v, lets + 1.0, v)
+    assert str(relay.Function([X], lets)).count("relay.let") == 3000
+    assert len(relay.analysis.free_vars(relay.ExprMutator().visit(lets))) == 1
+
+
+def test_nested_lets_of_a_long_form_keep_their_order() -> None:
+    body: relay.Expr = X
+    variables = [relay.var(f"v{number}", shape=(4,)) for number in range(2000)]
+    body = variables[-1]
+    for number in reversed(range(2000)):
+        before = variables[number - 1] if number else X
+        body = relay.Let(variables[number], before + 1.0, body)
+    func = relay.Function([X], body)
+    assert relay.analysis.well_formed(func)
+    text = str(func)
+    assert text.count("relay.let") == 2000
+    assert str(relay.IRModule.from_expr(func)["main"]) == text
+
+
+def test_well_formed() -> None:
+    v = relay.var("v")
+    assert relay.analysis.well_formed(relay.Function([X], X + X))
+    assert not relay.analysis.well_formed(relay.Function([], X))
+    assert not relay.analysis.well_formed(relay.Tuple([relay.Let(v, X, v), relay.Let(v, X + X, v)]))
+
+
+def test_post_order_visit() -> None:
+    seen: list[relay.Expr] = []
+    whole = relay.exp(X) + X
+    relay.analysis.post_order_visit(whole, seen.append)
+    assert seen == [X, relay.Call.of_value(whole.args[0].ssa_value), whole]
+
+
+def test_scopes_written_line_by_line() -> None:
+    sb = relay.ScopeBuilder()
+    y = sb.let("y", relay.exp(X))
+    with sb.if_scope(C):
+        z = sb.let("z", y + y)
+        sb.ret(z * z)
+    with sb.else_scope():
+        sb.ret(y)
+    func = relay.Function([C, X], sb.get())
+    for chosen, expected in ((True, 4 * np.exp(VALUES) ** 2), (False, np.exp(VALUES))):
+        module = transform.InferType()(relay.IRModule.from_expr(func))
+        np.testing.assert_allclose(run_relay(module, [np.array(chosen), VALUES])[0], expected, rtol=1e-5)
+
+
+def _unfinished_scope() -> object:
+    sb = relay.ScopeBuilder()
+    sb.let("v", X)
+    return sb.get()
+
+
+def _bind_behind_the_end() -> object:
+    sb = relay.ScopeBuilder()
+    sb.ret(X)
+    return sb.let("v", X)
+
+
+def _else_alone() -> object:
+    with relay.ScopeBuilder().else_scope():
+        return None
+
+
+MODULE = relay.IRModule.from_expr(relay.Function([X], X))
+MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
+    "no such function": (lambda: MODULE["mian"], "has no function @mian; help: did you mean 'main'"),
+    "no such global": (lambda: MODULE.get_global_var("f"), "no function @f"),
+    "update of what is not there": (lambda: MODULE.update_func("f", relay.Function([X], X)), "no function @f"),
+    "no function": (lambda: relay.IRModule({"f": 3}), "@f is an int, no function"),  # pyright: ignore
+    "global as a value": (lambda: relay.exp(relay.GlobalVar("f")), "@f can be called, but is no value"),
+    "let of an expression": (lambda: relay.Let(relay.exp(X), X, X), "a let binds a variable"),  # pyright: ignore
+    "let of another type": (lambda: relay.Let(X, relay.const(1.0), X), "let 'x' is tensor<4xf32>, its value"),
+    "attributes of a function": (lambda: relay.Call(relay.GlobalVar("f"), [X], {"a": 1}), "called with attributes"),
+    "no callee": (lambda: relay.Call("exp", [X]), r"'exp' cannot be called.*relay\.op\.get"),
+    "type parameters": (lambda: relay.Function([X], X, None, [1]), "no type parameters"),
+    "type variable": (lambda: relay.TypeVar("t"), "no type variables here, such as 't'"),
+    "polymorphic type": (lambda: relay.FuncType([], X.type, ["t"]), "no type parameters"),
+    "visit of a number": (lambda: relay.ExprVisitor().visit(3), "3 is no expression to visit"),
+    "mutator without a result": (
+        lambda: type("M", (relay.ExprMutator,), {"visit_var": lambda self, v: None})().visit(X),
+        "M gives nothing for x",
+    ),
+    "scope without an end": (_unfinished_scope, "a scope gives nothing: ret is missing"),
+    "binding behind the end": (_bind_behind_the_end, "the scope has ended"),
+    "else without if": (_else_alone, "else_scope without if_scope"),
+    "unknown operator": (lambda: relay.op.get("nn.conv9d"), "no relay op is called 'nn.conv9d'"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_told_in_one_line(mistake: str) -> None:
+    make, words = MISTAKES[mistake]
+    with pytest.raises(XRelayError, match=words) as caught:
+        make()
+    assert "\n" not in str(caught.value)
