@@ -24,7 +24,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.catalogue.default_pipeline import default_passes
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module

@@ -6,12 +6,9 @@ Either name is understood wherever a pass is named.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-
-from xrelay.errors import did_you_mean
-from xrelay.passes.infra.pass_info import PassArgumentError
 
 
 class PassKind(Enum):
@@ -168,39 +165,19 @@ ELSEWHERE: frozenset[str] = frozenset(
 )
 """Names of Relay's passes that need not be here: a context may disable or require them, which changes nothing."""
 
-_ROWS = {name: row for row in RELAY_PASSES for name in (row.name, row.alias) if name}
+ROWS: dict[str, RelayPass] = {name: row for row in RELAY_PASSES for name in (row.name, row.alias) if name}
+"""Every name of those passes, of either kind → its row."""
+
 for _row in RELAY_PASSES:
-    _ROWS.setdefault(_row.pass_name, _row)
-_OTHER_NAMES: set[str] = set()
+    ROWS.setdefault(_row.pass_name, _row)
 
 
 def relay_pass(name: str) -> RelayPass | None:
     """The row of a pass, by either of its names."""
-    return _ROWS.get(name)
+    return ROWS.get(name)
 
 
 def canonical(name: str) -> str:
     """The name under which contexts compare a pass: Relay's, where it has one."""
-    row = _ROWS.get(name)
+    row = ROWS.get(name)
     return name if row is None else row.name
-
-
-def remember_names(names: Iterable[str]) -> None:
-    """Make further names of passes known to `check_known`: those of users' passes, and of other tables."""
-    _OTHER_NAMES.update(names)
-
-
-def known_names() -> list[str]:
-    """Every name of a pass that a context takes."""
-    return [*_ROWS, *sorted(_OTHER_NAMES), *sorted(ELSEWHERE - _ROWS.keys())]
-
-
-def check_known(names: Iterable[str], what: str) -> frozenset[str]:
-    """The canonical forms of `names`; `PassArgumentError` with the closest known name for one that no pass has."""
-    found: set[str] = set()
-    for name in names:
-        if name not in _ROWS and name not in _OTHER_NAMES and name not in ELSEWHERE:
-            hint = did_you_mean(name, known_names(), "make the pass before the context that names it")
-            raise PassArgumentError(f"{what}: no pass is called {name!r}", help=hint)
-        found.add(canonical(name))
-    return frozenset(found)

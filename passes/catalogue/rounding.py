@@ -69,6 +69,7 @@ EXACT: frozenset[str] = frozenset(
         "convert-scf-parallel-to-calls",
         "convert-scf-to-branches",
         "convert-memref-to-llvm",
+        "arith-guard-division",
         "convert-arith-to-llvm",
         "convert-math-to-llvm",
         "convert-cf-to-llvm",

@@ -13,6 +13,9 @@ from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError
 
 ConfigValue: TypeAlias = bool | int | float | str
 
+IMMUTABLE, VERIFY = "testing.immutable_module", "xrelay.verify_each"
+"""The keys that the engine itself asks for."""
+
 
 class UnknownConfigError(PassError, AttributeError):
     """A config key that nobody registered."""
@@ -135,5 +138,5 @@ register_config("relay.FuseOps.link_params", bool, "keep constants of any size i
 register_config("relay.FoldConstant.max_growth", int, "bytes by which a folded constant may exceed its operands")
 register_config("relay.AlterOpLayout.vector_lanes", int, "how many f32 a vector of the target holds")
 register_config("relay.AlterOpLayout.target", str, "the target whose hooks choose the layouts")
-register_config("testing.immutable_module", bool, "fail, naming the pass, where a pass changes the module it was given")
-register_config("xrelay.verify_each", bool, "verify the module given to a pass and what every pass leaves (default)")
+register_config(IMMUTABLE, bool, "fail, naming the pass, where a pass changes the module it was given")
+register_config(VERIFY, bool, "verify the module given to a pass and what every pass leaves (default)")

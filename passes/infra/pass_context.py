@@ -7,33 +7,27 @@ Contexts are per thread, and within one per asyncio task: a new thread starts wi
 contexts of the one that made it, and what either enters is seen nowhere else. Only a `Sequential` asks a context which
 of its members to run; a pass that is called directly runs.
 
-**Instruments.** `with` calls every `enter_pass_ctx` in order, leaving it every `exit_pass_ctx` in the same order.
-Around a pass come all `should_run` (every one is called; they must all agree; none for a pass in `required_pass`), all
-`run_before_pass`, the pass, all `run_after_pass`, each in order. A pass that may not run gives back its module.
-
-**Errors.** Where `enter_pass_ctx` raises, the instruments already entered are exited in reverse, the context loses its
-instruments and is not entered. Where `exit_pass_ctx` raises, the instruments after it are not exited, and the context
-loses its instruments. Where a hook around a pass or the pass itself raises, no further hook of that pass is called; the
-contexts around it exit their instruments as ever. Each such error names the pass and the hook.
+**Instruments.** `with` enters them, leaving it exits them; around a pass their hooks run in the order of `hooks`. Where
+entering or leaving raises, the context loses its instruments, and one that was to be entered is not. Where a hook of a
+pass or the pass itself raises, the contexts around it exit their instruments as ever.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, cast
 
-from xdsl.dialects.builtin import ModuleOp
-
-from xrelay.errors import PassError, XRelayError
-from xrelay.passes.catalogue.relay_names import canonical, check_known
+from xrelay.errors import PassError
+from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.config import ConfigValue, check_config, config_keys, known_key
-from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names, naming
+from xrelay.passes.infra.hooks import enter_instruments, exit_instruments
+from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names
 from xrelay.passes.infra.pass_instrument import HOOKS, PassInstrument, TraceFunction, TraceInstrument
-from xrelay.passes.infra.source import one_line
+from xrelay.passes.infra.pass_names import check_known
 
 DEFAULT_OPT_LEVEL = 2
 
@@ -128,31 +122,16 @@ class PassContext:
         """Whether a `Sequential` runs the pass here."""
         return self.decide(info).runs
 
+    def requires(self, info: PassInfo) -> bool:
+        """Whether `required_pass` names the pass, so that no instrument may forbid it."""
+        return canonical(info.name) in self.required_pass
+
     def override_instruments(self, instruments: Sequence[PassInstrument | object] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` in their place."""
         checked = _checked_instruments(instruments)
         self._exit_instruments()
         self.instruments = checked
         self._enter_instruments()
-
-    def instrument_before(self, mod: ModuleOp, info: PassInfo) -> bool:
-        """Ask the instruments whether the pass may run, and tell them that it will; whether it may."""
-        should_run = True
-        if canonical(info.name) not in self.required_pass:
-            for instrument in self.instruments:
-                answer = _around(instrument, "should_run", instrument.should_run, mod, info)
-                if not isinstance(answer, bool):
-                    raise PassError(f"[{info.name}] {instrument.name}.should_run gave {answer!r}, it must give a bool")
-                should_run &= answer
-        if should_run:
-            for instrument in self.instruments:
-                _around(instrument, "run_before_pass", instrument.run_before_pass, mod, info)
-        return should_run
-
-    def instrument_after(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Tell the instruments that the pass has run and gave `mod`."""
-        for instrument in self.instruments:
-            _around(instrument, "run_after_pass", instrument.run_after_pass, mod, info)
 
     def __enter__(self) -> Self:
         self._enter_instruments()
@@ -169,24 +148,18 @@ class PassContext:
         self._exit_instruments()
 
     def _enter_instruments(self) -> None:
-        entered: list[PassInstrument] = []
-        for instrument in self.instruments:
-            try:
-                _call(instrument, "enter_pass_ctx", instrument.enter_pass_ctx)
-            except BaseException:
-                self.instruments = []
-                for previous in reversed(entered):
-                    _call(previous, "exit_pass_ctx", previous.exit_pass_ctx)
-                raise
-            entered.append(instrument)
+        try:
+            enter_instruments(self.instruments)
+        except BaseException:
+            self.instruments = []
+            raise
 
     def _exit_instruments(self) -> None:
-        for instrument in self.instruments:
-            try:
-                _call(instrument, "exit_pass_ctx", instrument.exit_pass_ctx)
-            except BaseException:
-                self.instruments = []
-                raise
+        try:
+            exit_instruments(self.instruments)
+        except BaseException:
+            self.instruments = []
+            raise
 
     def __repr__(self) -> str:
         return (
@@ -216,28 +189,3 @@ def _checked_instruments(instruments: object) -> list[PassInstrument]:
             )
         found.append(instrument)
     return found
-
-
-def _around(
-    instrument: PassInstrument, hook: str, call: Callable[[ModuleOp, PassInfo], object], mod: ModuleOp, info: PassInfo
-) -> object:
-    """Call a hook around a pass; its errors name the pass, the instrument and the hook."""
-    try:
-        return call(mod, info)
-    except XRelayError as error:
-        naming(error, info.name, doing=f"{instrument.name}.{hook}")
-        raise
-    except Exception as error:
-        raise naming(error, info.name, doing=f"{instrument.name}.{hook}") from error
-
-
-def _call(instrument: PassInstrument, hook: str, call: Callable[[], None]) -> None:
-    """Call a hook around a context; its errors name the instrument and the hook."""
-    try:
-        call()
-    except XRelayError as error:
-        error.message = f"{instrument.name}.{hook}: {error.message}"
-        raise
-    except Exception as error:
-        message = f"{instrument.name}.{hook} raised {type(error).__name__}: {one_line(str(error))}"
-        raise PassError(message) from error

@@ -46,6 +46,11 @@ class PassInfo:
         if not name:
             raise PassArgumentError("PassInfo: a pass needs a name")
 
+    @property
+    def title(self) -> str:
+        """The pass in headings and reports: with its options where `spec` has the same name, else the name."""
+        return self.spec if self.spec.startswith(self.name) else self.name
+
     def __repr__(self) -> str:
         return f"PassInfo(name={self.name!r}, opt_level={self.opt_level}, required={list(self.required)})"
 

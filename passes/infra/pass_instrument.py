@@ -1,4 +1,4 @@
-"""Instruments as Relay has them: objects whose hooks are called around passes and contexts.
+"""The protocol of instruments: hooks that the engine calls around passes and contexts.
 
     @pass_instrument
     class Names:
@@ -8,13 +8,15 @@
     with PassContext(instruments=[Names()]):
         module = sequential(module)
 
-They look on and never change the module. Order and behaviour under errors: `PassContext`.
+Instruments observe passes and never change the module. Five hooks are Relay's; `pass_scope` is the engine's own. Their
+order, and what errors in them mean: `hooks`.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from types import new_class
 from typing import TypeAlias, TypeVar, cast, overload
 
@@ -26,16 +28,28 @@ ClassT = TypeVar("ClassT")
 TraceFunction: TypeAlias = Callable[[ModuleOp, PassInfo, bool], None]
 """`trace(module, info, is_before)`, called before and after every pass."""
 
-HOOKS = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass")
+HOOKS = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass", "pass_scope")
+
+_NOTHING = nullcontext()
 
 
 class PassInstrument:
-    """The five hooks; each does nothing unless overridden."""
+    """The hooks; each does nothing unless overridden."""
 
     @property
     def name(self) -> str:
         """The instrument's name in errors."""
         return type(self).__name__
+
+    @property
+    def replay_flags(self) -> tuple[str, ...]:
+        """The flags under which `xrelay-opt` observes a pass as this instrument does; none where it cannot."""
+        return ()
+
+    @property
+    def unwritten(self) -> tuple[str, ...]:
+        """The arguments of this instrument that no flag can hold, by name."""
+        return ()
 
     def enter_pass_ctx(self) -> None:
         """A context that holds the instrument is entered."""
@@ -52,6 +66,13 @@ class PassInstrument:
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Just after a pass that succeeded, with the module it gave."""
+
+    def pass_scope(self, mod: ModuleOp, info: PassInfo) -> AbstractContextManager[None]:
+        """A context manager that is entered for the pass alone, inside of all other hooks, and sees what it raises.
+
+        `mod` is the module that the pass rewrites: a copy of what the other hooks saw, where the engine makes one.
+        """
+        return _NOTHING
 
 
 @overload

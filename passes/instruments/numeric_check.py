@@ -64,6 +64,17 @@ class NumericCheck(PassInstrument):
         self.unchecked: list[tuple[str, str]] = []
         """The passes that could not be checked, each with the reason."""
 
+    @property
+    def replay_flags(self) -> tuple[str, ...]:
+        """`--check-numerics`, with the seed of the inputs."""
+        return "--check-numerics", "--numerics-seed", str(self._seed)
+
+    @property
+    def unwritten(self) -> tuple[str, ...]:
+        """The arguments that were given and have no flag."""
+        given = {"rtol": self._rtol, "function": self._function, "inputs": self._given}
+        return tuple(name for name, value in given.items() if value is not None)
+
     def enter_pass_ctx(self) -> None:
         """Begin anew."""
         self._open.clear()

@@ -22,6 +22,11 @@ class PassStack(Generic[T]):
         return len(self._open)
 
     @property
+    def innermost_item(self) -> tuple[PassInfo, T] | None:
+        """The pass that began last, if one is running, and its value."""
+        return self._open[-1] if self._open else None
+
+    @property
     def innermost(self) -> T | None:
         """The value of the pass that began last, if one is running."""
         return self._open[-1][1] if self._open else None

@@ -1,26 +1,28 @@
-"""Instruments that write programs down: to a stream, as differences, or to files."""
+"""Instruments that print programs: before and after passes, where a pass changed or broke them, or as differences."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from difflib import unified_diff
-from pathlib import Path
 from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.passes.catalogue.relay_names import check_known
+from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.pass_info import PassInfo, check_names
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.printing import print_module, save_module
+from xrelay.passes.infra.pass_names import check_known
+from xrelay.passes.infra.printing import print_module
 from xrelay.passes.instruments.pass_stack import PassStack
 
 
 class PrintIR(PassInstrument):
-    """Writes the module before and after the passes named, under a heading that is a comment to the parser.
+    """Prints the module before and after the passes named, under a heading that is a comment to the parser.
 
-    `before` and `after` are names of passes under either kind of name, or `True` for all passes. `stream` is standard
+    `before` and `after` are names of passes under either kind of name, or `True` for all passes. `on_change` prints the
+    module after passes that changed it, `on_failure` what a failing pass left, in generic form. `stream` is standard
     error unless given. Relay's users know it as `PassPrintingInstrument(before_names, after_names)`.
     """
 
@@ -29,37 +31,73 @@ class PrintIR(PassInstrument):
         before: Sequence[str] | bool = (),
         after: Sequence[str] | bool = (),
         stream: TextIO | None = None,
+        *,
+        on_change: bool = False,
+        on_failure: bool = False,
     ):
         self._before, self._after = _names(before, "before"), _names(after, "after")
+        self._on_change, self._on_failure = on_change, on_failure
         self._stream = stream
+        self._texts = PassStack[str]()
+        self._running = PassStack[ModuleOp]()
+
+    def enter_pass_ctx(self) -> None:
+        """Forget what an error left open."""
+        self._texts.clear()
+        self._running.clear()
+
+    def exit_pass_ctx(self) -> None:
+        """Print what a failing pass left, if that was asked for."""
+        failed = self._running.innermost_item
+        self._running.clear()
+        if failed is not None:
+            info, mod = failed
+            write_heading(self._stream, f"after failure of {info.title}", print_module(mod, generic=True))
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Write the module if the pass was asked for."""
-        if self._before is None or info.name in self._before:
-            write_heading(self._stream, f"before {info.name}", print_module(mod))
+        """Print the module if the pass was asked for."""
+        if self._on_change:
+            self._texts.push(info, print_module(mod))
+        if self._before is None or canonical(info.name) in self._before:
+            write_heading(self._stream, f"before {info.title}", print_module(mod))
+
+    @contextmanager
+    def pass_scope(self, mod: ModuleOp, info: PassInfo) -> Generator[None]:
+        """Remember what the pass works on."""
+        if self._on_failure:
+            self._running.push(info, mod)
+        yield
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Write the module if the pass was asked for."""
-        if self._after is None or info.name in self._after:
-            write_heading(self._stream, f"after {info.name}", print_module(mod))
+        """Print the module if the pass was asked for, or if it changed something and changes were asked for."""
+        if self._on_failure:
+            self._running.pop(info)
+        if self._after is None or canonical(info.name) in self._after:
+            write_heading(self._stream, f"after {info.title}", print_module(mod))
+        if self._on_change:
+            text = print_module(mod)
+            changed = text != self._texts.pop(info)
+            write_heading(
+                self._stream, f"{'after' if changed else 'unchanged by'} {info.title}", text if changed else ""
+            )
 
 
 class PrintBeforeAll(PrintIR):
-    """Writes the module before every pass."""
+    """Prints the module before every pass."""
 
     def __init__(self, stream: TextIO | None = None):
         super().__init__(before=True, stream=stream)
 
 
 class PrintAfterAll(PrintIR):
-    """Writes the module after every pass."""
+    """Prints the module after every pass."""
 
     def __init__(self, stream: TextIO | None = None):
         super().__init__(after=True, stream=stream)
 
 
 class PrintDiff(PassInstrument):
-    """Writes what every pass changed, as a unified difference of the text."""
+    """Prints what every pass changed, as a unified difference of the text."""
 
     def __init__(self, stream: TextIO | None = None):
         self._stream = stream
@@ -74,42 +112,18 @@ class PrintDiff(PassInstrument):
         self._texts.push(info, print_module(mod))
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Write the difference."""
+        """Print the difference."""
         before, after = self._texts.pop(info), print_module(mod)
         if before == after:
-            write_heading(self._stream, f"unchanged by {info.name}", "")
+            write_heading(self._stream, f"unchanged by {info.title}", "")
         else:
             lines = unified_diff(before.splitlines(True), after.splitlines(True), "before", "after", n=2)
-            write_heading(self._stream, f"change by {info.name}", "".join(lines))
+            write_heading(self._stream, f"change by {info.title}", "".join(lines))
 
 
-class DumpIR(PassInstrument):
-    """Writes the module after every pass into `directory`: `01_FoldConstant.mlir` and so on, `00_input.mlir` first.
-
-    Raises `PassError` where the files cannot be written.
-    """
-
-    def __init__(self, directory: str | Path):
-        self._directory = Path(directory)
-        self._number = 0
-
-    def enter_pass_ctx(self) -> None:
-        """Begin to count."""
-        self._number = 0
-
-    def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Write what goes into the first pass."""
-        if self._number == 0:
-            self._save("input", mod)
-
-    def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Write what came out of the pass."""
-        self._save(info.name, mod)
-
-    def _save(self, name: str, mod: ModuleOp) -> None:
-        path = self._directory / f"{self._number:02d}_{name.replace('/', '_')}.mlir"
-        self._number += 1
-        save_module(path, mod)
+def write_heading(stream: TextIO | None, heading: str, text: str) -> None:
+    """Writes `text` under `heading`, a comment to the parser, to `stream` or standard error."""
+    (stream if stream is not None else sys.stderr).write(f"// -----// IR {heading} //----- //\n{text}\n")
 
 
 def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
@@ -117,8 +131,3 @@ def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
     if isinstance(names, bool):
         return None if names else frozenset()
     return check_known(check_names(names, what), what)
-
-
-def write_heading(stream: TextIO | None, heading: str, text: str) -> None:
-    """Writes `text` under `heading`, a comment to the parser, to `stream` or standard error."""
-    (stream if stream is not None else sys.stderr).write(f"// -----// IR {heading} //----- //\n{text}\n")

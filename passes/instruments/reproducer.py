@@ -1,28 +1,36 @@
-"""Crash reproducers: when a pass fails, a file with the program it was given and the pass in its header.
+"""Crash reproducers: when a pass fails, a file with the program it was given, the pass, and what it ran under.
 
     // xrelay-reproducer: xrelay-opt --run-reproducer FILE
     // pipeline: relay-fuse-ops{max-depth=4}
     // opt-level: 2
+    // pass-config: relay.FuseOps.link_params=true
+    // disabled-pass: FoldConstant
+    // flags: --check-numerics --numerics-seed 3
     builtin.module { … }
 
-Weights whose bytes are here go into a `.safetensors` file beside it. `xrelay-opt --run-reproducer` runs the pass again.
+Weights whose bytes are here go into a `.safetensors` file beside it. `xrelay-opt --run-reproducer` runs the pass again,
+under the same options, level, config and instruments. What no file can hold is named in the header, and in a note.
 """
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
+from xrelay.dialects.relay.structure.weights import save_side_file, weights_of
 from xrelay.errors import ParseError, PassError
-from xrelay.passes.infra.config import ConfigValue, parse_configs
+from xrelay.passes.infra.config import VERIFY, ConfigValue, parse_configs
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.instruments.pass_stack import PassStack
+from xrelay.passes.instruments.verify import Verify
 
 MARK = "// xrelay-reproducer:"
 
@@ -31,15 +39,16 @@ class CrashReproducer(PassInstrument):
     """Writes `path` when a pass fails; `written` says whether it did.
 
     Of several instruments it stands last: one behind it that finds fault with a pass does so after the pass is over for
-    this one. `flags` are what replaying takes beside the file, such as ` --check-numerics`.
+    this one. `flags` are those of `xrelay-opt` that the failing run had and no context holds, and `settled` says that
+    passes have the options of the context already, as those of `xrelay-opt` do.
 
     Every pass's module is printed beforehand, which takes a little time, since a failing pass may have broken it. The
     header says of a pass that it exists in Python only, or has options that no text can hold: replaying refuses the
     one, and notes the other. Raises `PassError` where the file cannot be written.
     """
 
-    def __init__(self, path: str | Path, flags: str = ""):
-        self.path, self._flags = Path(path), flags
+    def __init__(self, path: str | Path, flags: Sequence[str] = (), *, settled: bool = False):
+        self.path, self._flags, self._settled = Path(path), flags, settled
         self._open = PassStack[tuple[str, ModuleOp]]()
         self.written = False
 
@@ -72,18 +81,24 @@ class CrashReproducer(PassInstrument):
 
     def _header(self, info: PassInfo) -> str:
         context = PassContext.current()
-        config = "".join(f"// pass-config: {key}={_text(value)}\n" for key, value in context.config.items())
-        lost = "" if info.spec else "// python-only: the pass is no pass of a package's xDSL universe\n"
-        lost += "".join(f"// python-value: {name}\n" for name in info.unwritten)
-        return (
-            f"{MARK} xrelay-opt --run-reproducer {self.path.name}{self._flags}\n// pipeline: {info.spec or info.name}\n"
-            f"// opt-level: {context.opt_level}\n{config}{lost}"
-        )
+        flags = [*self._flags, *(flag for instrument in context.instruments for flag in instrument.replay_flags)]
+        lines = [
+            f"{MARK} xrelay-opt --run-reproducer {self.path.name}",
+            f"// pipeline: {info.spec or info.name}",
+            f"// opt-level: {context.opt_level}",
+            *(f"// pass-config: {key}={_text(value)}" for key, value in _config(context).items()),
+            *(f"// disabled-pass: {name}" for name in sorted(context.disabled_pass)),
+            *(f"// required-pass: {name}" for name in sorted(context.required_pass)),
+            *([f"// flags: {shlex.join(flags)}"] if flags else []),
+            *(["// settled: the options of the context are in the pipeline"] if self._settled else []),
+            *([] if info.spec else ["// python-only: the pass is no pass of a package's xDSL universe"]),
+            *(f"// python-value: option {name!r}" for name in info.unwritten),
+            *(f"// python-value: {what}" for what in _unwritten(context.instruments)),
+        ]
+        return "".join(f"{line}\n" for line in lines)
 
     def _with_weights(self, text: str, mod: ModuleOp) -> str:
         """The text, naming a side file that is written with the weights whose bytes are here."""
-        from xrelay.dialects.relay.structure.weights import save_side_file, weights_of
-
         weights = weights_of(mod)
         if not weights or not all(weight.is_resolved for weight in weights) or WEIGHTS_FILE in mod.attributes:
             return text
@@ -100,10 +115,16 @@ class Reproducer:
     pipeline: str
     opt_level: int
     config: dict[str, ConfigValue]
+    disabled: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    """Further flags of `xrelay-opt` of the failing run."""
+    settled: bool = False
+    """Whether the options of the pipeline are all that the pass had, whatever the level says."""
     python_only: bool = False
     """Whether the pass cannot be made from its name."""
     python_values: tuple[str, ...] = ()
-    """Its options that the file does not hold."""
+    """Its options, and the instruments around it, that the file does not hold."""
 
 
 def read_reproducer(text: str, name: str) -> Reproducer:
@@ -119,9 +140,42 @@ def read_reproducer(text: str, name: str) -> Reproducer:
     level = header.get("opt-level", ["2"])[0]
     if not level.isdecimal():
         raise ParseError(f"the reproducer's opt-level is {level!r}, must be a number", location=name)
-    config = parse_configs(header.get("pass-config", []))
-    values = tuple(header.get("python-value", ()))
-    return Reproducer(header["pipeline"][0], int(level), config, "python-only" in header, values)
+    return Reproducer(
+        header["pipeline"][0],
+        int(level),
+        parse_configs(header.get("pass-config", [])),
+        tuple(header.get("disabled-pass", ())),
+        tuple(header.get("required-pass", ())),
+        _flags(header.get("flags", ()), name),
+        "settled" in header,
+        "python-only" in header,
+        tuple(header.get("python-value", ())),
+    )
+
+
+def _flags(lines: Iterable[str], name: str) -> tuple[str, ...]:
+    try:
+        return tuple(flag for line in lines for flag in shlex.split(line))
+    except ValueError as error:
+        raise ParseError(f"the reproducer's flags cannot be read: {error}", location=name) from error
+
+
+def _config(context: PassContext) -> dict[str, ConfigValue]:
+    """The config of a replay, which verifies where the run did: an instrument may verify where the config does not."""
+    config = dict(context.config)
+    if any(isinstance(instrument, Verify) for instrument in context.instruments):
+        config.pop(VERIFY, None)
+    return config
+
+
+def _unwritten(instruments: Iterable[PassInstrument]) -> list[str]:
+    """The users' instruments, which a replay lacks, and the arguments that it lacks of others."""
+    found: list[str] = []
+    for instrument in instruments:
+        if type(instrument).__module__.partition(".")[0] != "xrelay":
+            found.append(f"instrument {instrument.name!r}")
+        found += (f"{name!r} of {instrument.name}" for name in instrument.unwritten)
+    return found
 
 
 def _text(value: ConfigValue) -> str:

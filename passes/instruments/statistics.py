@@ -1,30 +1,19 @@
-"""Instruments that check what passes leave, or count it."""
+"""`PassStatistics`: what passes do to the number of ops, and how their patterns fare."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.errors import VerificationError
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
-from xrelay.passes.infra.verify import verify_module, walk_ops
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.instruments.pass_stack import PassStack
-
-
-class Verify(PassInstrument):
-    """Verifies the module before and after every pass, also where the context's config turned that off."""
-
-    def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Raise `VerificationError` naming the pass that would get the module."""
-        _verify(mod, f"[{info.name}] the module before the pass")
-
-    def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Raise `VerificationError` naming the pass that left the module."""
-        _verify(mod, f"[{info.name}] the module after the pass")
 
 
 @dataclass(frozen=True)
@@ -54,21 +43,23 @@ class PassStatistics(PassInstrument):
         self.records = []
         self._open.clear()
 
-    def exit_pass_ctx(self) -> None:
-        """Count no patterns any more."""
-        RECORDER.set(None)
-
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Count what goes in."""
-        patterns = PatternCounts()
-        self._open.push(info, (_count(mod), patterns))
-        RECORDER.set(patterns)
+        self._open.push(info, (_count(mod), PatternCounts()))
+
+    @contextmanager
+    def pass_scope(self, mod: ModuleOp, info: PassInfo) -> Generator[None]:
+        """Let the patterns of the pass be counted."""
+        innermost = self._open.innermost
+        token = RECORDER.set(None if innermost is None else innermost[1])
+        try:
+            yield
+        finally:
+            RECORDER.reset(token)
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Count what came out."""
         (before, patterns), after = self._open.pop(info), _count(mod)
-        outer = self._open.innermost
-        RECORDER.set(None if outer is None else outer[1])
         counts = before.total(), after.total(), after - before, before - after
         self.records.append(PassRecord(info.name, *counts, patterns))
 
@@ -83,14 +74,6 @@ class PassStatistics(PassInstrument):
             lines.append(f"{record.name:{width}}  {record.before} -> {record.after}{_changes(record)}")
             lines += (f"    {line}" for line in record.patterns.lines())
         return "".join(f"{line}\n" for line in lines)
-
-
-def _verify(mod: ModuleOp, what: str) -> None:
-    try:
-        verify_module(mod)
-    except VerificationError as error:
-        message = f"{what} is ill-formed: {error.message}"
-        raise VerificationError(message, location=error.location, help=error.help) from error
 
 
 def _count(mod: ModuleOp) -> Counter[str]:

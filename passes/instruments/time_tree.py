@@ -77,10 +77,10 @@ class TimeTree:
             self.close()
 
     @contextmanager
-    def step(self, name: str) -> Generator[None]:
-        """Time what happens inside, added to what steps of that name took before."""
+    def step(self, name: str, *, merge: bool = True) -> Generator[None]:
+        """Time what happens inside, with `merge` added to what steps of that name took before."""
         depth = self.depth
-        self.open(name, merge=True)
+        self.open(name, merge=merge)
         try:
             yield
         finally:

@@ -19,14 +19,19 @@ from xdsl.utils.hints import isa
 
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.catalogue.registry import class_of, target_of
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass, remember_names
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass
+from xrelay.passes.infra.context_options import configured_options
 from xrelay.passes.infra.option_values import check_value
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError
+from xrelay.passes.infra.pass_names import remember_names
 from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
-from xrelay.passes.infra.pipeline import run_pipeline, unknown_name
+from xrelay.passes.infra.pipeline import info_of, run_pipeline
+from xrelay.passes.infra.pipeline_text import unknown_name
 from xrelay.passes.infra.source import full_context, one_line
 from xrelay.passes.relay_api.passes import ModulePass, Pass
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.passes.types.type_upkeep import has_incomplete_types
 
 PassThunks = Mapping[str, Callable[[], type[XdslModulePass]]]
 PassFactory = Callable[[], Pass]
@@ -97,12 +102,12 @@ def pass_class(pass_name: str) -> type[XdslModulePass]:
 
 
 class XdslPass(ModulePass):
-    """An xDSL pass as an object to call; contexts know it by its own name, level 0."""
+    """An xDSL pass as an object to call; contexts know it by its own name and level."""
 
     forgets: bool = True
 
     def __init__(self, wrapped: XdslModulePass):
-        super().__init__(PassInfo(0, wrapped.name, spec=str(wrapped)))
+        super().__init__(info_of(wrapped))
         self._wrapped = wrapped
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
@@ -150,35 +155,6 @@ class NamedPass(ModulePass):
         return mod
 
 
-def configured(current: XdslModulePass, context: PassContext, *, use_level: bool) -> XdslModulePass:
-    """The pass with what the context says about options that are left at their defaults.
-
-    `use_level` says whether the context's opt_level counts, as for the level of fusion.
-    """
-    row = relay_pass(current.name)
-    if row is None or not (context.config or use_level):
-        return current
-    if not use_level:
-        row = dataclasses.replace(row, level_option=None)
-    fields = dataclasses.fields(current)
-    given = {
-        field.name: getattr(current, field.name) for field in fields if getattr(current, field.name) != field.default
-    }
-    return dataclasses.replace(current, **configured_options(row, given, context))
-
-
-def configured_options(row: RelayPass, given: Mapping[str, object], ctx: PassContext) -> dict[str, object]:
-    """The options of a pass in `ctx`: those given, else what the context's config and level say."""
-    options = dict(given)
-    for key, option in row.config.items():
-        if option not in options and key in ctx.config:
-            options[option] = ctx.config[key]
-    level = options.get(row.level_option, -1) if row.level_option is not None else 0
-    if row.level_option is not None and isinstance(level, int) and level < 0:
-        options[row.level_option] = ctx.opt_level
-    return options
-
-
 def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
     """Positional and named arguments, as Relay's users pass them, as options; None is no option.
 
@@ -194,9 +170,6 @@ def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[
 
 
 def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
-    from xrelay.passes.types.infer_type import infer_types
-    from xrelay.passes.types.type_upkeep import has_incomplete_types
-
     if row.name != "InferType" and has_incomplete_types([mod]):
         infer_types(mod)
 

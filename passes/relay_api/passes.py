@@ -15,19 +15,23 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.attribute_names import COMPILER, LOOP_KERNEL, PRIMITIVE, SKIP_OPTIMIZATION
-from xrelay.errors import PassError, VerificationError, XRelayError
-from xrelay.passes.catalogue.relay_names import relay_pass, remember_names
+from xrelay.errors import PassError, XRelayError
+from xrelay.passes.catalogue.relay_names import relay_pass
+from xrelay.passes.infra.config import IMMUTABLE, VERIFY
 from xrelay.passes.infra.gc_pause import gc_pause
+from xrelay.passes.infra.hooks import run_observed
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
-from xrelay.passes.infra.printing import print_module
-from xrelay.passes.infra.verify import verify_module
+from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_names import remember_names
+from xrelay.passes.instruments.immutability import Immutability
+from xrelay.passes.instruments.verify import Verify
+from xrelay.passes.types.type_upkeep import TypeUpkeep
 
 KERNEL_MARKS = (PRIMITIVE, LOOP_KERNEL)
 """Attributes of functions that are kernels."""
 SKIP_MARKS = (SKIP_OPTIMIZATION, COMPILER)
 """Attributes of functions that are nobody's business here."""
-IMMUTABLE, VERIFY = "testing.immutable_module", "xrelay.verify_each"
 
 
 class Pass(ABC):
@@ -55,7 +59,7 @@ class Pass(ABC):
         ctx = PassContext.current()
         with gc_pause():
             if ctx.get_config(VERIFY, True):
-                _verify(mod, self.info, "the module given to the pass is ill-formed")
+                _verify_given(mod, self.info)
             return run_pass(self, mod, ctx)
 
     @abstractmethod
@@ -67,26 +71,25 @@ class Pass(ABC):
 
 
 def run_pass(current: Pass, mod: ModuleOp, ctx: PassContext, *, owned: bool = False) -> ModuleOp:
-    """Run one pass with its hooks; `owned` says that nobody else needs `mod`, so that it may be rewritten.
+    """The module that `current` makes of `mod` in `ctx`, with all hooks; `owned` says that nobody else holds `mod`.
 
-    With instruments every pass gets a copy even so, since they may keep the modules that they are shown.
+    A module that nobody else holds is rewritten as it is, where neither an instrument nor a check may keep it.
     """
     info = current.info
-    if not ctx.instrument_before(mod, info):
-        return mod
-    immutable = bool(ctx.get_config(IMMUTABLE, False))
-    try:
-        before = print_module(mod, generic=True) if immutable else ""
-        copy = mod if owned and not (ctx.instruments or immutable) else mod.clone()
-    except RecursionError as error:
-        raise naming(error, info.name) from error
-    result = _transform(current, copy, ctx)
-    if immutable and print_module(mod, generic=True) != before:
-        raise PassError(f"[{info.name}] the pass changed the module it was given", help="change and return a copy")
+    checks: list[PassInstrument] = []
+    if ctx.get_config(IMMUTABLE, False):
+        checks.append(Immutability())
+    kept = bool(checks or ctx.instruments)
     if ctx.get_config(VERIFY, True) and not current.checks_itself:
-        _verify(result, info, "the pass left an ill-formed module")
-    ctx.instrument_after(result, info)
-    return result
+        checks.append(Verify(before=False))
+    return run_observed(
+        lambda own: _transform(current, own, ctx),
+        mod,
+        info,
+        [*checks, *ctx.instruments],
+        required=ctx.requires(info),
+        copy=kept or not owned,
+    )
 
 
 def _transform(current: Pass, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
@@ -112,23 +115,19 @@ def _check_module(mod: object, info: PassInfo) -> None:
         )
 
 
+def _verify_given(mod: ModuleOp, info: PassInfo) -> None:
+    try:
+        Verify().run_before_pass(mod, info)
+    except RecursionError as error:
+        raise naming(error, info.name) from error
+
+
 def _check_result(result: object, wanted: type[object], kind: str, info: PassInfo) -> None:
     if not isinstance(result, wanted):
         raise PassTypeError(
             f"[{info.name}] the return value of a {kind} pass must be set to a {wanted.__name__}, "
             f"found {type(result).__name__}"
         )
-
-
-def _verify(mod: ModuleOp, info: PassInfo, what: str) -> None:
-    try:
-        verify_module(mod)
-    except VerificationError as error:
-        raise VerificationError(
-            f"[{info.name}] {what}: {error.message}", location=error.location, help=error.help
-        ) from error
-    except RecursionError as error:
-        raise naming(error, info.name) from error
 
 
 class ModulePass(Pass):
@@ -147,8 +146,6 @@ class FunctionPass(Pass):
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Transform every function it is for."""
-        from xrelay.passes.types.type_upkeep import TypeUpkeep
-
         functions = [function for function in _functions(mod) if is_optimizable(function)]
         types = TypeUpkeep(functions)
         types.update(mod, self.replace_all(functions, mod, ctx))

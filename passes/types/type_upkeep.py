@@ -18,6 +18,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.infer_type import infer_types
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,6 @@ class TypeUpkeep:
             if _update_signature(function):
                 pending += _update_calls(callers, function)
         if has_incomplete_types(functions):
-            from xrelay.passes.types.infer_type import infer_types
-
             infer_types(module)
 
     def _retype(self, op: RelayOp) -> None:

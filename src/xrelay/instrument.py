@@ -1,4 +1,4 @@
-"""Instruments: what looks on while passes run.
+"""Instruments observe passes: they print, time, count, save and check the module, and never change it.
 
     timing = instrument.PassTiming()
     with transform.PassContext(opt_level=3, instruments=[timing, instrument.NumericCheck()]):
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xrelay.passes.infra.pass_instrument import PassInstrument as PassInstrument
     from xrelay.passes.infra.pass_instrument import pass_instrument as pass_instrument
+    from xrelay.passes.instruments.dump_ir import DumpIR as DumpIR
+    from xrelay.passes.instruments.immutability import Immutability as Immutability
     from xrelay.passes.instruments.numeric_check import NumericCheck as NumericCheck
-    from xrelay.passes.instruments.print_ir import DumpIR as DumpIR
     from xrelay.passes.instruments.print_ir import PrintAfterAll as PrintAfterAll
     from xrelay.passes.instruments.print_ir import PrintBeforeAll as PrintBeforeAll
     from xrelay.passes.instruments.print_ir import PrintDiff as PrintDiff
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     from xrelay.passes.instruments.print_ir import PrintIR as PrintIR
     from xrelay.passes.instruments.reproducer import CrashReproducer as CrashReproducer
     from xrelay.passes.instruments.statistics import PassStatistics as PassStatistics
-    from xrelay.passes.instruments.statistics import Verify as Verify
     from xrelay.passes.instruments.timing import PassTiming as PassTiming
     from xrelay.passes.instruments.timing import PassTiming as PassTimingInstrument
+    from xrelay.passes.instruments.verify import Verify as Verify
 
 _PUBLIC: dict[str, str] = {
     "CrashReproducer": "instruments.reproducer:CrashReproducer",
-    "DumpIR": "instruments.print_ir:DumpIR",
+    "DumpIR": "instruments.dump_ir:DumpIR",
+    "Immutability": "instruments.immutability:Immutability",
     "NumericCheck": "instruments.numeric_check:NumericCheck",
     "PassInstrument": "infra.pass_instrument:PassInstrument",
     "PassPrintingInstrument": "instruments.print_ir:PrintIR",
@@ -43,7 +45,7 @@ _PUBLIC: dict[str, str] = {
     "PrintBeforeAll": "instruments.print_ir:PrintBeforeAll",
     "PrintDiff": "instruments.print_ir:PrintDiff",
     "PrintIR": "instruments.print_ir:PrintIR",
-    "Verify": "instruments.statistics:Verify",
+    "Verify": "instruments.verify:Verify",
     "pass_instrument": "infra.pass_instrument:pass_instrument",
 }
 """Public name → module of `xrelay.passes` and name there. The two long names are Relay's."""
@@ -51,6 +53,7 @@ _PUBLIC: dict[str, str] = {
 __all__ = [
     "CrashReproducer",
     "DumpIR",
+    "Immutability",
     "NumericCheck",
     "PassInstrument",
     "PassPrintingInstrument",

@@ -14,7 +14,8 @@ from xrelay.api.comparison import compare_outputs
 from xrelay.api.compile import compile
 from xrelay.api.programs import ModuleProgram
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.verify import verify_module
 

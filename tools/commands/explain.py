@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedOp
-    from xrelay.passes.infra.instruments import Instrument
+    from xrelay.passes.infra.pass_instrument import PassInstrument
     from xrelay.tools.commands.op_trail import OpTrail
 
 
@@ -72,11 +72,12 @@ def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBloc
     return explain_fusion(module, options)
 
 
-def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[Instrument]) -> None:
+def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[PassInstrument]) -> None:
     """Infer types, and run what the compiler runs before fusion."""
     from xrelay.lowering.pipelines import Phase, all_passes, compile_stages
     from xrelay.lowering.registry import pass_thunks
-    from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+    from xrelay.passes.infra.pipeline import run_pipeline
+    from xrelay.passes.infra.pipeline_text import parse_passes
     from xrelay.passes.infra.source import full_context
 
     wanted = (Phase.TYPED,) if args.as_is else (Phase.TYPED, Phase.OPTIMIZED)

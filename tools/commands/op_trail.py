@@ -5,24 +5,24 @@ An op answers to its operator, the name of its result, and each of the source lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.errors import InputError
 from xrelay.passes.fusion.explain import is_answer
-from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay_api.passes import is_kernel
 
 
-class OpTrail(Instrument):
+class OpTrail(PassInstrument):
     """Follows what answers to `name` through the passes of a pipeline."""
 
     def __init__(self, name: str):
@@ -31,14 +31,17 @@ class OpTrail(Instrument):
         self._operator = ""
         self._removed_by: str | None = None
         self._folded = ""
+        self._began = False
 
-    def begin(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
-        """Look for it in what goes in."""
-        self._look(module, "")
+    def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Look for it in what goes into the first pass."""
+        if not self._began:
+            self._began = True
+            self._look(mod, "")
 
-    def after(self, current: ModulePass, number: int, module: ModuleOp) -> None:
+    def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Look for it in what came out of the pass."""
-        self._look(module, current.name)
+        self._look(mod, info.name)
 
     def _look(self, module: ModuleOp, after: str) -> None:
         found = next((ref for ref in _refs(module) if is_answer(ref, self._name)), None)

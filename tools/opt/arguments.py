@@ -8,12 +8,14 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from xrelay.tools.opt.pass_flags import add_pass_flags
+from xrelay.tools.opt.replay import add_recorded_flags
 from xrelay.tools.opt.usage import answer_in_one_line
 
 
 def add_arguments(parser: ArgumentParser, version: str) -> None:
     """Declare every flag, grouped by what it is for."""
     answer_in_one_line(parser)
+    add_recorded_flags(parser)
     parser.add_argument("input_file", nargs="?", help="file to read; standard input without it or for '-'")
     parser.add_argument("-v", "--version", action="version", version=version)
     _add_input(parser)

@@ -18,7 +18,7 @@ from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, relay_pass
 from xrelay.passes.catalogue.rounding import rounding_mark
 from xrelay.passes.infra.config import config_keys
-from xrelay.passes.infra.pipeline import PassTable, unknown_name
+from xrelay.passes.infra.pipeline_text import PassTable, unknown_name
 from xrelay.passes.infra.source import one_line
 
 _POINTER = re.compile(r";? \(?see the module's docstring\)?")

@@ -8,28 +8,34 @@ import sys
 import traceback
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelay import __version__, environment
 from xrelay.dialects import with_replaced
 from xrelay.errors import ParseError, PassError, XRelayError
-from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, TimedVerify, Timing
+from xrelay.passes.infra.anchoring import run_on_functions
+from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.source import decode_text, one_line, parse_module, read_text
 from xrelay.passes.infra.verify import verification_errors
+from xrelay.passes.instruments.dump_ir import DumpIR
+from xrelay.passes.instruments.print_ir import PrintDiff, PrintIR
+from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.passes.instruments.timing import PassTiming
+from xrelay.passes.instruments.verify import Verify
 from xrelay.tools.opt.arguments import add_arguments
 from xrelay.tools.opt.catalogue import print_catalogue
 from xrelay.tools.opt.chunks import Chunk, split_chunks
 from xrelay.tools.opt.excerpts import excerpt
 from xrelay.tools.opt.expectations import find_expectations, mismatches
-from xrelay.tools.opt.pass_flags import own_name, pass_instruments, plan_pipeline
+from xrelay.tools.opt.pass_flags import Plan, own_name, pass_instruments, plan_pipeline
 from xrelay.tools.opt.side_files import bring_weights, keep_weights
 from xrelay.tools.opt.targets import llvm_ir_target
 
@@ -46,8 +52,7 @@ class XRelayOptMain(xDSLOptMain):
 
     def __init__(self, args: Sequence[str] | None = None):
         super().__init__("Run passes on programs at any level of xrelay.", args)
-        self.timing = Timing()
-        self._verify_each = True
+        self.clock = TimeTree()
         self._sources: dict[str, str] = {}
 
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
@@ -77,15 +82,12 @@ class XRelayOptMain(xDSLOptMain):
             if self.args.print_pipeline:
                 sys.stdout.write(plan.render())
                 return 0
-            passes = plan.running
-            self._check_dump_names(passes)
-            self._verify_each = plan.verify_each
-            self.timing = Timing(plan.groups)
+            self._check_dump_names(plan)
         except (PassError, ParseError) as error:
             self._report(error)
             return 2
         try:
-            return self._run_chunks(passes)
+            return self._run_chunks(plan)
         except KeyboardInterrupt:
             sys.stderr.write("xrelay-opt: interrupted\n")
             return INTERRUPTED
@@ -95,7 +97,7 @@ class XRelayOptMain(xDSLOptMain):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
-    def _run_chunks(self, passes: Sequence[ModulePass]) -> int:
+    def _run_chunks(self, plan: Plan) -> int:
         """Process every piece of the input and write what comes out."""
         chunks = self._read_chunks()
         expectations = [find_expectations(chunk) for chunk in chunks] if self.args.verify_diagnostics else []
@@ -103,7 +105,7 @@ class XRelayOptMain(xDSLOptMain):
         status = 0
         outputs: list[str] = []
         for number, chunk in enumerate(chunks):
-            text, errors = self._process(chunk, passes)
+            text, errors = self._process(chunk, plan)
             outputs.append(text)
             if matching:
                 problems = mismatches(chunk, expectations[number], errors)
@@ -132,20 +134,20 @@ class XRelayOptMain(xDSLOptMain):
         self._sources[name] = text
         return split_chunks(text, name, split=self.args.split_input_file)
 
-    def _process(self, chunk: Chunk, passes: Sequence[ModulePass]) -> tuple[str, list[XRelayError]]:
+    def _process(self, chunk: Chunk, plan: Plan) -> tuple[str, list[XRelayError]]:
         """What one piece becomes, and the errors met on the way."""
         try:
-            with self.timing.tree.step("parse"):
+            with self.clock.step("parse"):
                 module = self._parse(chunk)
             if not self.args.disable_verify:
-                with self.timing.tree.step("verify"):
+                with self.clock.step("verify"):
                     errors = list(islice(verification_errors(module), MAX_ERRORS))
                 if errors:
                     return "", [_placed(error, chunk) for error in errors]
-            run_pipeline(module, passes, context=self.ctx, instruments=self._instruments(chunk))
+            self._run(module, chunk, plan)
             if self.args.output_file is not None:
                 keep_weights(module, Path(self.args.output_file))
-            with self.timing.tree.step("print"):
+            with self.clock.step("print"):
                 return self._emit(module), []
         except XRelayError as error:
             return "", [_placed(error, chunk)]
@@ -173,33 +175,40 @@ class XRelayOptMain(xDSLOptMain):
             message = one_line(str(error))
             raise PassError(f"target {self.args.target} failed, {type(error).__name__}: {message}") from error
 
-    def _instruments(self, chunk: Chunk) -> list[Instrument]:
-        """What the flags ask for; the clock encloses nothing but the pass itself."""
+    def _run(self, module: ModuleOp, chunk: Chunk, plan: Plan) -> None:
+        """Run the passes, each named pipeline in a step of the clock."""
+        plan.context.instruments = self._instruments(chunk, plan)
+        with self.clock.step("passes"), plan.context as entered:
+            for group, on_functions, passes in plan.runs():
+                run = run_on_functions if on_functions else run_pipeline
+                with self.clock.step(group, merge=False) if group else nullcontext():
+                    run(module, passes, context=self.ctx, instruments=entered.instruments)
+
+    def _instruments(self, chunk: Chunk, plan: Plan) -> list[PassInstrument]:
+        """What the flags ask for; the first to hear of the end of a pass verifies what it left."""
         args = self.args
-        found: list[Instrument] = []
-        before, after = args.print_ir_before or args.print_ir_before_all, args.print_ir_after or args.print_ir_after_all
-        if before or after or args.print_ir_after_failure:
-            found.append(
-                PrintIR(
-                    sys.stderr,
-                    before_passes=None if args.print_ir_before_all else _names(args.print_ir_before),
-                    after_passes=None if args.print_ir_after_all else _names(args.print_ir_after),
-                    on_failure=args.print_ir_after_failure,
-                )
+        found: list[PassInstrument] = []
+        if plan.verify_each:
+            found.append(Verify(before=False, clock=self.clock))
+        before, after = _names(args.print_ir_before), _names(args.print_ir_after)
+        found.append(
+            PrintIR(
+                True if args.print_ir_before_all else before,
+                True if args.print_ir_after_all else after,
+                on_change=args.print_ir_after_change,
+                on_failure=args.print_ir_after_failure,
             )
-        if args.print_ir_after_change or args.print_ir_diff:
-            found.append(PrintIR(sys.stderr, on_change=args.print_ir_after_change, diff=args.print_ir_diff))
+        )
+        if args.print_ir_diff:
+            found.append(PrintDiff())
         if args.dump_stages is not None:
             part = f"line{chunk.line_offset + 1}" if args.split_input_file else ""
-            found.append(SaveIR(Path(args.dump_stages) / part))
-        found += pass_instruments(args)
-        if self._verify_each and not (args.disable_verify or args.no_verify_each):
-            found.append(TimedVerify(self.timing))
-        return [*found, self.timing]
+            found.append(DumpIR(Path(args.dump_stages) / part))
+        return [*found, PassTiming(self.clock), *pass_instruments(args)]
 
-    def _check_dump_names(self, passes: Sequence[ModulePass]) -> None:
+    def _check_dump_names(self, plan: Plan) -> None:
         """A pass named by a printing flag must be one of the pipeline, or the flag would silently do nothing."""
-        running = [current.name for current in passes]
+        running = [entry.current.name for entry in plan.running]
         for name in (*(self.args.print_ir_before or ()), *(self.args.print_ir_after or ())):
             if name and own_name(name) not in running:
                 raise PassError(f"{name!r} is not in the pipeline", help=f"it runs {', '.join(running) or 'no passes'}")
@@ -215,7 +224,7 @@ class XRelayOptMain(xDSLOptMain):
     def _write_timing(self) -> None:
         """Write what each step took."""
         as_json = self.args.timing_format == "json"
-        text = json.dumps(self.timing.tree.root.as_data()) + "\n" if as_json else self.timing.report()
+        text = json.dumps(self.clock.root.as_data()) + "\n" if as_json else self.clock.report()
         if self.args.timing_file is None:
             sys.stderr.write(text)
         else:
@@ -243,8 +252,8 @@ def _write_file(path: str, text: str) -> None:
         raise XRelayError(f"cannot write the file: {error.strerror}", location=path) from error
 
 
-def _names(values: list[str] | None) -> frozenset[str] | None:
-    """The passes that a repeatable flag names; None stands for all."""
+def _names(values: list[str] | None) -> Sequence[str] | bool:
+    """The passes that a repeatable flag names; true stands for all."""
     if values is None:
-        return frozenset()
-    return None if "" in values else frozenset(map(own_name, values))
+        return ()
+    return True if "" in values else values

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES, relay_pass, remember_names
-from xrelay.passes.infra.config import parse_configs
-from xrelay.passes.infra.hooks_adapter import Hooks
-from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE
+from xrelay.passes.catalogue.extensions import level_of_pass
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, ROWS, relay_pass
+from xrelay.passes.infra.config import IMMUTABLE, VERIFY, parse_configs
+from xrelay.passes.infra.context_options import configured
 from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.infra.pipeline import PassTable, parse_grouped, parse_passes
-from xrelay.passes.infra.source import read_text
-from xrelay.passes.relay_api.named_passes import configured
-from xrelay.passes.relay_api.passes import IMMUTABLE, VERIFY
+from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_names import remember_names
+from xrelay.passes.infra.pipeline_text import FUNCTION, PassTable, PipelineEntry, parse_entries
 from xrelay.tools.opt.catalogue import named_pipelines
+from xrelay.tools.opt.replay import recorded_flags, recorded_run
 
 _WORD_OR_OPTIONS = re.compile(r"\{[^}]*\}|[\w-]+")
 
@@ -31,37 +31,46 @@ _WORD_OR_OPTIONS = re.compile(r"\{[^}]*\}|[\w-]+")
 class PlannedPass:
     """A pass of the pipeline, and whether it runs."""
 
-    current: ModulePass
+    entry: PipelineEntry
     level: int
     decision: PassDecision
-    group: str = ""
-    """The named pipeline that it comes from."""
+
+    def __str__(self) -> str:
+        return f"{FUNCTION}({self.entry.current})" if self.entry.anchor else str(self.entry.current)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The pipeline that the flags describe: `passes` with decisions, at `opt_level` where one filters."""
+    """The pipeline that the flags describe: `passes` with decisions, at `opt_level` where one filters.
+
+    `context` holds what the passes run under; its instruments come with the module.
+    """
 
     passes: tuple[PlannedPass, ...]
     opt_level: int | None
-    verify_each: bool = True
+    context: PassContext
 
     @property
-    def running(self) -> list[ModulePass]:
+    def verify_each(self) -> bool:
+        """Whether the config says that what passes leave is verified."""
+        return bool(self.context.get_config(VERIFY, True))
+
+    @property
+    def running(self) -> list[PipelineEntry]:
         """The passes that run."""
-        return [planned.current for planned in self.passes if planned.decision.runs]
+        return [planned.entry for planned in self.passes if planned.decision.runs]
 
-    @property
-    def groups(self) -> list[str]:
-        """The named pipeline of each pass that runs."""
-        return [planned.group for planned in self.passes if planned.decision.runs]
+    def runs(self) -> Iterator[tuple[str, bool, list[ModulePass]]]:
+        """The passes that run in order, in pieces: a named pipeline or none, whether on functions, and the passes."""
+        for (group, anchor), entries in groupby(self.running, lambda entry: (entry.group, entry.anchor)):
+            yield group, anchor > 0, [entry.current for entry in entries]
 
     def render(self) -> str:
         """A line for every pass: whether it runs, its level, its options, and why."""
-        width = max((len(str(planned.current)) for planned in self.passes), default=0)
+        width = max((len(str(planned)) for planned in self.passes), default=0)
         title = "pipeline" if self.opt_level is None else f"pipeline at opt_level {self.opt_level}"
         lines = [
-            f"  {'run ' if planned.decision.runs else 'skip'}  {planned.level}  {planned.current!s:{width}}  "
+            f"  {'run ' if planned.decision.runs else 'skip'}  {planned.level}  {planned!s:{width}}  "
             f"{planned.decision.reason}"
             for planned in self.passes
         ]
@@ -115,19 +124,18 @@ def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
     _refuse_idle_flags(args)
     remember_names(available)
     available = {**available, **{row.name: available[row.pass_name] for row in RELAY_PASSES}}
-    context = _context(args)
     if args.run_reproducer:
         return _replayed(args, available)
+    context = _context(args)
     filtering = args.opt_level is not None or bool(args.disabled_pass or args.required_pass)
     level = context.opt_level if args.opt_level is not None else None
-    text = _unwrap(args.passes)
-    if not text and (filtering or args.print_pipeline):
+    if not args.passes.strip() and (filtering or args.print_pipeline):
         passes, level = _default_passes(available), context.opt_level
     else:
-        found = parse_grouped(own_names(text), available, named_pipelines)
-        passes = [(current, _level_of(current), group) for group, current in found]
-    planned = tuple(_planned(current, needs, group, context, level) for current, needs, group in passes)
-    return Plan(planned, level, bool(context.get_config(VERIFY, True)))
+        entries = parse_entries(own_names(args.passes), available, named_pipelines)
+        passes = [(level_of_pass(entry.current.name), entry) for entry in entries]
+    planned = tuple(_planned(entry, needs, context, level) for needs, entry in passes)
+    return Plan(planned, level, context)
 
 
 def _refuse_idle_flags(args: Namespace) -> None:
@@ -146,23 +154,22 @@ def _refuse_idle_flags(args: Namespace) -> None:
         raise PassError("--timing-format says nothing without --timing or --timing-file")
 
 
-def pass_instruments(args: Namespace) -> list[Instrument]:
-    """The instruments that the flags ask for."""
-    found: list[Instrument] = []
-    if args.crash_reproducer is not None:
-        from xrelay.tools.opt.reporting import ReportingReproducer
-
-        # First, so that its hook after a pass comes last: what the others find is a failure of the pass too.
-        flags = f" --check-numerics --numerics-seed {args.numerics_seed}" if args.check_numerics else ""
-        found.append(Hooks(ReportingReproducer(args.crash_reproducer, flags)))
+def pass_instruments(args: Namespace) -> list[PassInstrument]:
+    """The instruments that check passes or count for them, as the flags ask; what notes failures stands last."""
+    found: list[PassInstrument] = []
     if args.check_numerics:
+        # The instruments are imported where a flag asks for them: they bring numpy and the interpreters.
         from xrelay.tools.opt.reporting import ReportingCheck
 
-        found.append(Hooks(ReportingCheck(seed=args.numerics_seed)))
+        found.append(ReportingCheck(seed=args.numerics_seed))
     if args.pass_statistics:
         from xrelay.tools.opt.reporting import ReportingStatistics
 
-        found.append(Hooks(ReportingStatistics()))
+        found.append(ReportingStatistics())
+    if args.crash_reproducer is not None:
+        from xrelay.tools.opt.reporting import ReportingReproducer
+
+        found.append(ReportingReproducer(args.crash_reproducer, recorded_flags(args), settled=True))
     return found
 
 
@@ -187,6 +194,8 @@ def own_name(name: str) -> str:
 
 def _context(args: Namespace) -> PassContext:
     config = parse_configs(args.pass_config)
+    if args.no_verify_each or args.disable_verify:
+        config[VERIFY] = False
     if IMMUTABLE in config:
         raise PassError(f"{IMMUTABLE} has no meaning here", help="xrelay-opt's passes rewrite what they are given")
     return PassContext(
@@ -202,54 +211,34 @@ def _split(names: Sequence[str]) -> list[str]:
     return [name.strip() for value in names for name in value.split(",")]
 
 
-def _planned(current: ModulePass, needs: int, group: str, context: PassContext, level: int | None) -> PlannedPass:
+def _planned(entry: PipelineEntry, needs: int, context: PassContext, level: int | None) -> PlannedPass:
     """Decide about one pass; without a level only the names decide."""
-    decision = context.decide(PassInfo(needs if level is not None else 0, current.name))
+    decision = context.decide(PassInfo(needs if level is not None else 0, entry.current.name))
     if decision.runs and level is None and "opt_level" in decision.reason:
         decision = PassDecision(True, "the pipeline names it")
-    return PlannedPass(configured(current, context, use_level=level is not None), needs, decision, group)
+    current = configured(entry.current, context, use_level=level is not None)
+    return PlannedPass(replace(entry, current=current), needs, decision)
 
 
-def _level_of(current: ModulePass) -> int:
-    row = relay_pass(current.name)
-    return 0 if row is None else row.opt_level
-
-
-def _default_passes(available: PassTable) -> list[tuple[ModulePass, int, str]]:
+def _default_passes(available: PassTable) -> list[tuple[int, PipelineEntry]]:
     """The graph pipeline of the compiler: every pass with the level from which it runs."""
-    from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE
-
     rows = [(0, "relay-infer-type"), *((row.opt_level, row.spec) for row in DEFAULT_PIPELINE), (0, "relay-fuse-ops")]
     specs = [(level, spec.replace("{vector-lanes={lanes}}", "")) for level, spec in rows]
-    return [(current, level, "") for level, spec in specs for current in parse_passes(spec, available)]
+    return [(level, entry) for level, spec in specs for entry in parse_entries(spec, available)]
 
 
 def _replayed(args: Namespace, available: PassTable) -> Plan:
-    """The pipeline of a reproducer: what it names runs, whatever its level."""
-    from xrelay.passes.instruments.reproducer import read_reproducer
-
-    if args.input_file in (None, "-"):
-        raise PassError("--run-reproducer needs the reproducer as a file")
-    recorded = read_reproducer(read_text(Path(args.input_file)), args.input_file)
-    if recorded.python_only:
-        message = f"the pass {recorded.pipeline!r} exists in Python only"
-        raise PassError(message, location=args.input_file, help="run it on this module where it is defined")
-    for option in recorded.python_values:
-        sys.stderr.write(f"{args.input_file}: note: option {option!r} was a Python value; the pass runs without it\n")
-    context = PassContext(recorded.opt_level, config=recorded.config)
-    passes = parse_passes(own_names(recorded.pipeline), available, named_pipelines)
+    """The pipeline of a reproducer: what it names runs, whatever its level, under what it records."""
+    recorded = recorded_run(args)
+    context = PassContext(
+        recorded.opt_level,
+        required_pass=[name for name in recorded.required if name in ROWS],
+        disabled_pass=[name for name in recorded.disabled if name in ROWS],
+        config=recorded.config,
+    )
     decision = PassDecision(True, "the reproducer names it")
-    planned = [
-        PlannedPass(configured(current, context, use_level=True), _level_of(current), decision) for current in passes
-    ]
-    return Plan(tuple(planned), None)
-
-
-def _unwrap(pipeline: str) -> str:
-    """The passes of `builtin.module(a,b)`, as mlir-opt writes pipelines."""
-    text, opening = pipeline.strip(), "builtin.module("
-    if not text.startswith(opening):
-        return text
-    if not text.endswith(")"):
-        raise PassError(f"malformed pass pipeline {pipeline!r}: it lacks a ')'", help="write builtin.module(a,b)")
-    return text.removeprefix(opening).removesuffix(")")
+    planned: list[PlannedPass] = []
+    for entry in parse_entries(own_names(recorded.pipeline), available, named_pipelines):
+        current = configured(entry.current, context, use_level=not recorded.settled)
+        planned.append(PlannedPass(replace(entry, current=current), level_of_pass(current.name), decision))
+    return Plan(tuple(planned), None, context)

@@ -105,10 +105,10 @@ def build_artifact(
     runner = StageRunner(stages, dump=dump, progress=progress)
     runner.run(module)
     runner.tell(len(stages), "native code")
-    with runner.timing.tree.step("native code"):
+    with runner.clock.step("native code"):
         objects = _native(module, target, opt_level, dump, len(stages) + 1, cache=cache)
     if dump is not None:
-        write_text(dump / "timing.txt", runner.timing.report())
+        write_text(dump / "timing.txt", runner.clock.report())
     runner.tell(len(stages) + 1, "done")
     specs, arrays = weight_arrays(runner.weights)
     metadata = ModelMetadata(

@@ -9,12 +9,11 @@ from typing import SupportsIndex, cast
 from xdsl.passes import ModulePass
 
 from xrelay.errors import InputError
-from xrelay.lowering.pipelines import MAX_OPT_LEVEL
+from xrelay.lowering.pipelines import MAX_OPT_LEVEL, Phase, Stage
 from xrelay.passes.catalogue.relay_names import canonical
-from xrelay.passes.infra.hooks_adapter import ContextHooks
-from xrelay.passes.infra.instruments import Instrument
+from xrelay.passes.infra.context_options import configured
 from xrelay.passes.infra.pass_context import PassContext
-from xrelay.passes.relay_api.named_passes import configured
+from xrelay.passes.infra.pass_instrument import PassInstrument
 
 
 def chosen_level(opt_level: int | None) -> int:
@@ -48,10 +47,22 @@ def with_context(passes: Sequence[ModulePass]) -> list[ModulePass]:
     return list(passes) if context is None else [configured(p, context, use_level=False) for p in passes]
 
 
-def context_instruments() -> list[Instrument]:
+def context_instruments() -> list[PassInstrument]:
     """The instruments of the entered context, for every pass of the compilation."""
     context = PassContext.entered()
-    return [] if context is None or not context.instruments else [ContextHooks(context)]
+    return [] if context is None else list(context.instruments)
+
+
+def required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[str]:
+    """The passes of a stage that no instrument may forbid: those that the context requires, and all that lower.
+
+    An instrument decides by `should_run` about the passes of the graph optimiser alone; without any other pass there
+    would be no code.
+    """
+    if stage.phase is not Phase.OPTIMIZED:
+        return frozenset(canonical(current.name) for current in passes)
+    context = PassContext.entered()
+    return frozenset() if context is None else context.required_pass
 
 
 def shapes_compilation() -> bool:

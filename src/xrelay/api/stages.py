@@ -11,15 +11,19 @@ from xdsl.ir import Attribute
 from xdsl.transforms import get_all_passes
 
 from xrelay import environment
-from xrelay.api.context import context_instruments, with_context
+from xrelay.api.context import context_instruments, required_passes, with_context
 from xrelay.api.dumps import StageDump
 from xrelay.api.interface import Signature, arena_size, main_function, signature_of
 from xrelay.lowering.loop_to_scf.weights import collect_weights
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.infra.instruments import Instrument, Timing, Verify
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context
+from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.passes.instruments.timing import PassTiming
+from xrelay.passes.instruments.verify import Verify
 
 Progress = Callable[[int, int, str], None]
 """Told `(done, total, step)` as compiling goes on."""
@@ -40,7 +44,7 @@ class StageRunner:
         self._signature: Signature | None = None
         self.weights: Sequence[Attribute] = ()
         self.arena_size = 0
-        self.timing = Timing()
+        self.clock = TimeTree()
 
     @property
     def context(self) -> Context:
@@ -59,15 +63,16 @@ class StageRunner:
         main_function(module)
         if self._dump is not None:
             self._dump.write(0, "imported", module)
-        instruments: list[Instrument] = [self.timing]
+        instruments: list[PassInstrument] = [PassTiming(self.clock)]
         if environment.debug():
-            instruments.insert(0, Verify())
+            instruments.insert(0, Verify(before=False))
         instruments += context_instruments()
         for number, stage in enumerate(self._stages, start=1):
             self.tell(number - 1, stage.name)
-            self.timing.title = stage.name
             passes = with_context(parse_passes(",".join(stage.passes), self._passes))
-            run_pipeline(module, passes, context=self._context, instruments=instruments)
+            required = required_passes(stage, passes)
+            with self.clock.step(stage.name):
+                run_pipeline(module, passes, context=self._context, instruments=instruments, required=required)
             self._note(stage.phase, module)
             if self._dump is not None:
                 self._dump.write(number, stage.name, module)

@@ -16,7 +16,8 @@ from xrelay.passes.catalogue.default_pipeline import default_passes
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
 from xrelay.passes.fusion.explain_story import story_lines
 from xrelay.passes.fusion.partition import FusionOptions
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context
 
 CONV, BN, RELU = "nn.conv2d", ("multiply", "add"), "nn.relu"

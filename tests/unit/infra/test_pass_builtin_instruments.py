@@ -150,7 +150,7 @@ def test_verify_works_where_the_context_does_not() -> None:
     with PassContext(config={"xrelay.verify_each": False}):
         lie(small())
     with (
-        pytest.raises(VerificationError, match=r"\[lie\] the module after the pass is ill-formed"),
+        pytest.raises(VerificationError, match=r"\[lie\] the pass left an ill-formed module"),
         PassContext(instruments=[instrument.Verify()], config={"xrelay.verify_each": False}),
     ):
         lie(small())

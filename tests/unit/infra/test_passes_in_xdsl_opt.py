@@ -15,7 +15,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES, load_pass, pass_thunks
 from xrelay.passes.catalogue.relay_names import relay_pass
-from xrelay.passes.infra.pipeline import parse_passes
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.tools.opt.pass_flags import own_names
 
 LIT = Path(__file__).parents[2] / "lit"

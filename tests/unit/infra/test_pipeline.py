@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -14,9 +16,16 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from xrelay.errors import LoweringError, PassError, VerificationError, XRelayError
-from xrelay.passes.infra.instruments import Instrument, PrintIR, SaveIR, TimedVerify, Timing, Verify
-from xrelay.passes.infra.pipeline import PassTable, parse_passes, run_pipeline
+from xrelay.passes.infra.pass_context import PassContext
+from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
+from xrelay.passes.instruments.dump_ir import DumpIR
+from xrelay.passes.instruments.print_ir import PrintIR
 from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.passes.instruments.timing import PassTiming
+from xrelay.passes.instruments.verify import Verify
 
 
 @dataclass(frozen=True)
@@ -70,43 +79,60 @@ TABLE: PassTable = {
 }
 
 
-class Log(Instrument):
+class Log(PassInstrument):
     """Writes every hook down."""
 
-    def __init__(self, name: str, log: list[str]):
-        self.name, self.log = name, log
+    def __init__(self, title: str, log: list[str], allowed: bool = True):
+        self.title, self.log, self.allowed = title, log, allowed
 
-    def before(self, current: ModulePass, number: int, module: ModuleOp) -> None:
-        self.log.append(f"{self.name} before {current.name} {number}")
+    def should_run(self, mod: ModuleOp, info: PassInfo) -> bool:
+        self.log.append(f"{self.title} asked {info.name}")
+        return self.allowed
 
-    def after(self, current: ModulePass, number: int, module: ModuleOp) -> None:
-        self.log.append(f"{self.name} after {current.name} {number}")
+    def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        self.log.append(f"{self.title} before {info.title}")
 
-    def failed(self, current: ModulePass, number: int, module: ModuleOp, error: Exception) -> None:
-        self.log.append(f"{self.name} failed {current.name} {type(error).__name__}")
+    @contextmanager
+    def pass_scope(self, mod: ModuleOp, info: PassInfo) -> Generator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.log.append(f"{self.title} sees {type(error).__name__}")
+            raise
 
-    def end(self, module: ModuleOp) -> None:
-        self.log.append(f"{self.name} end")
+    def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        self.log.append(f"{self.title} after {info.title}")
 
 
-def run(spec: str, *instruments: Instrument) -> ModuleOp:
+def run(spec: str, *instruments: PassInstrument, required: tuple[str, ...] = ()) -> ModuleOp:
     module = ModuleOp([])
-    run_pipeline(module, parse_passes(spec, TABLE), context=Context(), instruments=instruments)
+    with PassContext(instruments=list(instruments)):
+        passes = parse_passes(spec, TABLE)
+        run_pipeline(module, passes, context=Context(), instruments=instruments, required=required)
     return module
 
 
-def test_hooks_nest() -> None:
+def test_hooks_run_in_the_order_of_the_list() -> None:
     log: list[str] = []
-    run("test-add,test-add", Log("a", log), Log("b", log))
-    first = ["a before test-add 0", "b before test-add 0", "b after test-add 0", "a after test-add 0"]
-    assert log == [*first, *(line.replace("0", "1") for line in first), "b end", "a end"]
+    run("test-add{count=2},test-add", Log("a", log), Log("b", log))
+    once = ["asked test-add", "before test-add{count=2}", "after test-add{count=2}"]
+    first = [f"{name} {line}" for line in once for name in "ab"]
+    assert log == [*first, *(line.replace("{count=2}", "") for line in first)]
 
 
-def test_failure_tells_every_instrument_and_stops() -> None:
+def test_a_pass_that_an_instrument_forbids_does_not_run_unless_it_is_required() -> None:
+    log: list[str] = []
+    assert len(run("test-add", Log("a", log, allowed=False), Log("b", log)).ops) == 0
+    assert log == ["a asked test-add", "b asked test-add"]
+    assert len(run("test-add", Log("a", log, allowed=False), required=("test-add",)).ops) == 1
+    assert log[2:] == ["a before test-add", "a after test-add"]
+
+
+def test_scopes_see_the_failure_of_the_pass_and_no_hook_follows() -> None:
     log: list[str] = []
     with pytest.raises(PassError, match=r"\[test-fail\] first line second line"):
         run("test-fail,test-add", Log("a", log), Log("b", log))
-    assert log[2:] == ["b failed test-fail PassFailedException", "a failed test-fail PassFailedException"]
+    assert log[4:] == ["b sees PassFailedException", "a sees PassFailedException"]
 
 
 def test_own_errors_pass_through_with_a_note() -> None:
@@ -156,32 +182,30 @@ def test_named_pipelines_expand_and_are_asked_for_only_when_needed() -> None:
 
 
 def test_verify_names_the_pass_that_broke_the_module() -> None:
-    with pytest.raises(VerificationError, match=r"after test-break: test\.op uses"):
+    with pytest.raises(VerificationError, match=r"\[test-break\] the pass left an ill-formed module: test\.op uses"):
         run("test-add,test-break", Verify())
 
 
-def test_timing_is_a_tree_of_pipelines_and_passes() -> None:
-    timing = Timing(["", "pair", "pair"])
-    with timing.tree.step("parse"):
+def test_timing_goes_into_the_tree_of_the_caller_beside_the_time_of_verification() -> None:
+    clock = TimeTree()
+    with clock.step("parse"):
         pass
-    run("test-add,test-add,test-add", TimedVerify(timing), timing)
-    with pytest.raises(XRelayError):
-        run("test-add,test-fail", timing)
-    assert [("  " * depth) + step.name for step, _, depth in timing.tree.root.walk()] == [
+    for _ in range(2):
+        with clock.step("passes"):
+            run("test-add,test-add", Verify(before=False, clock=clock), PassTiming(clock))
+    with clock.step("passes"), pytest.raises(XRelayError):
+        run("test-add,test-fail", PassTiming(clock))
+    twice = ["  test-add", "  verify", "  test-add"]
+    assert [("  " * depth) + step.name for step, _, depth in clock.root.walk()] == [
         "parse",
         "passes",
+        *twice,
         "  test-add",
-        "  verify",
-        "  pair",
-        "    test-add",
-        "    verify",
-        "    test-add",
         "  test-add",
-        "  pair",
-        "    test-fail",
+        "  test-add",
+        "  test-fail",
     ]
-    assert timing.report().splitlines()[-1].endswith("total")
-    assert Timing().report()
+    assert clock.report().splitlines()[-1].endswith("total")
 
 
 def test_steps_hold_what_is_in_them() -> None:
@@ -198,9 +222,9 @@ def test_steps_hold_what_is_in_them() -> None:
     assert list(data) == ["name", "seconds", "own_seconds", "steps"]
 
 
-def test_print_ir_and_save_ir(tmp_path: Path) -> None:
+def test_print_ir_and_dump_ir(tmp_path: Path) -> None:
     stream = StringIO()
-    run("test-add,test-add{count=0}", PrintIR(stream, on_change=True), SaveIR(tmp_path))
+    run("test-add,test-add{count=0}", PrintIR(stream=stream, on_change=True), DumpIR(tmp_path))
     assert "IR after test-add //" in stream.getvalue()
     assert "IR unchanged by test-add{count=0}" in stream.getvalue()
     assert [path.name for path in sorted(tmp_path.iterdir())] == [
@@ -209,3 +233,13 @@ def test_print_ir_and_save_ir(tmp_path: Path) -> None:
         "02_test-add.mlir",
     ]
     assert "test.op" in (tmp_path / "01_test-add.mlir").read_text()
+
+
+@pytest.mark.parametrize("spec", ["test-fail", "test-break"])
+def test_print_ir_on_failure_also_shows_what_verification_refuses(spec: str) -> None:
+    stream = StringIO()
+    with pytest.raises(XRelayError):
+        run(f"test-add,{spec}", Verify(before=False), PrintIR(stream=stream, on_failure=True))
+    assert stream.getvalue().count("IR after failure of") == 1
+    assert f"IR after failure of {spec}" in stream.getvalue()
+    assert '"test.op"' in stream.getvalue()

@@ -23,7 +23,7 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.infra.pipeline import parse_passes
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.type_upkeep import TypeUpkeep

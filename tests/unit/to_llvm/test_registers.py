@@ -11,7 +11,8 @@ import pytest
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, read_module
 
 KERNELS = Path(__file__).parents[2] / "lit" / "lowering" / "to_llvm"

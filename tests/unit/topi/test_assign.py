@@ -10,7 +10,8 @@ from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.topi_to_loop.schedules import assign
 from xrelay.lowering.topi_to_loop.schedules.assign import register_family, schedule_kernel
 from xrelay.lowering.topi_to_loop.schedules.plan import Plan
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target

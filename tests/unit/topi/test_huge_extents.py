@@ -8,7 +8,8 @@ from xdsl.transforms import get_all_passes
 from xrelay.errors import LoweringError
 from xrelay.lowering.pipelines import Phase, all_passes, compile_stages
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.infra.pipeline import parse_passes, run_pipeline
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module
 
 PROGRAMS = {

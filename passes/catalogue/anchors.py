@@ -1,0 +1,56 @@
+"""Which passes look at one function at a time, so that `func.func(…)` may hold them in a pipeline.
+
+Every pass here is applied to a module. Those of this table ask nothing of other functions and change none of them:
+applied to a module of a single function, they do to it what they do to it in its own module.
+"""
+
+from __future__ import annotations
+
+from xdsl.passes import ModulePass
+
+from xrelay.passes.catalogue.extensions import registered_passes
+from xrelay.passes.catalogue.relay_names import PassKind, relay_pass
+
+FUNCTION_PASSES: frozenset[str] = frozenset(
+    {
+        "topi-expand-named",
+        "topi-inline-injective",
+        "loop-apply-schedules",
+        "loop-split",
+        "loop-fuse",
+        "loop-reorder",
+        "loop-tile",
+        "loop-unroll",
+        "loop-disable-unroll",
+        "loop-vectorize",
+        "loop-parallelize",
+        "loop-cache-write",
+        "loop-compute-at",
+        "loop-set-tail",
+        "loop-lower-blocks",
+        "math-expand",
+        "convert-arith-to-llvm",
+        "convert-math-to-llvm",
+        "convert-vector-to-llvm",
+        "canonicalize",
+        "control-flow-hoist",
+        "cse",
+        "dce",
+        "licm",
+        "lower-affine",
+        "reconcile-unrealized-casts",
+        "scf-for-loop-flatten",
+        "scf-for-loop-range-folding",
+        "scf-for-loop-unroll",
+    }
+)
+"""Passes on functions beside those that `relay_names` calls function passes."""
+
+
+def runs_on_functions(current: ModulePass) -> bool:
+    """Whether the pass looks at one function at a time."""
+    row = relay_pass(current.name)
+    if row is not None:
+        return row.kind is PassKind.FUNCTION
+    added = registered_passes().get(current.name)
+    return added.per_function if added is not None else current.name in FUNCTION_PASSES

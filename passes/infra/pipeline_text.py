@@ -1,0 +1,176 @@
+"""Reads pipelines as text: `relay-infer-type,func.func(cse,relay-fuse-ops{max-depth=4})`.
+
+A text lists passes with their options, and named pipelines, which stand for the passes of their text. As in `mlir-opt`,
+`anchor(…)` says what the passes in it run on: `builtin.module` is the module, and may only stand outermost;
+`func.func` is every function of the module that has a body, each on its own (`run_on_functions`). Only passes that look
+at one function at a time may stand there; a pass that looks at the module is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
+
+from xrelay.errors import PassError, did_you_mean
+from xrelay.passes.catalogue.anchors import runs_on_functions
+from xrelay.passes.infra.pass_info import PassArgumentError
+from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
+from xrelay.passes.infra.source import one_line
+
+PassTable = Mapping[str, Callable[[], type[ModulePass]]]
+"""Pass name → thunk that imports its class."""
+Pipelines = Callable[[], Mapping[str, str]]
+"""Gives the named pipelines: name → text. Called only for a name that is not a pass."""
+
+MODULE, FUNCTION = "builtin.module", "func.func"
+"""The anchors."""
+
+
+@dataclass(frozen=True)
+class PipelineEntry:
+    """A pass of a pipeline: the named pipeline that it comes from, and the number of the `func.func(…)` around it."""
+
+    current: ModulePass
+    group: str = ""
+    anchor: int = 0
+    """0 for a pass that runs on the module."""
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A piece of text without parentheses, the anchor before its parentheses, or the end of those."""
+
+    kind: str
+    text: str
+
+
+def parse_passes(spec: str, available: PassTable, pipelines: Pipelines = dict) -> list[ModulePass]:
+    """Returns the passes that a text without `func.func(…)` names, with their options.
+
+    Raises `PassError` for malformed text, an unknown name (with the closest known one) and unusable options.
+    """
+    entries = parse_entries(spec, available, pipelines)
+    if any(entry.anchor for entry in entries):
+        raise PassError(f"passes of functions cannot be used here: {spec!r}", help=f"leave out {FUNCTION}(…)")
+    return [entry.current for entry in entries]
+
+
+def parse_entries(spec: str, available: PassTable, pipelines: Pipelines = dict) -> list[PipelineEntry]:
+    """Returns the entries that `spec` names; raises as `parse_passes`, and for a module pass in `func.func(…)`."""
+    items = _items(_without_module(spec))
+    found: list[PipelineEntry] = []
+    inside, anchors = False, 0
+    for item in items:
+        match item.kind:
+            case "open":
+                _check_anchor(item.text, spec, inside=inside)
+                inside, anchors = True, anchors + 1
+            case "close":
+                if not inside:
+                    raise _malformed(spec, "it has a ')' too many")
+                inside = False
+            case _:
+                anchor = anchors if inside else 0
+                found += [replace(entry, anchor=anchor) for entry in _flat(item.text, spec, available, pipelines)]
+                if inside:
+                    _refuse_module_passes(found, anchor)
+    if inside:
+        raise _malformed(spec, "it lacks a ')'")
+    return found
+
+
+def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> PassError:
+    """Returns the error for a name that is not in a table: the closest known one as help, or `otherwise`."""
+    return PassError(f"no {kind} is called {name!r}", help=did_you_mean(name, known, otherwise))
+
+
+def _without_module(spec: str) -> str:
+    """The text inside `builtin.module(…)`, where that stands around all of it."""
+    text = spec.strip()
+    if not text.startswith(f"{MODULE}("):
+        return text
+    if not text.endswith(")"):
+        raise _malformed(spec, "it lacks a ')'")
+    return text.removeprefix(f"{MODULE}(").removesuffix(")")
+
+
+def _items(text: str) -> list[_Item]:
+    """The text split at the parentheses that stand outside of options and of quoted text."""
+    items: list[_Item] = []
+    start, braces, quoted = 0, 0, False
+    for position, char in enumerate(text):
+        if char == '"' and text[position - 1 : position] != "\\":
+            quoted = not quoted
+        elif not quoted and char in "{}":
+            braces += 1 if char == "{" else -1
+        elif not quoted and not braces and char in "()":
+            before, start = text[start:position], position + 1
+            items += _before_opening(before) if char == "(" else [*_listed(before), _Item("close", "")]
+    return [*items, *_listed(text[start:])]
+
+
+def _before_opening(text: str) -> list[_Item]:
+    """The passes listed before an anchor, and the anchor."""
+    listed, _, anchor = text.rpartition(",")
+    return [*_listed(listed), _Item("open", anchor.strip())]
+
+
+def _listed(text: str) -> list[_Item]:
+    """The passes listed in a piece of text; commas beside parentheses separate nothing."""
+    inner = text.strip().strip(",").strip()
+    return [_Item("passes", inner)] if inner else []
+
+
+def _check_anchor(anchor: str, spec: str, *, inside: bool) -> None:
+    if anchor == MODULE:
+        raise PassError(f"malformed pass pipeline {spec!r}: {MODULE}(…) may only stand around all of it")
+    if anchor != FUNCTION:
+        hint = did_you_mean(anchor, [FUNCTION, MODULE], f"anchors are {MODULE} and {FUNCTION}")
+        raise PassError(f"no anchor of passes is called {anchor!r}", help=hint)
+    if inside:
+        raise PassError(f"malformed pass pipeline {spec!r}: functions hold no functions", help=f"nest no {FUNCTION}(…)")
+
+
+def _refuse_module_passes(entries: Sequence[PipelineEntry], anchor: int) -> None:
+    for entry in entries:
+        if entry.anchor == anchor and not runs_on_functions(entry.current):
+            name = entry.current.name
+            raise PassError(f"[{name}] the pass runs on a module, not in {FUNCTION}(…)", help=f"put {name} outside")
+
+
+def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, group: str = "") -> list[PipelineEntry]:
+    """The passes of `spec`, which has no anchors; those of a named pipeline carry its name."""
+    refuse_repeated_options(spec)
+    try:
+        items = list(parse_pipeline(spec.strip()))
+    except ArgSpecParseError as error:
+        raise _malformed(whole, one_line(str(error).splitlines()[-1])) from None
+    result: list[PipelineEntry] = []
+    for item in items:
+        if item.name in available:
+            result.append(PipelineEntry(_instantiate(item, available), group))
+            continue
+        named: Mapping[str, str] = {} if group else pipelines()
+        if item.name in named and item.parameters:
+            raise PassArgumentError(f"the pipeline {item.name!r} takes no options", help="give them to its passes")
+        if item.name not in named:
+            raise unknown_name("pass", item.name, [*available, *named], "xrelay-opt --list-passes shows them all")
+        result += _flat(named[item.name], whole, available, pipelines, item.name)
+    return result
+
+
+def _instantiate(item: ArgSpec, available: PassTable) -> ModulePass:
+    """The pass with the options of `item`."""
+    try:
+        pass_type = available[item.name]()
+    except ImportError as error:
+        raise PassError(f"[{item.name}] cannot be loaded: {one_line(str(error))}") from error
+    return make_pass(item, pass_type)
+
+
+def _malformed(spec: str, why: str) -> PassError:
+    return PassError(f"malformed pass pipeline {spec!r}: {why}", help="write pass-a,pass-b{option=1}")
