@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.attrs import Tail
 from xrelay.errors import did_you_mean
+from xrelay.registrations import note_registration
 
 Value = str | int | tuple[str, ...] | Tail | None
 """What a field of a primitive can hold."""
@@ -45,6 +46,7 @@ P = TypeVar("P", bound=type[SchedulePrimitive])
 def register_primitive(cls: P) -> P:
     """Class decorator: make a primitive known to the text form."""
     PRIMITIVES[cls.primitive] = cls
+    note_registration(cls)
     return cls
 
 

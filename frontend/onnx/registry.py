@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.ir import SSAValue
 
 from xrelay.errors import ModelImportError
+from xrelay.registrations import note_registration
 
 if TYPE_CHECKING:
     from xrelay.frontend.onnx.node import NodeView
@@ -73,6 +74,7 @@ def converts(
             if overlap and (new.is_ours or not old.is_ours):
                 raise ModelImportError(f"two converters of {op_type} overlap: from opset {old.since} and from {since}")
         known.insert(len(known) if new.is_ours else 0, new)
+        note_registration(function)
         return function
 
     return register

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import certainly_differ
+from xrelay.registrations import note_registration
 
 Value: TypeAlias = "Array | tuple[Value, ...]"
 """What an operator takes and gives: an array, or a tuple of values."""
@@ -31,6 +32,7 @@ def evaluates(*ops: type[Operation]) -> Callable[[EvaluatorT], EvaluatorT]:
     def register(function: EvaluatorT) -> EvaluatorT:
         for op in ops:
             _EVALUATORS[op] = function
+        note_registration(function)
         return function
 
     return register

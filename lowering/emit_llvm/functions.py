@@ -15,6 +15,7 @@ from xrelay.lowering.emit_llvm.constants import ConstantTexts
 from xrelay.lowering.emit_llvm.metadata import Metadata
 from xrelay.lowering.emit_llvm.types import TypeTexts
 from xrelay.passes.infra.conversion import describe_place
+from xrelay.registrations import note_registration
 
 OpT = TypeVar("OpT", bound=Operation)
 Writer: TypeAlias = "Callable[[Any, FunctionText], None]"
@@ -34,6 +35,7 @@ def writes(*op_types: type[Operation]) -> Callable[[Writer], Writer]:
     def register(writer: Writer) -> Writer:
         for op_type in op_types:
             WRITERS[op_type] = writer
+        note_registration(writer)
         return writer
 
     return register

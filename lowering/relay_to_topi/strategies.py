@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.plugins import load_plugins
+from xrelay.registrations import note_registration
 from xrelay.target.strategy import DEFAULT_PRIORITY, StrategyRegistry, always
 
 Build: TypeAlias = Callable[[TopiEmitter], Sequence[SSAValue]]
@@ -46,4 +47,10 @@ def implements(
     condition: Callable[[Operation], str | None] = always,
 ) -> Callable[[Build], Build]:
     """Decorator: register an implementation of a relay op."""
-    return STRATEGIES.register(op_name, name, priority=priority, condition=condition)
+    register = STRATEGIES.register(op_name, name, priority=priority, condition=condition)
+
+    def decorate(build: Build) -> Build:
+        note_registration(build)
+        return register(build)
+
+    return decorate

@@ -29,6 +29,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import PassError, XRelayError, did_you_mean
 from xrelay.passes.infra.conversion import describe_place
+from xrelay.registrations import note_registration
 from xrelay.target.device import device_kind
 
 LayoutHook: TypeAlias = Callable[..., object]
@@ -55,6 +56,7 @@ def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], 
 
     def register(hook: HookT) -> HookT:
         _HOOKS[device_kind(target), kind] = hook
+        note_registration(hook)
         return hook
 
     return register
@@ -72,6 +74,11 @@ def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target
         yield
     finally:
         _SCOPED.reset(token)
+
+
+def in_layout_hook_scope() -> bool:
+    """Whether this thread is in a `layout_hook_scope` with hooks."""
+    return bool(_SCOPED.get())
 
 
 def layout_hooks(target: str) -> LayoutHooks:

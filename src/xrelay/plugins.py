@@ -16,8 +16,6 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import find_spec
-from pathlib import Path
 
 from xrelay.errors import XRelayError
 
@@ -49,11 +47,6 @@ def load_plugins(kind: str) -> None:
                 ) from error
 
 
-def plugin_stamp() -> str:
-    """Text that changes when the installed extensions do: packages, versions, and the files they announce."""
-    return "; ".join(f"{_package(entry)} {entry.name} {entry.value} {_file_stamp(entry)}" for entry in _entries())
-
-
 def _entries() -> list[EntryPoint]:
     """The extensions, in an order that does not depend on the file system."""
     return sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name, entry.value))
@@ -62,15 +55,3 @@ def _entries() -> list[EntryPoint]:
 def _package(entry: EntryPoint) -> str:
     """The package that an entry point belongs to."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "a package"
-
-
-def _file_stamp(entry: EntryPoint) -> str:
-    """Size and time of the announced module's file."""
-    try:
-        spec = find_spec(entry.module)
-    except ImportError:
-        return "absent"
-    if spec is None or spec.origin is None or not Path(spec.origin).exists():
-        return "absent"
-    status = Path(spec.origin).stat()
-    return f"{status.st_size} {status.st_mtime_ns}"

@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.errors import XRelayError, did_you_mean
+from xrelay.registrations import note_registration
 
 RelayOpT = TypeVar("RelayOpT", bound=type[RelayOp])
 
@@ -29,6 +30,7 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
         raise UnknownOpError(f"two classes register relay op {name!r}: {_OPS[name].__qualname__}, {op.__qualname__}")
     if op not in DIALECT_OPS:
         DIALECT_OPS.append(op)
+    note_registration(op)
     return op
 
 

@@ -17,6 +17,7 @@ from xrelay.lowering.topi_to_loop.schedules.plan import Plan
 from xrelay.lowering.topi_to_loop.schedules.pool import schedule_pool
 from xrelay.lowering.topi_to_loop.schedules.reduction import schedule_reductions
 from xrelay.lowering.topi_to_loop.schedules.softmax import schedule_softmax
+from xrelay.registrations import note_registration
 from xrelay.target import Target
 
 Family = Callable[[Plan], bool]
@@ -39,6 +40,7 @@ def register_family(name: str, family: Family) -> None:
     others = {other: known for other, known in FAMILIES.items() if other != name}
     FAMILIES.clear()
     FAMILIES.update({name: family, **others})
+    note_registration(family)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from xdsl.dialects import func
 from xrelay.dialects.loop import SchedulePrimitive, Tail
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.primitives.legality import check_tails, has_overlap
+from xrelay.registrations import note_registration
 
 Rewrite = Callable[[func.FuncOp, Any], None]
 """Changes the kernel in place; raises `ScheduleError`, leaving the kernel alone, where that is not legal.
@@ -38,6 +39,7 @@ REWRITES: dict[str, Rewrite | str] = {
 def register_rewrite(name: str, rewrite: Rewrite) -> None:
     """Let `rewrite` carry out the primitive called `name` (see `xrelay.dialects.loop.schedule.register_primitive`)."""
     REWRITES[name] = rewrite
+    note_registration(rewrite)
 
 
 def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> None:

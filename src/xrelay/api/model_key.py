@@ -1,49 +1,40 @@
-"""What decides a compiled model: the key under which it lies in the cache."""
+"""The key of a compiled model in the cache: everything that decides its code."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from hashlib import blake2b
-from mmap import ACCESS_READ, mmap
+import os
 from os import PathLike
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.api.code_stamp import code_stamp
 from xrelay.api.sources import Shapes, Source
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.printing import print_module
-from xrelay.plugins import plugin_stamp
-from xrelay.runtime.cores import default_num_threads
-from xrelay.runtime.digests import content_key
+from xrelay.passes.layout.layout_hooks import in_layout_hook_scope
+from xrelay.runtime.digests import Source as Content
+from xrelay.runtime.digests import content_key, sources_key
+from xrelay.runtime.files import open_regular, read_bytes
 from xrelay.target.target import Target
-from xrelay.version import __version__
-
-_PIECE = 1 << 24
-"""Bytes of a file that are hashed at a time."""
 
 
 def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | None) -> str | None:
-    """The key of a compilation; None for a source whose content cannot be told cheaply (it is then compiled anew)."""
+    """The key of a compilation; `None` for one that has none, and is therefore compiled anew.
+
+    That is a source whose content cannot be told cheaply, and any source where a program has registered something that
+    may take part: code which is not in the files of an installed plugin is not seen.
+    """
+    stamp = code_stamp()
+    if in_layout_hook_scope() or not stamp.covers_registrations():
+        return None
     content = _content(source)
     if content is None:
         return None
-    options = f"{target} {target.threads} O{opt_level} {sorted((n, tuple(s)) for n, s in (shapes or {}).items())}"
-    return content_key([__version__, compiler_stamp(), plugin_stamp(), options, content])
-
-
-@cache
-def compiler_stamp() -> str:
-    """Changes when the compiler's own code does: names, sizes and times of its files."""
-    folder = Path(__file__).parents[1]
-    parts: list[str] = []
-    for root in sorted(path for path in folder.iterdir() if path.is_dir()):
-        for path in sorted([*root.rglob("*.py"), *root.rglob("*.ll")]):
-            status = path.stat()
-            parts.append(f"{path.relative_to(folder)} {status.st_size} {status.st_mtime_ns}")
-    return content_key(parts)
+    machine = f"{target} {target.threads} {','.join(target.code_features())}"
+    options = f"O{opt_level} {sorted((n, tuple(s)) for n, s in (shapes or {}).items())}"
+    return content_key([stamp.text, machine, options, content])
 
 
 def _content(source: Source) -> bytes | str | None:
@@ -60,29 +51,23 @@ def _content(source: Source) -> bytes | str | None:
     # A model with external data names its files under the key "location", a text its side file in this attribute.
     elsewhere = b"location" if path.suffix == ".onnx" else WEIGHTS_FILE.encode()
     try:
-        return _file_digest(path, elsewhere)
-    except (OSError, ValueError):
+        digest = _file_digest(path, elsewhere)
+        return None if digest is None else f"{path.stem} {digest}"  # messages name the model after its file
+    except (OSError, ValueError, EOFError):
         return None  # absent, unreadable or empty: loading it says what is wrong
 
 
 def _file_digest(path: Path, elsewhere: bytes) -> str | None:
-    """What identifies the bytes of a file; None where `elsewhere` occurs in it.
+    """The key of the bytes of a file; `None` where `elsewhere` occurs in it."""
+    found: list[int] = []
+    with open_regular(path) as descriptor:
+        size = os.fstat(descriptor).st_size
 
-    Hashing lets go of Python's lock, so the pieces of a large file are hashed side by side while it is searched.
-    """
-    with (
-        path.open("rb") as file,
-        mmap(file.fileno(), 0, access=ACCESS_READ) as data,
-        memoryview(data) as view,
-        ThreadPoolExecutor(default_num_threads()) as pool,
-    ):
-        starts = range(0, len(view), _PIECE)
-        digests = [pool.submit(_piece_digest, view, start) for start in starts]
-        if data.find(elsewhere) >= 0:
-            return None
-        return content_key([f"{len(view)}", *(digest.result() for digest in digests)])
+        def read(begin: int, end: int) -> memoryview:
+            data = read_bytes(descriptor, begin, min(size, end + len(elsewhere) - 1))
+            if elsewhere in data:
+                found.append(begin)
+            return memoryview(data)[: end - begin]
 
-
-def _piece_digest(view: memoryview, start: int) -> bytes:
-    with view[start : start + _PIECE] as piece:
-        return blake2b(piece, digest_size=32).digest()
+        key = sources_key([Content(size, read)])
+    return None if found else content_key([str(size), key])

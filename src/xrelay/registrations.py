@@ -1,0 +1,22 @@
+"""Modules outside of xrelay that have registered something which decides what is compiled.
+
+Whatever registers an op, its meaning, an implementation, a schedule or a converter tells so here. The cache of compiled
+models asks: it knows the files of installed plugins, but not what a program registers by itself.
+"""
+
+from __future__ import annotations
+
+_modules: set[str] = set()
+
+
+def note_registration(thing: object) -> None:
+    """Note the module that defines a function or class which is being registered."""
+    name = getattr(thing, "__module__", None)
+    module = name if isinstance(name, str) else "?"
+    if not module.startswith("xrelay."):
+        _modules.add(module)
+
+
+def registering_modules() -> frozenset[str]:
+    """The names of the modules noted so far; `?` stands for one that is not known."""
+    return frozenset(_modules)
