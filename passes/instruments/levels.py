@@ -12,6 +12,9 @@ from xrelay.dialects.attribute_names import ARENA, NUM_OUTPUTS, NUM_SCRATCH
 from xrelay.dialects.levels import level_of as level_of_op
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError
+from xrelay.interpreters.loop import run_loop_module
+from xrelay.interpreters.relay import run_relay
+from xrelay.interpreters.topi import run_topi_module
 from xrelay.passes.infra.verify import walk_ops
 
 _LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
@@ -36,16 +39,10 @@ def run_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[A
     """What the interpreter of `level` gives for `function`; raises what that interpreter raises."""
     match level:
         case "loop":
-            from xrelay.interpreters.loop import run_loop_module
-
             return run_loop_module(module, function, inputs)
         case "topi":
-            from xrelay.interpreters.topi import run_topi_module
-
             return run_topi_module(module, function, inputs)
         case _:
-            from xrelay.interpreters.relay import run_relay
-
             return run_relay(module, inputs, function)
 
 
