@@ -1,8 +1,9 @@
 """Runs passes on every function of a module on its own, as `func.func(…)` asks.
 
-Each function that has a body is taken out of the module, put into one of its own that has the attributes of the whole,
-and taken through all of the passes before the next function is; then whatever they left of it goes back to its place.
-So a pass meets no other function, and instruments see the module of the one function.
+Each function that has a body is taken out of the module, put into one of its own that has the attributes of the whole
+and declares the functions that it names, and taken through all of the passes before the next function is; then what
+they left of it goes back to its place, without the declarations. So a pass meets no body but one, and instruments see
+the module of the one function.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.verify import walk_ops
 
 
 def run_on_functions(
@@ -31,24 +33,47 @@ def run_on_functions(
 
     Where a pass fails, what it left goes back into the module all the same.
     """
-    block = module.body.block
-    for function in [op for op in block.ops if isinstance(op, FuncOp) and not op.is_declaration]:
+    symbols = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    for function in [op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration]:
         behind = function.next_op
         function.detach()
-        own = ModuleOp([function], dict(module.attributes))
+        # A dictionary: main names thousands of kernels.
+        declared = dict.fromkeys(_declaration(symbols[name]) for name in _named(function) if name in symbols)
+        own = ModuleOp([*declared, function], dict(module.attributes))
         try:
             run_pipeline(own, passes, context=context, instruments=instruments, required=required)
         finally:
-            _put_back(own, module, behind)
+            _put_back([op for op in own.ops if op not in declared], module, behind)
 
 
-def _put_back(own: ModuleOp, module: ModuleOp, behind: Operation | None) -> None:
-    """Moves the ops of `own` into `module`, before `behind` or to its end."""
-    block = module.body.block
-    ops = list(own.body.block.ops)
+def _named(function: FuncOp) -> list[str]:
+    """The other functions that `function` names, each once, in the order in which it does."""
+    found: dict[str, None] = {}
+    for op in walk_ops(function):
+        for attribute in (*op.properties.values(), *op.attributes.values()):
+            if isinstance(attribute, SymbolRefAttr):
+                found[attribute.root_reference.data] = None
+    found.pop(function.sym_name.data, None)
+    return list(found)
+
+
+def _declaration(function: FuncOp) -> FuncOp:
+    """The function without its body; declarations are private."""
+    declared = FuncOp.external(
+        function.sym_name.data,
+        list(function.function_type.inputs.data),
+        list(function.function_type.outputs.data),
+    )
+    declared.attributes = dict(function.attributes)
+    declared.arg_attrs, declared.res_attrs = function.arg_attrs, function.res_attrs
+    return declared
+
+
+def _put_back(ops: Sequence[Operation], module: ModuleOp, behind: Operation | None) -> None:
+    """Moves `ops` into `module`, before `behind` or to its end."""
     for op in ops:
         op.detach()
     if behind is None:
-        block.add_ops(ops)
+        module.body.block.add_ops(ops)
     else:
-        block.insert_ops_before(ops, behind)
+        module.body.block.insert_ops_before(ops, behind)

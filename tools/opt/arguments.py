@@ -47,7 +47,7 @@ def _add_passes(parser: ArgumentParser) -> None:
         "--pass-pipeline",
         default="",
         metavar="PIPELINE",
-        help="passes and named pipelines to run: a,b{option=1}; also builtin.module(a,b)",
+        help="passes and named pipelines to run: a,b{option=1}; func.func(a,b) runs passes on each function alone",
     )
     group.add_argument("--disable-verify", action="store_true", help="verify nothing at all")
     group.add_argument("--no-verify-each", action="store_true", help="verify the input alone, not after each pass")
