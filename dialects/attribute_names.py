@@ -62,7 +62,23 @@ BLOCK_SOURCE: Final = "loop.source"
 LOOP_NOTE: Final = "loop.note"
 """A remark on a loop that could not be lowered as it asks; `convert-loop-to-scf` sets it."""
 
-# Below the loop level.
+SOURCES: Final = "xrelay.sources"
+"""The names of the model's nodes that a kernel computes, in order; `convert-relay-to-topi` sets it."""
+
+# Below the loop level: what running the module needs, on the module itself (see `lowering/interface.py`).
+
+INPUTS: Final = "xrelay.inputs"
+"""Names and tensor types of the inputs, the first arguments of `@main`; `convert-loop-to-scf` sets it."""
+OUTPUTS: Final = "xrelay.outputs"
+"""Names and tensor types of the outputs, the arguments of `@main` after the inputs; `convert-loop-to-scf` sets it."""
+WEIGHTS: Final = "xrelay.weights"
+"""Names, types and values of the weights, arguments of `@main` after the outputs; `convert-loop-to-scf` sets it."""
+ARENA_SIZE: Final = "xrelay.arena_size"
+"""Bytes of the arena, the last argument of `@main`; `convert-loop-to-scf` sets it."""
+KERNELS: Final = "xrelay.kernels"
+"""Symbols and sources of the kernels, in the order of their numbers in a status; `convert-func-to-llvm` sets it."""
+
+# Below the loop level, on functions and ops.
 
 PART_OF_KERNEL: Final = "xrelay.kernel"
 """The kernel that an outlined function is a part of; `convert-scf-parallel-to-calls` sets it."""

@@ -40,3 +40,18 @@ def location_of(op: Operation) -> str | None:
             return place
         current = current.parent_op()
     return None
+
+
+def source_names(location: Attribute) -> list[str]:
+    """The names that source nodes gave a location, in order: of `loc(fused["conv1", "relu1"])` both."""
+    names: list[str] = []
+    pending: list[Attribute] = [location]
+    while pending:
+        match pending.pop():
+            case NameLoc() as named:
+                names.append(named.desc.data)
+            case FusedLoc() as fused if isinstance(fused.locations, ArrayAttr):
+                pending += reversed(fused.locations.data)
+            case _:
+                pass
+    return names

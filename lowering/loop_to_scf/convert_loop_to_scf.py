@@ -16,8 +16,9 @@ from xdsl.passes import ModulePass
 from xrelay.dialects.attribute_names import SCHEDULE
 from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
+from xrelay.lowering.interface import write_interface
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
-from xrelay.lowering.loop_to_scf.weights import weights_to_arguments
+from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 from xrelay.passes.infra.locations import location_of
 
 
@@ -39,14 +40,16 @@ class ConvertLoopToScfPass(ModulePass):
 
     A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. Parallel loops become
     one `scf.parallel`; those inside it that are no perfect nest with it are serial and say so in `loop.note`. Local
-    buffers go on the stack. `LoweringError` for blocks, for an operation that lanes cannot do, and where all lanes
-    would store to one element.
+    buffers go on the stack. The names and types of `@main`'s arguments are written to the module (`xrelay.inputs` and
+    so on, see `lowering/interface.py`), since the buffers of lower levels forget them. `LoweringError` for
+    blocks, for an operation that lanes cannot do, and where all lanes would store to one element.
     """
 
     name = "convert-loop-to-scf"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""
+        write_interface(op, weights_of_main(op))
         for function in op.ops:
             if isinstance(function, func.FuncOp):
                 if function.body.blocks:

@@ -15,13 +15,12 @@ from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 
 
-def collect_weights(module: ModuleOp) -> list[Attribute]:
-    """The weights of `@main`, in the order of the arguments that `convert-loop-to-scf` makes of them.
+def weights_of_main(module: ModuleOp) -> list[tuple[Attribute, Attribute]]:
+    """The values and buffer types of the weights of `@main`, in the order of the arguments that they become.
 
-    Each is the attribute of a `loop.weight`; equal ones of equal type are one argument. To be called before the
-    conversion.
+    Each is the attribute of a `loop.weight`; equal ones of equal type are one argument.
     """
-    return [weight for function in _mains(module) for weight, _ in _distinct(_weight_ops(function))]
+    return [key for function in _mains(module) for key in _distinct(_weight_ops(function))]
 
 
 def weights_to_arguments(function: func.FuncOp) -> None:

@@ -34,7 +34,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import PRIMITIVE, STRATEGIES
+from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -43,6 +43,8 @@ from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
+from xrelay.passes.infra.locations import source_names
+from xrelay.passes.infra.verify import walk_ops
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ class ConvertRelayToTopiPass(ModulePass):
 
 
 def convert_kernel(kernel: FuncOp) -> None:
-    """Convert one kernel in place and record which implementations were chosen."""
+    """Convert one kernel in place and record its sources and which implementations were chosen."""
+    if sources := kernel_sources(kernel):
+        kernel.attributes[SOURCES] = ArrayAttr([StringAttr(source) for source in sources])
     choices: list[str] = []
     patterns = [LowerTuple(), LowerTupleGetItem(), LowerScalarConstant(), LowerByStrategy(choices)]
     apply_conversion(kernel, patterns, is_legal=legal_outside("relay"))
@@ -69,6 +73,14 @@ def convert_kernel(kernel: FuncOp) -> None:
             op.detach()
             op.erase()
     kernel.attributes[STRATEGIES] = ArrayAttr([StringAttr(choice) for choice in choices])
+
+
+def kernel_sources(kernel: FuncOp) -> list[str]:
+    """The names of the source nodes that a kernel computes, in order, each once."""
+    found: dict[str, None] = {}
+    for op in walk_ops(kernel):
+        found |= dict.fromkeys(source_names(op.location))
+    return list(found)
 
 
 class LowerByStrategy(ConversionPattern[RelayOp]):

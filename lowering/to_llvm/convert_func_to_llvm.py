@@ -26,9 +26,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import PART_OF_KERNEL
+from xrelay.dialects.attribute_names import PART_OF_KERNEL, SOURCES
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
+from xrelay.lowering.interface import write_kernels
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.held_memory import FREE, Held, held_at_exits
@@ -255,10 +256,10 @@ def _add_entry(module: ModuleOp) -> None:
     )
 
 
-def _kernel_numbers(module: ModuleOp) -> dict[str, int]:
-    """The private functions with a body, without parts of others, numbered in order."""
-    names = [
-        op.sym_name.data
+def _kernels(module: ModuleOp) -> list[func.FuncOp]:
+    """The private functions with a body, without parts of others, in the order of their numbers."""
+    return [
+        op
         for op in module.ops
         if isinstance(op, func.FuncOp)
         and not op.is_declaration
@@ -267,7 +268,6 @@ def _kernel_numbers(module: ModuleOp) -> dict[str, int]:
         and PART_OF_KERNEL not in op.attributes
         and not is_always_inline(op)
     ]
-    return {name: number for number, name in enumerate(names)}
 
 
 def _is_legal(op: Operation) -> bool:
@@ -278,13 +278,17 @@ def _is_legal(op: Operation) -> bool:
 class ConvertFuncToLLVMPass(ModulePass):
     """Convert functions, calls, returns and assertions to the llvm dialect, in the convention of this module.
 
-    Comes last: the bodies are in the llvm dialect already. Refuses functions that return values.
+    Comes last: the bodies are in the llvm dialect already. The numbers that kernels have in a status are those of the
+    module attribute `xrelay.kernels`, which is written here. Refuses functions that return values.
     """
 
     name = "convert-func-to-llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every function, then add the entry."""
-        patterns = (ConvertFunction(_kernel_numbers(op)), ConvertFunctionConstant())
+        kernels = _kernels(op)
+        write_kernels(op, [(kernel.sym_name.data, kernel.attributes.get(SOURCES)) for kernel in kernels])
+        numbers = {kernel.sym_name.data: number for number, kernel in enumerate(kernels)}
+        patterns = (ConvertFunction(numbers), ConvertFunctionConstant())
         apply_conversion(op, patterns, is_legal=_is_legal, types=llvm_types())
         _add_entry(op)

@@ -215,8 +215,10 @@ class _FunctionLowering:
         function.body.add_block(self._new)
         self._old.erase()
         function.function_type = FunctionType.from_lists(list(self._new.arg_types), [])
-        if function.arg_attrs is not None:
-            set_argument_attrs(function, [*argument_attrs(function), *({} for _ in range(num_outputs))])
+        # What results say of themselves, their names, the buffers that hold them say now.
+        named = [dict(each.data) for each in function.res_attrs] if function.res_attrs is not None else []
+        inputs = argument_attrs(function)[: len(self._new.args) - num_outputs]
+        set_argument_attrs(function, [*inputs, *(named or [{} for _ in range(num_outputs)])])
         function.res_attrs = None
         function.attributes.pop(PRIMITIVE, None)
         function.attributes[NUM_OUTPUTS] = IntegerAttr(num_outputs, i64)

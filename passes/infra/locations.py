@@ -1,5 +1,5 @@
 """Source locations as text, for passes; the functions live below, where interpreters reach them too."""
 
-from xrelay.dialects.locations import format_location, location_of
+from xrelay.dialects.locations import format_location, location_of, source_names
 
-__all__ = ["format_location", "location_of"]
+__all__ = ["format_location", "location_of", "source_names"]

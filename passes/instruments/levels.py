@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.dialects.attribute_names import ARENA, NUM_OUTPUTS, NUM_SCRATCH
+from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.levels import level_of as level_of_op
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError
@@ -44,19 +42,3 @@ def run_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[A
             return run_topi_module(module, function, inputs)
         case _:
             return run_relay(module, inputs, function)
-
-
-def input_arguments(function: FuncOp) -> Sequence[SSAValue]:
-    """The arguments that a caller gives: not the outputs, nor the arena and scratch after them, of the loop level."""
-    outputs = function.attributes.get(NUM_OUTPUTS)
-    count = outputs.value.data if isinstance(outputs, IntegerAttr) else 0
-    args = function.body.block.args
-    return args[: len(args) - scratch_count(function) - count]
-
-
-def scratch_count(function: FuncOp) -> int:
-    """How many trailing arguments are neither inputs nor outputs: the arena, or a kernel's scratch buffers."""
-    attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
-    scratch = function.attributes.get(NUM_SCRATCH)
-    count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
-    return count + sum(ARENA in entry.data for entry in attributes)

@@ -101,7 +101,8 @@ class LoopPlanMemoryPass(ModulePass):
     ```
 
     and `func.func private @k(%a: T, %b: T)` gets `llvm.noalias` on both arguments. Left alone: buffers of dynamic
-    shape, buffers that `@main` returns, and modules without `@main`. `PassError` if `@main` has several blocks.
+    shape, buffers that `@main` returns, modules without `@main`, and those whose `@main` has an arena. `PassError` if
+    `@main` has several blocks.
     """
 
     name = "loop-plan-memory"
@@ -132,8 +133,9 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
             raise PassError(
                 f"loop-plan-memory: @main has {len(main.body.blocks)} blocks, it must be straight-line code"
             )
-        _hoist_scratch(main, functions, calls)
-        statistics = _place_buffers(main, alignment)
+        if not any(ARENA in attributes for attributes in argument_attrs(main)):
+            _hoist_scratch(main, functions, calls)
+            statistics = _place_buffers(main, alignment)
     _mark_noalias(functions, calls, main)
     return statistics
 

@@ -1,4 +1,4 @@
-"""Editing the signature of a function that has a body: arguments and their attributes."""
+"""Edits of the signature of a function that has a body: arguments and their attributes."""
 
 from __future__ import annotations
 

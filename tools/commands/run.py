@@ -23,8 +23,9 @@ ATOL = 1e-4
 class RunCommand(Command):
     """Run a model once and describe its outputs.
 
-    Inputs come from numpy files, or are random. With --check the same inputs go through the interpreter of the relay
-    dialect, and the command fails where an output differs by more than rtol 1e-3 and atol 1e-4 of its largest value.
+    Inputs come from numpy files, or are random. A text may be at any level: kernels at the loop level run as they are
+    scheduled, a single one without an @main too. With --check the same inputs go through the interpreter of the text's
+    level, and the command fails where an output differs by more than rtol 1e-3 and atol 1e-4 of its largest value.
     """
 
     name: ClassVar[str] = "run"

@@ -16,13 +16,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import WEIGHTS_FILE
+from xrelay.dialects.attribute_names import WEIGHTS, WEIGHTS_FILE
 from xrelay.errors import XRelayError
 
 Array: TypeAlias = NDArray[Any]
@@ -117,11 +118,21 @@ class WeightAttr(Data[Weight]):
 def weights_of(module: ModuleOp) -> list[Weight]:
     """Every distinct weight of `module`, in order of first mention."""
     found: dict[int, Weight] = {}
+    for attribute in _listed(module):
+        found.setdefault(id(attribute.data), attribute.data)
     for op in module.walk():
         for attribute in (*op.properties.values(), *op.attributes.values()):
             if isinstance(attribute, WeightAttr):
                 found.setdefault(id(attribute.data), attribute.data)
     return list(found.values())
+
+
+def _listed(module: ModuleOp) -> list[WeightAttr]:
+    """The weights that a module below the loop level lists as arguments of its entry."""
+    rows = module.attributes.get(WEIGHTS)
+    if not isa(rows, ArrayAttr[DictionaryAttr]):
+        return []
+    return [value for row in rows if isinstance(value := row.data.get("value"), WeightAttr)]
 
 
 def save_side_file(module: ModuleOp, path: Path) -> None:

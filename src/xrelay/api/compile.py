@@ -10,7 +10,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.context import chosen_level, decide, shapes_compilation
-from xrelay.api.interface import weight_arrays
+from xrelay.api.interface import tables_of
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
 from xrelay.api.sources import Shapes, Source, load_source, write_text
@@ -43,9 +43,10 @@ def compile(
 ) -> CompiledModel:
     """Compile a model for the CPU.
 
-    `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory, or a module whose `@main` is at the relay level;
-    a module is not changed. `target` is a `Target` or text such as `cpu -mcpu=znver4`; by default the one of `with
-    target:` around the call, else this machine. What is compiled for another kind can be saved and exported, not run.
+    `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory, or a module; a module is not changed. It may be at
+    any level: text that `dump_stages` wrote, or a kernel at the loop level, scheduled by hand, goes through the stages
+    that are left. `target` is a `Target` or text such as `cpu -mcpu=znver4`; by default the one of `with target:`
+    around the call, else this machine. What is compiled for another kind can be saved and exported, not run.
     `opt_level` is 0 to 3; left out, it is that of an entered `PassContext`, else 3. Such a context also says which
     graph passes run and with which config, and its instruments see every pass. `threads` is how many a call may use,
     `shapes` fixes open input shapes by name. `dump_stages` is a folder for the program after each stage. With `cache`,
@@ -98,31 +99,31 @@ def build_artifact(
     progress: Progress | None = None,
     name: str = "model",
 ) -> Artifact:
-    """Object code, tables and weights of a relay module, which is consumed."""
+    """Object code, tables and weights of a module, which is consumed."""
     stages = compile_stages(
         opt_level=opt_level, vector_lanes=target.lanes(), schedule_target=str(target), decide=decide
     )
     runner = StageRunner(stages, dump=dump, progress=progress)
     runner.run(module)
     runner.tell(len(stages), "native code")
+    tables = tables_of(module)
     with runner.clock.step("native code"):
         objects = _native(module, target, opt_level, dump, len(stages) + 1, cache=cache)
     if dump is not None:
         write_text(dump / "timing.txt", runner.clock.report())
     runner.tell(len(stages) + 1, "done")
-    specs, arrays = weight_arrays(runner.weights)
     metadata = ModelMetadata(
-        inputs=runner.signature.inputs,
-        outputs=runner.signature.outputs,
-        weights=tuple(specs),
-        arena_size=runner.arena_size,
-        kernels=runner.signature.kernels,
+        inputs=tables.inputs,
+        outputs=tables.outputs,
+        weights=tables.weights,
+        arena_size=tables.arena_size,
+        kernels=tables.kernels,
         cpu=target.mcpu,
         features=",".join(target.code_features()),
         name=name,
         abi=abi_stamp() if target.triple is None else abi_stamp(target.arch),
     )
-    return Artifact(tuple(objects), metadata, tuple(arrays))
+    return Artifact(tuple(objects), metadata, tables.arrays)
 
 
 def _native(

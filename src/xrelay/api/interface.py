@@ -1,43 +1,57 @@
-"""What a compiled model must know of the program it came from: inputs, outputs, weights, kernels and their sources."""
+"""What a compiled model must know of the program it came from, read from the attributes of its last module."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseIntOrFPElementsAttr,
-    DictionaryAttr,
-    FusedLoc,
-    MemRefType,
-    ModuleOp,
-    NameLoc,
-    StringAttr,
-)
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xrelay.dialects.attribute_names import ARENA, VALUE_NAME
+from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
+from xrelay.dialects.relay.core.types import is_static
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InputError, LoweringError
+from xrelay.lowering.interface import TensorEntry, read_interface
 from xrelay.passes.infra.locations import location_of
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.runtime.metadata import KernelInfo, TensorSpec
 
 
 @dataclass(frozen=True)
-class Signature:
-    """Inputs and outputs of `@main`, and the kernels it calls."""
+class ModelTables:
+    """The tables of a compiled model, in the order of `@main`'s arguments, and the arrays of its weights."""
 
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
+    weights: tuple[TensorSpec, ...]
+    arrays: tuple[NDArray[Any], ...]
+    arena_size: int
     kernels: tuple[KernelInfo, ...]
+
+
+def tables_of(module: ModuleOp) -> ModelTables:
+    """The tables of a module below the loop level.
+
+    Raises `LoweringError` for a module that does not say what running it needs or has an input of open shape, and
+    `UnresolvedWeightError` for a weight whose bytes are missing.
+    """
+    interface = read_interface(module)
+    arrays = tuple(_array(entry) for entry in interface.weights)
+    return ModelTables(
+        tuple(_spec("input", entry) for entry in interface.inputs),
+        tuple(_spec("output", entry) for entry in interface.outputs),
+        tuple(
+            TensorSpec(entry.name, str(array.dtype), array.shape)
+            for entry, array in zip(interface.weights, arrays, strict=True)
+        ),
+        arrays,
+        interface.arena_size,
+        tuple(KernelInfo(kernel.name, kernel.sources) for kernel in interface.kernels),
+    )
 
 
 def main_function(module: ModuleOp) -> FuncOp:
@@ -50,90 +64,40 @@ def main_function(module: ModuleOp) -> FuncOp:
     raise InputError(f"the module has no function @main with a body, it has {names}", help="call the entry @main")
 
 
-def signature_of(module: ModuleOp) -> Signature:
-    """The interface of a module of fused kernels, where tuples are flattened and every type is known.
-
-    Raises `LoweringError` for an input or output whose shape is not static.
-    """
+def check_static(module: ModuleOp) -> None:
+    """Raises `LoweringError` for an input or output of `@main` whose shape is not known when compiling."""
     main = main_function(module)
-    kernels = [op for op in module.ops if isinstance(op, FuncOp) and op is not main and not op.is_declaration]
+    types, attributes = main.function_type, (main.arg_attrs, main.res_attrs)
     hints = [argument.name_hint for argument in main.body.block.args]
-    return Signature(
-        _specs("input", main, main.function_type.inputs.data, main.arg_attrs, hints),
-        _specs("output", main, main.function_type.outputs.data, main.res_attrs, []),
-        tuple(KernelInfo(kernel.sym_name.data, _sources(kernel)) for kernel in kernels),
+    for kind, row, named in zip(("input", "output"), (types.inputs, types.outputs), attributes, strict=True):
+        for number, type_ in enumerate(row.data):
+            if is_static(type_):
+                continue
+            given = named.data[number].data.get(VALUE_NAME) if named is not None else None
+            hint = hints[number] if kind == "input" else None
+            name = given.data if isinstance(given, StringAttr) else hint if hint is not None else f"{kind}{number}"
+            raise _open_shape(f"{kind} {name!r}", type_, location_of(main))
+
+
+def _spec(kind: str, entry: TensorEntry) -> TensorSpec:
+    shape = entry.type.get_shape()
+    if any(extent < 0 for extent in shape):
+        raise _open_shape(f"{kind} {entry.name!r}", entry.type, None)
+    return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape)
+
+
+def _open_shape(subject: str, type_: Attribute, location: str | None) -> LoweringError:
+    return LoweringError(
+        f"{subject} is {type_}, whose shape is not known when compiling",
+        location=location,
+        help="fix it with shapes= or --shapes",
     )
 
 
-def weight_arrays(attributes: Sequence[Attribute]) -> tuple[list[TensorSpec], list[NDArray[Any]]]:
-    """Tables and arrays of the weights of `@main`; raises `UnresolvedWeightError` for one whose bytes are missing."""
-    arrays: list[NDArray[Any]] = []
-    specs: list[TensorSpec] = []
-    for number, attribute in enumerate(attributes):
-        name = f"constant{number}"
-        if isinstance(attribute, WeightAttr):
-            array, name = attribute.data.array, attribute.data.name
-        elif isinstance(attribute, DenseIntOrFPElementsAttr):
-            array = array_of(attribute)
-        else:
-            raise LoweringError(f"a weight is {attribute}, which has no bytes")
-        arrays.append(array)
-        specs.append(TensorSpec(name, str(array.dtype), array.shape))
-    return specs, arrays
-
-
-def arena_size(module: ModuleOp) -> int:
-    """Bytes of the arena that `loop-plan-memory` gave `@main`."""
-    main = main_function(module)
-    marks = main.arg_attrs.data if main.arg_attrs is not None else ()
-    for argument, attributes in zip(main.body.block.args, marks, strict=True):
-        if ARENA in attributes.data and isinstance(argument.type, MemRefType):
-            return argument.type.get_shape()[0]
-    return 0
-
-
-def _specs(
-    kind: str,
-    main: FuncOp,
-    types: Sequence[Attribute],
-    attributes: ArrayAttr[DictionaryAttr] | None,
-    hints: Sequence[str | None],
-) -> tuple[TensorSpec, ...]:
-    """One row for each argument or result."""
-    specs: list[TensorSpec] = []
-    for number, type_ in enumerate(types):
-        given = attributes.data[number].data.get(VALUE_NAME) if attributes is not None else None
-        hint = hints[number] if number < len(hints) else None
-        name = given.data if isinstance(given, StringAttr) else hint if hint is not None else f"{kind}{number}"
-        if not is_static(type_):
-            raise LoweringError(
-                f"{kind} {name!r} is {type_}, whose shape is not known when compiling",
-                location=location_of(main),
-                help="fix it with shapes= or --shapes",
-            )
-        shape = tuple(int(str(extent)) for extent in shape_of(type_))
-        specs.append(TensorSpec(name, str(numpy_dtype(element_type_of(type_))), shape))
-    return tuple(specs)
-
-
-def _sources(kernel: FuncOp) -> tuple[str, ...]:
-    """The names of the source nodes that a kernel computes, in order."""
-    found: dict[str, None] = {}
-    for op in walk_ops(kernel):
-        found |= dict.fromkeys(source_names(op.location))
-    return tuple(found)
-
-
-def source_names(location: Attribute) -> list[str]:
-    """The names that source nodes gave a location, in order: of `loc(fused["conv1", "relu1"])` both."""
-    names: list[str] = []
-    pending: list[Attribute] = [location]
-    while pending:
-        match pending.pop():
-            case NameLoc() as named:
-                names.append(named.desc.data)
-            case FusedLoc() as fused if isinstance(fused.locations, ArrayAttr):
-                pending += reversed(fused.locations.data)
-            case _:
-                pass
-    return names
+def _array(entry: TensorEntry) -> NDArray[Any]:
+    """The bytes of a weight; raises `UnresolvedWeightError` where they are missing."""
+    if isinstance(entry.value, WeightAttr):
+        return entry.value.data.array
+    if isinstance(entry.value, DenseIntOrFPElementsAttr):
+        return array_of(entry.value)
+    raise LoweringError(f"weight {entry.name!r} is {entry.value}, which has no bytes")

@@ -31,11 +31,13 @@ from xdsl.utils.hints import isa
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, VALUE_NAME
+from xrelay.dialects.loop.signature import input_arguments, scratch_count
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dims import Shape
-from xrelay.passes.instruments.levels import input_arguments, level_of, run_at_level, scratch_count
+from xrelay.passes.instruments.levels import level_of, run_at_level
+from xrelay.passes.loop.entry import call_single_kernel
 
 Array = NDArray[Any]
 
@@ -87,6 +89,9 @@ class ModuleProgram(Program):
         self.level = level_of(module)
         if self.level == "relay":
             module = _with_known_types(module, function)
+        elif self.level == "loop" and function == "main":
+            module = module.clone()
+            call_single_kernel(module)
         self._module = module
         found = _function(module, function)
         if self.level == "loop":

@@ -7,15 +7,13 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
 from xdsl.transforms import get_all_passes
 
 from xrelay import environment
 from xrelay.api.context import context_instruments, required_passes, with_context
 from xrelay.api.dumps import StageDump
-from xrelay.api.interface import Signature, arena_size, main_function, signature_of
-from xrelay.lowering.loop_to_scf.weights import collect_weights
-from xrelay.lowering.pipelines import Phase, Stage
+from xrelay.api.interface import check_static, main_function
+from xrelay.lowering.pipelines import Phase, Stage, remaining_stages
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
@@ -24,13 +22,14 @@ from xrelay.passes.infra.source import full_context
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.passes.instruments.timing import PassTiming
 from xrelay.passes.instruments.verify import Verify
+from xrelay.passes.loop.entry import call_single_kernel
 
 Progress = Callable[[int, int, str], None]
 """Told `(done, total, step)` as compiling goes on."""
 
 
 class StageRunner:
-    """Takes a relay module to the llvm dialect in place, and notes on the way what the compiled model must know.
+    """Takes a module to the llvm dialect in place, from whichever level it is at.
 
     With `XRELAY_DEBUG` set, the module is verified after every pass.
     """
@@ -41,9 +40,6 @@ class StageRunner:
         self._progress = progress
         self._context = full_context()
         self._passes = {**get_all_passes(), **pass_thunks()}
-        self._signature: Signature | None = None
-        self.weights: Sequence[Attribute] = ()
-        self.arena_size = 0
         self.clock = TimeTree()
 
     @property
@@ -51,16 +47,16 @@ class StageRunner:
         """The context that passes get."""
         return self._context
 
-    @property
-    def signature(self) -> Signature:
-        """Inputs, outputs and kernels; known once the stages ran."""
-        if self._signature is None:
-            raise RuntimeError("the stages have not run")
-        return self._signature
-
     def run(self, module: ModuleOp) -> None:
-        """All stages; raises what their passes raise, and `InputError` for a module without `@main`."""
-        main_function(module)
+        """The stages that `module` has yet to go through.
+
+        Raises what their passes raise, `InputError` for a module without an entry and for one that cannot be compiled
+        from its level, `LoweringError` for inputs and outputs of open shape.
+        """
+        stages = remaining_stages(self._stages, module)
+        if any(stage.phase is Phase.SCHEDULED for stage in stages):
+            call_single_kernel(module)
+            main_function(module)
         if self._dump is not None:
             self._dump.write(0, "imported", module)
         instruments: list[PassInstrument] = [PassTiming(self.clock)]
@@ -68,12 +64,15 @@ class StageRunner:
             instruments.insert(0, Verify(before=False))
         instruments += context_instruments()
         for number, stage in enumerate(self._stages, start=1):
+            if stage not in stages:
+                continue
             self.tell(number - 1, stage.name)
             passes = with_context(parse_passes(",".join(stage.passes), self._passes))
             required = required_passes(stage, passes)
             with self.clock.step(stage.name):
                 run_pipeline(module, passes, context=self._context, instruments=instruments, required=required)
-            self._note(stage.phase, module)
+            if stage.phase is Phase.FUSED:
+                check_static(module)
             if self._dump is not None:
                 self._dump.write(number, stage.name, module)
         if self._dump is not None:
@@ -83,11 +82,3 @@ class StageRunner:
         """Report progress; compiling to native code is one step more than there are stages."""
         if self._progress is not None:
             self._progress(done, len(self._stages) + 1, step)
-
-    def _note(self, phase: Phase, module: ModuleOp) -> None:
-        """Keep what a later stage will have lowered away."""
-        if phase is Phase.FUSED:
-            self._signature = signature_of(module)
-        elif phase is Phase.SCHEDULED:
-            self.weights = collect_weights(module)
-            self.arena_size = arena_size(module)

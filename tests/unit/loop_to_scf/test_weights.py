@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import func
 
-from xrelay.lowering.loop_to_scf.weights import collect_weights, weights_to_arguments
+from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 from xrelay.passes.infra.source import full_context, parse_module
 
 TEXT = """
@@ -19,9 +19,9 @@ func.func @main(%x: memref<4xf32>, %arena: memref<0xi8> {loop.arena}) {
 
 def test_weights_and_arguments_are_in_one_order():
     module = parse_module(full_context(), TEXT, "main.mlir")
-    assert [str(weight) for weight in collect_weights(module)] == ['"b"', '"a"']
+    assert [str(weight) for weight, _ in weights_of_main(module)] == ['"b"', '"a"']
     main = next(op for op in module.ops if isinstance(op, func.FuncOp))
     weights_to_arguments(main)
     types = [str(type) for type in main.function_type.inputs]
     assert types == ["memref<4xf32>", "memref<2xf32>", "memref<3xf32>", "memref<0xi8>"]
-    assert collect_weights(module) == []
+    assert weights_of_main(module) == []

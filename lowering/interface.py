@@ -1,0 +1,195 @@
+"""The interface of a module below the loop level: module attributes that say all that running it needs.
+
+```
+builtin.module attributes {
+  xrelay.inputs = [{name = "data", type = tensor<1x3x224x224xf32>}],
+  xrelay.outputs = [{name = "prob", type = tensor<1x1000xf32>}],
+  xrelay.weights = [{name = "conv1.w", type = tensor<64x3x7x7xf32>, value = #relay.weight<"conv1.w", "…">}],
+  xrelay.arena_size = 802816 : i64,
+  xrelay.kernels = [{name = "fused_conv2d_relu", sources = ["conv1", "relu1"]}]
+} {…}
+```
+
+The arguments of `@main` are the inputs, the outputs, the weights and the arena. A weight stands here by name and key as
+everywhere; its bytes stay in memory or in a side file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.attribute_names import (
+    ARENA,
+    ARENA_SIZE,
+    INPUTS,
+    KERNELS,
+    NUM_OUTPUTS,
+    OUTPUTS,
+    VALUE_NAME,
+    WEIGHTS,
+)
+from xrelay.dialects.loop.signature import input_arguments, scratch_count
+from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.errors import LoweringError
+from xrelay.passes.infra.locations import location_of
+from xrelay.passes.loop.signature import argument_attrs
+
+NONE = ArrayAttr[Attribute]([])
+
+
+@dataclass(frozen=True)
+class TensorEntry:
+    """An input, an output or a weight: its name and type, and the value of a weight."""
+
+    name: str
+    type: TensorType[Attribute]
+    value: Attribute | None = None
+
+
+@dataclass(frozen=True)
+class KernelEntry:
+    """A kernel's symbol and the names of the model's nodes that it computes."""
+
+    name: str
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModuleInterface:
+    """What the attributes of a module say."""
+
+    inputs: tuple[TensorEntry, ...]
+    outputs: tuple[TensorEntry, ...]
+    weights: tuple[TensorEntry, ...]
+    arena_size: int
+    kernels: tuple[KernelEntry, ...]
+
+
+def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribute]]) -> None:
+    """Writes the attributes of a module whose `@main`, at the loop level, still has inputs, outputs and arena alone.
+
+    `weights` are the values and the buffer types of the arguments that the weights of `@main` become. A module without
+    `@main`, or whose `@main` does not count its outputs, has no interface.
+    """
+    main = next((op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main"), None)
+    if main is None or not main.body.blocks or NUM_OUTPUTS not in main.attributes:
+        return
+    args, attrs = main.body.block.args, argument_attrs(main)
+    first, end = len(input_arguments(main)), len(args) - scratch_count(main)
+    names = [_given_name(attributes) for attributes in attrs]
+    inputs = [_first_known(name, args[n].name_hint, f"input{n}") for n, name in enumerate(names[:first])]
+    outputs = [_first_known(name, f"output{n}") for n, name in enumerate(names[first:end])]
+    arena = sum(_arena_bytes(args[n].type) for n, attributes in enumerate(attrs) if ARENA in attributes)
+    module.attributes[INPUTS] = _tensors(zip(inputs, (arg.type for arg in args[:first]), strict=True))
+    module.attributes[OUTPUTS] = _tensors(zip(outputs, (arg.type for arg in args[first:end]), strict=True))
+    module.attributes[WEIGHTS] = ArrayAttr([_weight(n, value, type) for n, (value, type) in enumerate(weights)])
+    module.attributes[ARENA_SIZE] = IntegerAttr(arena, i64)
+
+
+def write_kernels(module: ModuleOp, kernels: Iterable[tuple[str, Attribute | None]]) -> None:
+    """Writes the list of kernels: the symbol and the sources of each, in the order of their numbers."""
+    entries = [
+        DictionaryAttr({"name": StringAttr(name)} | ({"sources": sources} if sources is not None else {}))
+        for name, sources in kernels
+    ]
+    if entries:
+        module.attributes[KERNELS] = ArrayAttr(entries)
+
+
+def has_interface(module: ModuleOp) -> bool:
+    """Whether a module says what its inputs are."""
+    return INPUTS in module.attributes
+
+
+def read_interface(module: ModuleOp) -> ModuleInterface:
+    """Reads the attributes of a module; raises `LoweringError` where one is absent or not as it is written here."""
+    size = module.attributes.get(ARENA_SIZE)
+    if not isinstance(size, IntegerAttr):
+        raise _malformed(module, ARENA_SIZE)
+    return ModuleInterface(
+        _read_tensors(module, INPUTS),
+        _read_tensors(module, OUTPUTS),
+        _read_tensors(module, WEIGHTS),
+        size.value.data,
+        _read_kernels(module),
+    )
+
+
+def _given_name(attributes: dict[str, Attribute]) -> str | None:
+    name = attributes.get(VALUE_NAME)
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def _first_known(*names: str | None) -> str:
+    return next(name for name in names if name is not None)
+
+
+def _arena_bytes(type: Attribute) -> int:
+    return type.get_shape()[0] if isinstance(type, MemRefType) else 0
+
+
+def _tensors(entries: Iterable[tuple[str, Attribute]]) -> ArrayAttr[DictionaryAttr]:
+    return ArrayAttr([DictionaryAttr({"name": StringAttr(name), "type": _tensor(type)}) for name, type in entries])
+
+
+def _tensor(type: Attribute) -> Attribute:
+    """The tensor that a buffer holds."""
+    return TensorType(type.element_type, type.get_shape()) if isa(type, MemRefType) else type
+
+
+def _weight(number: int, value: Attribute, type: Attribute) -> DictionaryAttr:
+    name = value.data.name if isinstance(value, WeightAttr) else f"constant{number}"
+    return DictionaryAttr({"name": StringAttr(name), "type": _tensor(type), "value": value})
+
+
+def _read_tensors(module: ModuleOp, key: str) -> tuple[TensorEntry, ...]:
+    entries: list[TensorEntry] = []
+    for row in _rows(module, key):
+        name, type = row.data.get("name"), row.data.get("type")
+        if not isinstance(name, StringAttr) or not isa(type, TensorType[Attribute]):
+            raise _malformed(module, key)
+        entries.append(TensorEntry(name.data, type, row.data.get("value")))
+    return tuple(entries)
+
+
+def _read_kernels(module: ModuleOp) -> tuple[KernelEntry, ...]:
+    entries: list[KernelEntry] = []
+    if KERNELS not in module.attributes:
+        return ()
+    for row in _rows(module, KERNELS):
+        name, sources = row.data.get("name"), row.data.get("sources", NONE)
+        if not isinstance(name, StringAttr) or not isa(sources, ArrayAttr[StringAttr]):
+            raise _malformed(module, KERNELS)
+        entries.append(KernelEntry(name.data, tuple(source.data for source in sources)))
+    return tuple(entries)
+
+
+def _rows(module: ModuleOp, key: str) -> Sequence[DictionaryAttr]:
+    rows = module.attributes.get(key)
+    if not isa(rows, ArrayAttr[DictionaryAttr]):
+        raise _malformed(module, key)
+    return rows.data
+
+
+def _malformed(module: ModuleOp, key: str) -> LoweringError:
+    found = module.attributes.get(key)
+    return LoweringError(
+        f"the module attribute {key} is {'absent' if found is None else str(found)}",
+        location=location_of(module),
+        help="compile from the loop level or above; convert-loop-to-scf writes it",
+    )

@@ -1,0 +1,77 @@
+"""The entry of a module at the loop level."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, VALUE_NAME
+from xrelay.dialects.loop.signature import input_arguments, scratch_count
+from xrelay.errors import InputError
+from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+
+
+def call_single_kernel(module: ModuleOp) -> None:
+    """Gives a module of one kernel and no `@main` an `@main` that calls it, so that the kernel can be run alone.
+
+    ```
+    func.func private @k(%x: T, %y: U)  →  func.func private @k(%x: T, %y: U) …
+      attributes {loop.num_outputs = 1}    func.func @main(%x: T, %y: U) attributes {loop.num_outputs = 1} {
+                                             func.call @k(%x, %y) …
+    ```
+
+    Other modules stay as they are. Raises `InputError` for several kernels without `@main`, and for a kernel that does
+    not count its outputs or is not given all its memory by the caller.
+    """
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
+    kernels = [function for function in functions if LOOP_KERNEL in function.attributes]
+    if not kernels or any(function.sym_name.data == "main" for function in functions):
+        return
+    if len(kernels) > 1:
+        names = ", ".join(f"@{kernel.sym_name.data}" for kernel in kernels)
+        raise InputError(
+            f"the module has no function @main and {len(kernels)} kernels: {names}",
+            help="keep one kernel, or write an @main that calls them",
+        )
+    module.body.block.add_op(_main_around(kernels[0]))
+
+
+def _main_around(kernel: func.FuncOp) -> func.FuncOp:
+    outputs = kernel.attributes.get(NUM_OUTPUTS)
+    if not isinstance(outputs, IntegerAttr):
+        raise InputError(
+            f"@{kernel.sym_name.data} does not say how many outputs it has",
+            help=f"count the last arguments, which it writes: {NUM_OUTPUTS} = 1 : i64",
+        )
+    count = len(input_arguments(kernel)) + outputs.value.data
+    old = list(kernel.body.block.args)
+    block = Block(arg_types=[argument.type for argument in old[:count]])
+    arguments: list[SSAValue] = list(block.args)
+    for argument in old[count : count + scratch_count(kernel)]:
+        arguments.append(_scratch(argument, block))
+    block.add_ops([func.CallOp(kernel.sym_name.data, arguments, []), func.ReturnOp()])
+    main = func.FuncOp("main", (list(block.arg_types), []), Region(block))
+    main.attributes[NUM_OUTPUTS] = IntegerAttr(outputs.value.data, i64)
+    set_argument_attrs(
+        main, [_named(attributes, old[n]) for n, attributes in enumerate(argument_attrs(kernel)[:count])]
+    )
+    for argument, source in zip(block.args, old, strict=False):
+        argument.name_hint = source.name_hint
+    return main
+
+
+def _scratch(argument: SSAValue, block: Block) -> SSAValue:
+    """A buffer for one of the kernel's scratch arguments."""
+    if not isinstance(argument.type, MemRefType):
+        raise InputError(f"scratch argument %{argument.name_hint} is {argument.type}, no buffer")
+    alloc = memref.AllocOp([], [], argument.type)
+    block.add_op(alloc)
+    return alloc.memref
+
+
+def _named(attributes: dict[str, Attribute], argument: SSAValue) -> dict[str, Attribute]:
+    """The name of an argument, which is that of its value in the text where it is not said."""
+    if VALUE_NAME in attributes:
+        return {VALUE_NAME: attributes[VALUE_NAME]}
+    return {VALUE_NAME: StringAttr(argument.name_hint)} if argument.name_hint is not None else {}
