@@ -32,5 +32,5 @@ def evaluate_softmax(op: SoftmaxOp, data: Array) -> Array:
     """Exponentials relative to the greatest element, in double precision, over their sum."""
     axis = op.axis.value.data
     wide = data.astype(np.float64)
-    exponential = np.exp(wide - np.max(wide, axis=axis, keepdims=True))
+    exponential = np.exp(wide - np.max(wide, axis=axis, keepdims=True, initial=-np.inf))
     return (exponential / np.sum(exponential, axis=axis, keepdims=True)).astype(data.dtype)

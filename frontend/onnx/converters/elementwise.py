@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import onnx
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.errors import TypeInferenceError
+from xrelay.frontend.onnx.converters.single_precision import is_narrow
 from xrelay.frontend.onnx.converters.unary import register_unary
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
@@ -51,29 +55,56 @@ for _op_type, _relay_name in _BINARY.items():
     converts(_op_type, since=7)(_binary(_relay_name))
 
 
-def _chain(relay_name: str) -> ConvertFunction:
+def _joined(node: NodeView, relay_name: str, operands: Sequence[SSAValue]) -> SSAValue:
     """The operands joined one after the other; from opset 8 on they broadcast."""
+    if not operands:
+        raise node.error(f"{node.proto.op_type} has no inputs")
+    total = operands[0]
+    for operand in operands[1:]:
+        total = node.emit(relay_name, total, operand)
+    return total
 
+
+def _chain(relay_name: str) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
-        total = node.input(0)
-        for index in range(1, len(node.inputs)):
-            total = node.emit(relay_name, total, node.input(index))
-        return total
+        return _joined(node, relay_name, _all_inputs(node))
 
     return convert
 
 
-for _op_type, _relay_name in {"Sum": "add", "Max": "maximum", "Min": "minimum"}.items():
+def _all_inputs(node: NodeView) -> list[SSAValue]:
+    return [node.input(index) for index in range(len(node.inputs))]
+
+
+for _op_type, _relay_name in {"Max": "maximum", "Min": "minimum"}.items():
     converts(_op_type, attributes=("consumed_inputs",))(_chain(_relay_name))
+
+
+def _sum(node: NodeView) -> SSAValue:
+    """The sum of the operands, of 16-bit floats in f32."""
+    operands = _all_inputs(node)
+    if len(operands) > 2 and is_narrow(node.element_type(0)):
+        operands = [node.emit("cast", operand, dtype="float32") for operand in operands]
+    return _joined(node, "add", operands)
+
+
+@converts("Sum", attributes=("consumed_inputs",))
+def convert_sum(node: NodeView) -> SSAValue:
+    """The sum of the operands."""
+    return _as_input(node, _sum(node))
 
 
 @converts("Mean", attributes=("consumed_inputs",))
 def convert_mean(node: NodeView) -> SSAValue:
     """The sum of the operands divided by their number."""
-    total = _chain("add")(node)
-    if not isinstance(total, SSAValue):
-        raise node.error("a sum has one result")
-    return node.emit("divide", total, node.scalar_like(float(len(node.inputs)), 0))
+    total = _sum(node)
+    return _as_input(node, node.emit("divide", total, node.scalar(float(len(node.inputs)), total)))
+
+
+def _as_input(node: NodeView, value: SSAValue) -> SSAValue:
+    """`value` in the element type of the first input."""
+    dtype = numpy_dtype(node.element_type(0))
+    return value if numpy_dtype(element_type_of(value.type)) == dtype else node.emit("cast", value, dtype=dtype)
 
 
 @converts("Pow", since=7)
@@ -87,13 +118,29 @@ def convert_pow(node: NodeView) -> SSAValue:
     whole = _whole_exponent(node)
     if whole == 2 or (whole is not None and 0 < whole <= _MAX_PRODUCT and dtype.kind in "iu"):
         return _product(node, base, whole)
-    computed = np.dtype(np.float64) if dtype.kind in "iu" else dtype
-    exponent = node.input(1)
-    if numpy_dtype(node.element_type(1)) != computed:
-        exponent = node.emit("cast", exponent, dtype=computed)
-    if computed == dtype:
-        return node.emit("power", base, exponent)
-    return node.emit("cast", node.emit("power", node.emit("cast", base, dtype=computed), exponent), dtype=dtype)
+    wide = _type_of_powers(node)
+    base, exponent = (
+        node.input(index)
+        if numpy_dtype(node.element_type(index)) == wide
+        else node.emit("cast", node.input(index), dtype=wide)
+        for index in (0, 1)
+    )
+    return _as_input(node, node.emit("power", base, exponent))
+
+
+def _type_of_powers(node: NodeView) -> np.dtype:
+    """The base's dtype where it is a float and holds the exponent, else the exponent's or float64.
+
+    An odd exponent that becomes even, or infinite, as it is rounded gives the power of a negative base another sign.
+    """
+    base, exponent = (numpy_dtype(node.element_type(index)) for index in (0, 1))
+    value = node.constant(1)
+    if base.kind in "iu":
+        return np.dtype(np.float64)
+    with np.errstate(over="ignore"):
+        if base == exponent or (value is not None and np.array_equal(value.astype(base).astype(exponent), value)):
+            return base
+    return np.dtype(np.float64) if exponent.kind in "iu" or exponent.itemsize > 4 else np.dtype(np.float32)
 
 
 _MAX_PRODUCT = 64

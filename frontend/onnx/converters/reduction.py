@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerType
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.frontend.onnx.converters.single_precision import is_narrow
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
@@ -49,7 +50,10 @@ def _log_sum_exp(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdim
 
     An infinite maximum is not taken out: the difference of two infinities is not a number.
     """
-    greatest = float(np.finfo(numpy_dtype(element_type_of(value.type))).max)
+    element = element_type_of(value.type)
+    if isinstance(element, IntegerType):
+        raise node.error(f"exponentials of {element} are not supported", help="cast to a float first")
+    greatest = float(np.finfo(numpy_dtype(element)).max)
     largest = node.emit("max", value, axis=axis, keepdims=True)
     shift = node.emit("clip", largest, a_min=-greatest, a_max=greatest)
     total = _log_sum(node, node.emit("exp", node.emit("subtract", value, shift)), axis, True)
@@ -62,7 +66,7 @@ def _wide(reduction: Reduction, integers: str | None = None) -> Reduction:
 
     def reduce(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
         element = element_type_of(value.type)
-        wide = "float32" if isinstance(element, Float16Type | BFloat16Type) else None
+        wide = "float32" if is_narrow(element) else None
         if isinstance(element, IntegerType):
             wide = integers
         if wide is None:

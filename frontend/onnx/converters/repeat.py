@@ -38,7 +38,7 @@ def convert_expand(node: NodeView) -> SSAValue:
     wanted = node.required_ints(1, "shape")
     shape = (1,) * (len(wanted) - len(static_shape(node, node.input(0)))) + static_shape(node, node.input(0))
     wanted = (1,) * (len(shape) - len(wanted)) + wanted
-    if any(new < 1 or (old != 1 and new not in (1, old)) for old, new in zip(shape, wanted, strict=True)):
+    if any(new < 0 or (old != 1 and new not in (1, old)) for old, new in zip(shape, wanted, strict=True)):
         raise node.error(f"shapes {shape} and {wanted} do not broadcast")
     return repeat(node, node.input(0), [new if old == 1 else 1 for old, new in zip(shape, wanted, strict=True)])
 
@@ -47,7 +47,7 @@ def convert_expand(node: NodeView) -> SSAValue:
 def convert_tile(node: NodeView) -> SSAValue:
     """The whole tensor, so often along each axis."""
     counts, shape = node.required_ints(1, "repeats"), static_shape(node, node.input(0))
-    if len(counts) != len(shape) or any(count < 1 for count in counts):
+    if len(counts) != len(shape) or any(count < 0 for count in counts):
         raise node.error(f"repeats {list(counts)} do not suit rank {len(shape)}")
     return _repeat_axes(node, [(count, 1) for count in counts])
 
@@ -58,8 +58,8 @@ def _repeat_axes(node: NodeView, factors: Sequence[tuple[int, int]]) -> SSAValue
     apart: list[int] = []
     counts: list[int] = []
     for extent, (whole, element) in zip(shape, factors, strict=True):
-        apart += [1] * (whole > 1) + [extent] + [1] * (element > 1)
-        counts += [whole] * (whole > 1) + [1] + [element] * (element > 1)
+        apart += [1] * (whole != 1) + [extent] + [1] * (element != 1)
+        counts += [whole] * (whole != 1) + [1] + [element] * (element != 1)
     if len(apart) == len(shape):
         return node.input(0)
     repeated = repeat(node, node.reshape(node.input(0), apart), counts)

@@ -110,8 +110,16 @@ def _slice(
     for start, end, axis, step in zip(starts, ends, distinct, steps, strict=True):
         if step == 0:
             raise node.error("a step of Slice is 0")
-        value = pick(node, value, axis, range(*slice(start, end, step).indices(shape[axis])))
+        value = pick(node, value, axis, _indices(start, end, step, shape[axis]))
     return value
+
+
+def _indices(start: int, end: int, step: int, extent: int) -> range:
+    """The indices from `start` to `end`, clamped as ONNX clamps them: backwards, `start` is an element at least."""
+    first, last = (bound + extent if bound < 0 else bound for bound in (start, end))
+    if step > 0:
+        return range(min(max(first, 0), extent), min(max(last, 0), extent), step)
+    return range(max(min(first, extent - 1), 0), max(min(last, extent - 1), -1), step) if extent else range(0)
 
 
 @converts("Gather", attributes=("axis",))
