@@ -1,0 +1,141 @@
+"""How random nodes of neural networks are drawn: windows, products of matrices, normalisations, images."""
+
+from __future__ import annotations
+
+import numpy as np
+from fuzz.onnx_nodes import Draft, draws
+
+
+def image(draft: Draft, least: int = 1) -> tuple[int, int, int, int]:
+    sizes = [extent for extent in (3, 4, 5, 7, 8, 11) if extent >= least]
+    return draft.pick(1, 2), draft.pick(1, 2, 3, 4, 8), draft.pick(*sizes), draft.pick(*sizes)
+
+
+def window(draft: Draft, kernel: tuple[int, int], *, dilations: bool) -> None:
+    draft.maybe(strides=[draft.pick(1, 2, 3), draft.pick(1, 2)])
+    draft.maybe(auto_pad=draft.pick("SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"))
+    if draft.attributes.get("auto_pad", "NOTSET") == "NOTSET":
+        draft.maybe(pads=[draft.integer(0, size - 1) for size in (*kernel, *kernel)])
+    # onnxruntime forgets dilations where it computes the padding of auto_pad; onnx's own reference does not.
+    if dilations and "auto_pad" not in draft.attributes:
+        draft.maybe(dilations=[draft.pick(1, 2), draft.pick(1, 2)])
+
+
+@draws("Conv")
+def conv(draft: Draft) -> None:
+    shape, kernel = image(draft, 5), (draft.pick(1, 2, 3), draft.pick(1, 3))
+    channels = shape[1]
+    groups = draft.pick(1, 1, channels, 2 if channels % 2 == 0 else 1)
+    outputs = groups * draft.pick(1, 2, 8)
+    draft.data(shape, domain="finite")
+    draft.data((outputs, channels // groups, *kernel), domain="finite", constant=0.5)
+    if draft.chance(0.5):
+        draft.data((outputs,), domain="finite")
+    draft.maybe(group=groups, kernel_shape=list(kernel))
+    if groups != 1:
+        draft.attributes["group"] = groups
+    window(draft, kernel, dilations=True)
+
+
+@draws("AveragePool", "MaxPool")
+def pool(draft: Draft) -> None:
+    kernel = (draft.pick(1, 2, 3), draft.pick(2, 3))
+    draft.attributes["kernel_shape"] = list(kernel)
+    draft.data(image(draft, 5), domain="any" if draft.op == "MaxPool" else "finite")
+    window(draft, kernel, dilations=draft.opset >= (10 if draft.op == "MaxPool" else 19))
+    if draft.opset >= 10:
+        draft.maybe(ceil_mode=1)
+    if draft.op == "AveragePool" and draft.opset >= 7:
+        draft.maybe(count_include_pad=1)
+
+
+@draws("GlobalAveragePool", "GlobalMaxPool")
+def global_pool(draft: Draft) -> None:
+    shape = [*image(draft), 3][: draft.pick(3, 4, 4, 5)]
+    if draft.chance(0.1):
+        shape[2] = 0
+    draft.data(tuple(shape), domain="any" if draft.op == "GlobalMaxPool" else "moderate")
+
+
+@draws("MatMul")
+def matmul(draft: Draft) -> None:
+    m, k, n = (draft.pick(0, 1, 2, 3, 5, 7, 17) for _ in range(3))
+    stack = draft.pick((), (), (2,), (3, 2))
+    left = draft.pick((k,), (m, k), (*stack, m, k))
+    right = draft.pick((k,), (k, n), (*stack, k, n), (1, k, n))
+    draft.data(left, domain="finite")
+    draft.data(right, domain="finite", constant=0.5)
+
+
+@draws("Gemm")
+def gemm(draft: Draft) -> None:
+    m, k, n = (draft.pick(1, 2, 3, 5, 7, 17) for _ in range(3))
+    turned = draft.integer(0, 1), draft.integer(0, 1)
+    draft.data((k, m) if turned[0] else (m, k), domain="finite")
+    draft.data((n, k) if turned[1] else (k, n), domain="finite", constant=0.5)
+    if draft.opset < 11 or draft.chance(0.7):
+        draft.data(draft.pick((), (n,), (1, n), (m, 1), (m, n), (1,)), domain="finite")
+    draft.attributes |= {"transA": turned[0], "transB": turned[1]}
+    whole = draft.dtype.kind in "iu"
+    draft.maybe(alpha=draft.pick(2.0, 1.0) if whole else 0.5, beta=draft.pick(3.0, 0.0) if whole else 0.25)
+
+
+@draws("BatchNormalization")
+def batch_normalization(draft: Draft) -> None:
+    shape = draft.shape(2)
+    draft.data(shape, domain="finite")
+    for domain in ("finite", "finite", "finite", "positive"):
+        draft.data(shape[1:2], domain=domain, constant=0.7)
+    draft.maybe(epsilon=draft.pick(1e-3, 1e-6))
+
+
+@draws("LRN")
+def lrn(draft: Draft) -> None:
+    draft.data(image(draft), domain="finite")
+    draft.attributes["size"] = draft.pick(1, 2, 3, 5)
+    draft.maybe(alpha=0.5, beta=0.4, bias=2.0)
+
+
+@draws("Dropout")
+def dropout(draft: Draft) -> None:
+    draft.data(draft.shape())
+    draft.outputs = draft.integer(1, 2) if draft.opset >= 12 else 1
+    if draft.opset < 12:
+        draft.maybe(ratio=0.3)
+    elif draft.chance(0.5):
+        draft.setting(0.3, np.float32)
+
+
+@draws("DepthToSpace", "SpaceToDepth")
+def blocks(draft: Draft) -> None:
+    n, c, h, w = image(draft)
+    size = draft.pick(1, 2, 3)
+    draft.attributes["blocksize"] = size
+    if draft.op == "SpaceToDepth":
+        draft.data((n, c, h * size, w * size))
+        return
+    draft.data((n, c * size * size, h, w))
+    if draft.opset >= 11:
+        draft.maybe(mode=draft.pick("DCR", "CRD"))
+
+
+@draws("Resize", "Upsample")
+def resize(draft: Draft) -> None:
+    shape = draft.pick(image(draft), (draft.pick(1, 3), draft.pick(2, 5)))
+    scales = np.array([draft.pick(1, 1, 2, 3) for _ in shape], np.float32)
+    draft.data(shape)
+    draft.attributes["mode"] = "nearest"
+    if draft.op == "Upsample" and draft.opset < 9:
+        draft.attributes["scales"] = [float(scale) for scale in scales]
+        return
+    if draft.opset < 11:
+        draft.setting(scales, np.float32)
+        return
+    if draft.chance(0.5):
+        draft.attributes |= {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    draft.absent()
+    if draft.chance(0.5):
+        draft.setting(scales, np.float32)
+    else:
+        draft.absent()
+        draft.setting([int(extent * scale) for extent, scale in zip(shape, scales, strict=True)])

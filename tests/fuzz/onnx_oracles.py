@@ -1,0 +1,86 @@
+"""What a model of `onnx_nodes` should give: onnxruntime's outputs, and how near to them is near enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnxruntime
+from fuzz.special_values import Array, is_float
+from onnx import numpy_helper
+
+onnxruntime.set_default_logger_severity(4)
+
+RTOL = {
+    np.dtype(np.float64): 1e-9,
+    np.dtype(np.float32): 1e-4,
+    np.dtype(np.float16): 1e-2,
+    np.dtype(ml_dtypes.bfloat16): 6e-2,
+}
+
+_MAXIMA = frozenset({"GlobalMaxPool", "LogSoftmax", "MaxPool", "ReduceLogSumExp", "ReduceMax", "ReduceMin", "Softmax"})
+_SUMS = frozenset(
+    {"AveragePool", "BatchNormalization", "Conv", "Gemm", "GlobalAveragePool", "LRN", "MatMul", "Mean", "Sum"}
+)
+
+
+def onnxruntime_outputs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array] | None:
+    """The outputs by onnxruntime without its optimiser; `None` where it refuses the model or has no such kernel."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return [np.asarray(value) for value in session.run(None, dict(inputs))]
+    except Exception:  # onnxruntime has no common class of errors
+        return None
+
+
+def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> str | None:
+    """The reason why onnxruntime is no oracle for this node on these inputs; `None` where it is one."""
+    (node,) = model.graph.node
+    arrays = [*inputs.values(), *(numpy_helper.to_array(tensor) for tensor in model.graph.initializer)]
+    wild = any(is_float(array.dtype) and not np.isfinite(array.astype(np.float64)).all() for array in arrays)
+    doubles = any(array.dtype == np.float64 for array in arrays)
+    if node.op_type in _MAXIMA and wild:
+        return "its maxima drop NaN"
+    if node.op_type == "Clip" and wild:
+        return "it takes an absent bound for the greatest finite number, onnx's reference for none"
+    if node.op_type.startswith("Reduce") and any(array.size == 0 for array in inputs.values()):
+        return "it leaves axes of extent 0 where all axes are reduced"
+    if node.op_type in ("Gelu", "HardSwish") and doubles:
+        return "its constants of f64 formulas have the precision of f32"
+    return None
+
+
+def difference(op: str, found: Sequence[Array], expected: Sequence[Array]) -> str | None:
+    """What differs between two lists of outputs of a node; `None` where they agree.
+
+    Integers must be equal. Floats may differ by `RTOL` of themselves; sums, which cancel, by as much of the largest.
+    """
+    if len(found) != len(expected):
+        return f"{len(found)} outputs, {len(expected)} expected"
+    for index, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+        if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
+            return f"output {index}: {ours.dtype}{list(ours.shape)}, not {theirs.dtype}{list(theirs.shape)}"
+        agree = _agree(op, ours, theirs)
+        if not agree.all():
+            some = np.argwhere(~agree)[0]
+            place = tuple(int(axis) for axis in some)
+            return f"output {index} at {place}: {ours[place]}, not {theirs[place]} ({(~agree).sum()} of {ours.size})"
+    return None
+
+
+def _agree(op: str, found: Array, expected: Array) -> Array:
+    rtol = RTOL.get(found.dtype)
+    if rtol is None:
+        return np.asarray(found == expected)
+    ours, theirs = found.astype(np.float64), expected.astype(np.float64)
+    finite = np.abs(theirs[np.isfinite(theirs)])
+    cancels = op in _SUMS or op.startswith("Reduce")
+    scale = max(float(finite.max(initial=0)), 1.0) if cancels else 0.01
+    with np.errstate(invalid="ignore"):
+        near = np.abs(ours - theirs) <= rtol * (np.abs(theirs) + scale)
+    return near | (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))

@@ -1,0 +1,66 @@
+"""Random arrays with the values that arithmetic goes wrong on."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+
+DOMAINS = ("any", "nonzero", "moderate", "small", "positive", "finite")
+"""Where values lie.
+
+- `any`: anywhere; `nonzero`: not at 0.
+- `moderate`: not at the greatest numbers, whose sums overflow in some orders and not in others.
+- `small`: whole between -4 and 4; `positive`: above 0.1; `finite`: within ±100. These hold no infinities and no NaN.
+"""
+
+
+def is_float(dtype: np.dtype) -> bool:
+    """Whether values of the dtype have fractions; ml_dtypes' bfloat16 is of no kind that numpy knows."""
+    return dtype.kind == "f" or dtype == ml_dtypes.bfloat16
+
+
+def random_array(
+    rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype, domain: str = "any", *, special: bool = True
+) -> Array:
+    """An array of the shape and dtype whose values lie in the domain."""
+    if dtype == np.bool_:
+        return np.asarray(rng.random(shape) < 0.5)
+    if domain == "small":
+        low = 0 if dtype.kind == "u" else -4
+        return np.asarray(rng.integers(low, 5, shape)).astype(dtype)
+    values = _floats(rng, shape, dtype) if is_float(dtype) else _integers(rng, shape, dtype)
+    if special and domain in ("any", "nonzero", "moderate"):
+        chosen = _specials(dtype, extremes=domain != "moderate")
+        places = np.asarray(rng.random(shape) < 0.2)
+        values = np.where(places, chosen[rng.integers(len(chosen), size=shape)], values)
+    if domain == "positive":
+        values = np.abs(values) + np.asarray(0.125).astype(dtype) if is_float(dtype) else np.maximum(values, 1)
+    if domain == "nonzero":
+        values = np.where(values == 0, np.asarray(1, dtype), values)
+    return np.asarray(values, dtype)
+
+
+def _floats(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+    scale = (1.0, 1.0, 10.0)[int(rng.integers(3))]
+    return np.asarray(np.clip(rng.standard_normal(shape) * scale, -100, 100)).astype(dtype)
+
+
+def _integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+    return np.asarray(rng.integers(0 if dtype.kind == "u" else -100, 101, shape)).astype(dtype)
+
+
+def _specials(dtype: np.dtype, *, extremes: bool) -> Array:
+    if not is_float(dtype):
+        limits = np.iinfo(dtype)
+        numbers = [limits.min, limits.min + 1, limits.max, limits.max - 1] if extremes else []
+        return np.array([*numbers, 0, 1], dtype)
+    limits = ml_dtypes.finfo(dtype)
+    small = [limits.tiny, limits.smallest_subnormal, limits.eps]
+    numbers = [limits.max, limits.min, *small] if extremes else small
+    plain = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5]).astype(dtype)
+    return np.concatenate([plain, np.array([np.asarray(value, dtype) for value in numbers], dtype)])
