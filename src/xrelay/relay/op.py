@@ -19,6 +19,7 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import PassError
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
 from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.registrations import note_registration
 from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.calls import annotation, image, nn
 from xrelay.relay.expr import Expr, Var
@@ -52,6 +53,7 @@ def register_alter_op_layout(
         if level >= _LEVELS.get(kind, 0):
             _LEVELS[kind] = level
             alters_layout(kind, target="cpu")(_layout_hook(function))
+            note_registration(function)
         return function
 
     if alter_layout is not None:

@@ -162,6 +162,7 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 from xrelay.lowering.topi_to_loop.schedules.assign import register_family
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.loop.primitives.registry import register_rewrite
+from xrelay.relay.op import register_alter_op_layout
 
 class Mine:
     primitive = "mine"
@@ -172,7 +173,7 @@ class Mine:
 def mine(*arguments):
     pass
 
-registrations = [
+registrars = [
     lambda: register_primitive(Mine),
     lambda: register_relay_op(Mine),
     lambda: converts("Mine")(mine),
@@ -182,9 +183,10 @@ registrations = [
     lambda: register_family("mine", mine),
     lambda: alters_layout("nn.conv2d", target="cpu")(mine),
     lambda: register_rewrite("mine", mine),
+    lambda: register_alter_op_layout("nn.dense")(mine),
 ]
 assert not registrations.registering_modules()
-for number, register in enumerate(registrations):
+for number, register in enumerate(registrars):
     register()
     assert registrations.registering_modules() == {"__main__"}, number
     registrations._modules.clear()
