@@ -7,6 +7,7 @@ compilation: an entry that is damaged, or one of another key put in its place, o
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -37,9 +38,10 @@ def cache_root() -> Path | None:
     given = environment.cache_folder()
     if given is not None:
         return given
-    folder = Path(platformdirs.user_cache_dir("xrelay"))
-    if folder.is_absolute():
-        return folder
+    with contextlib.suppress(RuntimeError):  # raised by some versions of platformdirs, others give '~/.cache'
+        folder = Path(platformdirs.user_cache_dir("xrelay"))
+        if folder.is_absolute():
+            return folder
     warn_once("homeless", "compiling without the cache: the user has no home folder; set HOME or XRELAY_CACHE_DIR")
     return None
 

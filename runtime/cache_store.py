@@ -93,13 +93,12 @@ class Store:
         """The place of an entry that is there, which counts as used now; `None` where there is none."""
         path = self.path(key)
         try:
-            if not self._root.is_dir() or not usable_folder(self._root):
+            if not self._root.is_dir() or not usable_folder(self._root) or not stat.S_ISREG(path.lstat().st_mode):
                 return None
-            if not stat.S_ISREG(path.lstat().st_mode):
-                return None
+        except OSError:
+            return None  # absent, or in a folder that hides it: writing says so
+        try:
             os.utime(path, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
         except OSError as error:
             _LOG.debug("cannot mark %s as used: %s", path, error)
         return path
