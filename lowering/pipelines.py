@@ -11,15 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp
-
-from xrelay.dialects.attribute_names import INPUTS
 from xrelay.errors import InputError
-from xrelay.lowering.interface import has_interface
 from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
-from xrelay.passes.catalogue.default_pipeline import Decide, default_passes
-from xrelay.passes.instruments.levels import level_of
+from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, Decide, PipelineRow, chosen_passes
+from xrelay.passes.catalogue.extensions import registered_passes
+from xrelay.passes.catalogue.points import PipelineWeaver
 
 MAX_OPT_LEVEL = 3
 
@@ -65,39 +61,55 @@ def compile_stages(
     fuse_level = 0 if decide is not None and decide("relay-fuse-ops") is False else opt_level
     assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
     return [
-        Stage(Phase.TYPED, ("relay-infer-type",)),
-        Stage(Phase.OPTIMIZED, tuple(default_passes(opt_level, vector_lanes=vector_lanes, decide=decide))),
-        Stage(Phase.FUSED, (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", "relay-outline-fused")),
-        Stage(Phase.TOPI, ("convert-relay-to-topi", "topi-inline-injective", "dce")),
-        Stage(Phase.LOOP, ("topi-expand-named", "topi-inline-injective", "dce", "convert-topi-to-loop", assign)),
-        Stage(Phase.SCHEDULED, ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks")),
-        Stage(Phase.SCF, ("convert-loop-to-scf", "canonicalize", "cse")),
-        Stage(Phase.LLVM, LLVM_PIPELINE),
+        Stage(phase, tuple(_chosen(phase, rows, opt_level, vector_lanes, decide)))
+        for phase, rows in _woven(PipelineWeaver(), f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", assign)
     ]
 
 
-def remaining_stages(stages: Sequence[Stage], module: ModuleOp) -> list[Stage]:
-    """The stages that `module` has yet to go through, by the ops it holds: all of them for relay.
-
-    At the loop level a module is as its author wants it: `loop.schedule`s that it has are applied, none is assigned.
-    Raises `InputError` for a module below the loop level that does not say what running it needs.
-    """
-    reached = _phase_of(module)
-    phases = list(Phase)
-    return [stage for stage in stages if reached is None or phases.index(stage.phase) > phases.index(reached)]
+def extension_points() -> list[str]:
+    """Returns the points of the pipeline at which passes of other packages may run, in its order."""
+    weaver = PipelineWeaver()
+    _woven(weaver, "relay-fuse-ops", "loop-assign-schedules")
+    return weaver.points
 
 
-def _phase_of(module: ModuleOp) -> Phase | None:
-    """The phase that a module is in; None for relay, which any of three may be."""
-    if has_interface(module):
-        return Phase.LLVM if any(isinstance(op, llvm.FuncOp) for op in module.ops) else Phase.SCF
-    try:
-        return {"relay": None, "topi": Phase.TOPI, "loop": Phase.LOOP}[level_of(module)]
-    except InputError as error:
-        raise InputError(
-            f"the module is below the loop level and does not say in {INPUTS} what its inputs are",
-            help="compile from the loop level or above; convert-loop-to-scf writes what running a module needs",
-        ) from error
+def graph_rows() -> list[PipelineRow]:
+    """Returns the rows of the graph pipeline up to fusion, those of other packages among them."""
+    woven = dict(_woven(PipelineWeaver(), "relay-fuse-ops", "loop-assign-schedules"))
+    fused = woven[Phase.FUSED]
+    outlining = next(number for number, row in enumerate(fused) if row.pass_name == "relay-outline-fused")
+    return [*woven[Phase.TYPED], *woven[Phase.OPTIMIZED], *fused[:outlining]]
+
+
+def _woven(weaver: PipelineWeaver, fuse: str, assign: str) -> list[tuple[Phase, list[PipelineRow]]]:
+    """The rows of each stage, in order."""
+    lowerings: dict[Phase, tuple[str, ...]] = {
+        Phase.FUSED: (fuse, "relay-outline-fused"),
+        Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
+        Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", "convert-topi-to-loop", assign),
+        Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks"),
+        Phase.SCF: ("convert-loop-to-scf", "canonicalize", "cse"),
+        Phase.LLVM: LLVM_PIPELINE,
+    }
+    rows = {
+        Phase.TYPED: (PipelineRow(0, "relay-infer-type", "every other pass asks for types"),),
+        Phase.OPTIMIZED: DEFAULT_PIPELINE,
+        **{phase: tuple(PipelineRow(0, spec, phase.value) for spec in specs) for phase, specs in lowerings.items()},
+    }
+    return [(phase, weaver.stage(phase.name.lower(), rows[phase])) for phase in Phase]
+
+
+def _chosen(
+    phase: Phase, rows: Sequence[PipelineRow], opt_level: int, vector_lanes: int, decide: Decide | None
+) -> list[str]:
+    """The passes of a stage that run: nobody decides about those that lower."""
+    optional = registered_passes()
+
+    def decide_here(name: str) -> bool | None:
+        asked = decide is not None and (phase is Phase.OPTIMIZED or name in optional)
+        return decide(name) if decide is not None and asked else None
+
+    return chosen_passes(rows, opt_level, vector_lanes=vector_lanes, decide=decide_here)
 
 
 def all_passes(stages: Iterable[Stage]) -> list[str]:

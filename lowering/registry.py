@@ -11,6 +11,7 @@ from collections.abc import Callable
 from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
+from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import FOLDERS, class_of, target_of
 
 LOWERINGS: dict[str, str] = {
@@ -38,6 +39,9 @@ ALL_PASSES: dict[str, str] = {**{name: target_of(name) for name in FOLDERS}, **L
 
 def load_pass(name: str) -> type[ModulePass]:
     """The class of the pass called `name`; raises `PassError` for an unknown name."""
+    added = registered_passes().get(name)
+    if added is not None:
+        return added.load()
     target = ALL_PASSES.get(name)
     if target is None:
         raise PassError(f"no pass is called {name!r}", help="xrelay-opt --list-passes shows them all")
@@ -45,9 +49,9 @@ def load_pass(name: str) -> type[ModulePass]:
 
 
 def pass_thunks() -> dict[str, Callable[[], type[ModulePass]]]:
-    """The table in the shape that xDSL's `Universe` and tools take."""
+    """The table in the shape that xDSL's `Universe` and tools take, with the passes of other packages."""
 
     def thunk(name: str) -> Callable[[], type[ModulePass]]:
         return lambda: load_pass(name)
 
-    return {name: thunk(name) for name in ALL_PASSES}
+    return {name: thunk(name) for name in (*ALL_PASSES, *registered_passes())}

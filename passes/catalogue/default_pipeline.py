@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -19,6 +19,11 @@ class PipelineRow:
     spec: str
     """The pass with its options, as `xrelay-opt -p` reads it; `{lanes}` stands for the target's f32 lanes."""
     why: str
+
+    @property
+    def pass_name(self) -> str:
+        """The pass without its options."""
+        return self.spec.partition("{")[0]
 
 
 DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
@@ -41,18 +46,25 @@ changes layouts and re-associates floating-point arithmetic (as the simplificati
 """
 
 
-def default_passes(opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None) -> list[str]:
-    """The passes of the default pipeline at `opt_level`, as `xrelay-opt -p` reads them.
+def chosen_passes(
+    rows: Iterable[PipelineRow], opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None
+) -> list[str]:
+    """The passes of `rows` that run at `opt_level`, as `xrelay-opt -p` reads them.
 
     `vector_lanes` is how many f32 the target's vectors hold. `decide` is asked for each pass, by name, and answers
     whether it runs whatever its level; `None` leaves it to the level.
     """
     chosen: list[str] = []
-    for row in DEFAULT_PIPELINE:
-        answer = decide(row.spec.partition("{")[0]) if decide is not None else None
+    for row in rows:
+        answer = decide(row.pass_name) if decide is not None else None
         if answer if answer is not None else row.opt_level <= opt_level:
             chosen.append(row.spec.replace("{lanes}", str(vector_lanes)))
     return chosen
+
+
+def default_passes(opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None) -> list[str]:
+    """The passes of the default pipeline at `opt_level`; see `chosen_passes`."""
+    return chosen_passes(DEFAULT_PIPELINE, opt_level, vector_lanes=vector_lanes, decide=decide)
 
 
 def pipeline_table() -> str:

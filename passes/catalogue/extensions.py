@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from xdsl.passes import ModulePass
 
 from xrelay.passes.catalogue.relay_names import relay_pass
+from xrelay.registrations import note_registration
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ _REGISTERED: dict[str, RegisteredPass] = {}
 
 def add_registered(row: RegisteredPass) -> None:
     """Adds a pass; one of the same name is replaced. The caller has checked name and point."""
+    note_registration(row.load)
     _REGISTERED[row.name] = row
 
 

@@ -6,6 +6,7 @@ results differ by rounding. `NumericCheck` holds each pass to its mark; `xrelay-
 
 from __future__ import annotations
 
+from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import relay_pass
 
 REASSOCIATING_RTOL = 1e-5
@@ -91,7 +92,8 @@ def own_pass_name(name: str) -> str:
 
 def is_exact(name: str) -> bool:
     """Whether the pass of this name, of either kind, is known to be exact."""
-    return own_pass_name(name) in EXACT
+    added = registered_passes().get(name)
+    return added.exact if added is not None else own_pass_name(name) in EXACT
 
 
 def rounding_mark(name: str) -> str | None:

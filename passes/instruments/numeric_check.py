@@ -20,10 +20,11 @@ from xdsl.dialects.func import FuncOp
 from xrelay.dialects.loop.signature import input_arguments
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError, PassError, XRelayError
+from xrelay.interpreters.at_level import run_at_level
 from xrelay.passes.catalogue.rounding import REASSOCIATING_RTOL, is_exact
+from xrelay.passes.infra.levels import level_of
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.instruments.levels import level_of, run_at_level
 from xrelay.passes.instruments.pass_stack import PassStack
 from xrelay.passes.instruments.random_inputs import random_array
 

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
 
 from xrelay.errors import PassError, did_you_mean
+from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import class_of, target_of
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass
 from xrelay.passes.infra.context_options import configured_options
@@ -77,13 +78,17 @@ def create_pass(text: str) -> Pass:
     row = relay_pass(spec.name)
     if row is not None:
         return NamedPass(row, _options_of(spec, pass_class(row.pass_name), row.name))
+    added = registered_passes().get(spec.name)
+    if added is not None:
+        return XdslPass(make_pass(spec, added.load()))
     for table in _TABLES:
         if spec.name in table:
             return XdslPass(make_pass(spec, table[spec.name]()))
     if spec.name in _USERS:
         return _users_pass(spec)
     names = [row.name for row in RELAY_PASSES]
-    known = [*names, *(row.pass_name for row in RELAY_PASSES), *_USERS, *(name for table in _TABLES for name in table)]
+    others = [*_USERS, *registered_passes(), *(name for table in _TABLES for name in table)]
+    known = [*names, *(row.pass_name for row in RELAY_PASSES), *others]
     raise unknown_name("pass", spec.name, known, f"Relay's are {', '.join(names)}")
 
 

@@ -14,7 +14,9 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 
 from xrelay.dialects import ALL_DIALECTS
 from xrelay.errors import PassError
+from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES
+from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, relay_pass
 from xrelay.passes.catalogue.rounding import rounding_mark
 from xrelay.passes.infra.config import config_keys
@@ -29,8 +31,6 @@ _QUOTE = "'"
 
 def named_pipelines() -> Mapping[str, str]:
     """Name → passes of the stages of the compiler, `stage-typed` to `stage-llvm`, and `compile`, all of them."""
-    from xrelay.lowering.pipelines import all_passes, compile_stages
-
     stages = compile_stages()
     named = {f"stage-{stage.name}": ",".join(stage.passes) for stage in stages}
     return {**named, "compile": ",".join(all_passes(stages))}
@@ -56,8 +56,12 @@ def list_passes(passes: PassTable) -> str:
     width = max((len(name) for name in ALL_PASSES), default=0)
     own = [f"  {name:{width}}  {_pass_summary(name, passes)}" for name in ALL_PASSES]
     pipelines = [f"  {name} = {text}" for name, text in named_pipelines().items()]
-    others = [f"  {name}" for name in passes if name not in ALL_PASSES]
-    return "\n".join(["xrelay's passes:", *own, "pipelines:", *pipelines, "xDSL's passes:", *others]) + "\n"
+    added = registered_passes()
+    others = [f"  {name}" for name in passes if name not in ALL_PASSES and name not in added]
+    lines = ["xrelay's passes:", *own, "pipelines:", *pipelines, "xDSL's passes:", *others]
+    if added:
+        lines += ["passes of other packages:", *(f"  {name}  {_pass_summary(name, passes)}" for name in added)]
+    return "\n".join(lines) + "\n"
 
 
 def pass_help(name: str, passes: PassTable) -> str:

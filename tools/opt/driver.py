@@ -20,6 +20,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from xrelay import __version__, environment
 from xrelay.dialects import with_replaced
 from xrelay.errors import ParseError, PassError, XRelayError
+from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.anchoring import run_on_functions
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
@@ -64,6 +65,12 @@ class XRelayOptMain(xDSLOptMain):
         """Register xDSL's dialects, ours and those of plugins; arith, func and llvm in the extended form."""
         for name, thunk in with_replaced(Universe.get_multiverse().all_dialects).items():
             self.ctx.register_dialect(name, thunk)
+
+    def register_all_passes(self) -> None:
+        """Register xDSL's passes, ours, and those that programs have registered since the tables were made."""
+        super().register_all_passes()
+        for name, thunk in pass_thunks().items():
+            self.available_passes.setdefault(name, thunk)
 
     def register_all_targets(self) -> None:
         """Add LLVM IR text to xDSL's outputs."""

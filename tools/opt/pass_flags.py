@@ -11,7 +11,7 @@ from itertools import groupby
 from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
-from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE
+from xrelay.lowering.pipelines import graph_rows
 from xrelay.passes.catalogue.extensions import level_of_pass
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, ROWS, relay_pass
 from xrelay.passes.infra.config import IMMUTABLE, VERIFY, parse_configs
@@ -222,8 +222,7 @@ def _planned(entry: PipelineEntry, needs: int, context: PassContext, level: int 
 
 def _default_passes(available: PassTable) -> list[tuple[int, PipelineEntry]]:
     """The graph pipeline of the compiler: every pass with the level from which it runs."""
-    rows = [(0, "relay-infer-type"), *((row.opt_level, row.spec) for row in DEFAULT_PIPELINE), (0, "relay-fuse-ops")]
-    specs = [(level, spec.replace("{vector-lanes={lanes}}", "")) for level, spec in rows]
+    specs = [(row.opt_level, row.spec.replace("{vector-lanes={lanes}}", "")) for row in graph_rows()]
     return [(level, entry) for level, spec in specs for entry in parse_entries(spec, available)]
 
 

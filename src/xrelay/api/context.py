@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.errors import InputError
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL, Phase, Stage
+from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.context_options import configured
 from xrelay.passes.infra.pass_context import PassContext
@@ -56,11 +57,12 @@ def context_instruments() -> list[PassInstrument]:
 def required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[str]:
     """The passes of a stage that no instrument may forbid: those that the context requires, and all that lower.
 
-    An instrument decides by `should_run` about the passes of the graph optimiser alone; without any other pass there
-    would be no code.
+    An instrument decides by `should_run` about the passes of the graph optimiser, and of other packages, alone; without
+    any other pass there would be no code.
     """
     if stage.phase is not Phase.OPTIMIZED:
-        return frozenset(canonical(current.name) for current in passes)
+        added = registered_passes()
+        return frozenset(canonical(current.name) for current in passes if current.name not in added)
     context = PassContext.entered()
     return frozenset() if context is None else context.required_pass
 

@@ -36,7 +36,8 @@ from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dims import Shape
-from xrelay.passes.instruments.levels import level_of, run_at_level
+from xrelay.interpreters.at_level import run_at_level
+from xrelay.passes.infra.levels import level_of
 from xrelay.passes.loop.entry import call_single_kernel
 
 Array = NDArray[Any]

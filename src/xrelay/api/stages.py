@@ -13,8 +13,9 @@ from xrelay import environment
 from xrelay.api.context import context_instruments, required_passes, with_context
 from xrelay.api.dumps import StageDump
 from xrelay.api.interface import check_static, main_function
-from xrelay.lowering.pipelines import Phase, Stage, remaining_stages
+from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks
+from xrelay.lowering.remaining_stages import remaining_stages
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes

@@ -20,9 +20,9 @@ from xrelay.dialects.topi.named.base import Expansion, NamedOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.convert_relay_to_topi import ConvertRelayToTopiPass
 from xrelay.passes.infra.conversion import legal_outside
+from xrelay.passes.infra.levels import level_of
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module, walk_ops
-from xrelay.passes.instruments.levels import level_of
 from xrelay.passes.types.infer_type import RelayInferTypePass
 
 TEXT = """

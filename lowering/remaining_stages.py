@@ -1,0 +1,38 @@
+"""Which stages of the compiler a module has yet to go through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.dialects.attribute_names import INPUTS
+from xrelay.errors import InputError
+from xrelay.lowering.interface import has_interface
+from xrelay.lowering.pipelines import Phase, Stage
+from xrelay.passes.infra.levels import level_of
+
+
+def remaining_stages(stages: Sequence[Stage], module: ModuleOp) -> list[Stage]:
+    """The stages that `module` has yet to go through, by the ops it holds: all of them for relay.
+
+    At the loop level a module is as its author wants it: `loop.schedule`s that it has are applied, none is assigned.
+    Raises `InputError` for a module below the loop level that does not say what running it needs.
+    """
+    reached = _phase_of(module)
+    phases = list(Phase)
+    return [stage for stage in stages if reached is None or phases.index(stage.phase) > phases.index(reached)]
+
+
+def _phase_of(module: ModuleOp) -> Phase | None:
+    """The phase that a module is in; None for relay, which any of three may be."""
+    if has_interface(module):
+        return Phase.LLVM if any(isinstance(op, llvm.FuncOp) for op in module.ops) else Phase.SCF
+    try:
+        return {"relay": None, "topi": Phase.TOPI, "loop": Phase.LOOP}[level_of(module)]
+    except InputError as error:
+        raise InputError(
+            f"the module is below the loop level and does not say in {INPUTS} what its inputs are",
+            help="compile from the loop level or above; convert-loop-to-scf writes what running a module needs",
+        ) from error

@@ -1,0 +1,32 @@
+"""Weaves the passes of other packages into the compile pipeline, at the points that `extensions` describes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from xrelay.passes.catalogue.default_pipeline import PipelineRow
+from xrelay.passes.catalogue.extensions import passes_at
+
+
+class PipelineWeaver:
+    """Goes through the stages of the pipeline in order; `points` are those that it has passed."""
+
+    def __init__(self) -> None:
+        self.points: list[str] = []
+        self._seen = Counter[str]()
+
+    def stage(self, name: str, rows: Iterable[PipelineRow]) -> list[PipelineRow]:
+        """Returns the rows of the stage called `name`, with those of other packages among them."""
+        woven = [*self._at(f"before stage-{name}")]
+        for row in rows:
+            self._seen[row.pass_name] += 1
+            number = self._seen[row.pass_name]
+            label = row.pass_name if number == 1 else f"{row.pass_name}#{number}"
+            woven += [*self._at(f"before {label}"), row, *self._at(f"after {label}")]
+        return [*woven, *self._at(f"after stage-{name}")]
+
+    def _at(self, point: str) -> Iterator[PipelineRow]:
+        self.points.append(point)
+        for added in passes_at(point):
+            yield PipelineRow(added.opt_level, added.name, f"another package adds it {point}")

@@ -1,0 +1,97 @@
+"""Passes of other packages: how they become known by name, and take part in compiling.
+
+    from xrelay.pass_registry import register_pass
+
+    register_pass(AcmeDropScalesPass, at="after relay-fold-constant", opt_level=2)
+
+From then on the pass is one like any other. `xrelay.compile` and `xrelay compile` run it at the point, `xrelay-opt` and
+`transform.create_pass` know its name and its options, `Sequential` its level; contexts disable and require it, and
+instruments observe it. `xdsl-opt` knows it where it is registered before `xrelay.universe` is imported.
+
+A pass is a frozen dataclass derived from `xdsl.passes.ModulePass`, with a `name` that has the package's prefix; its
+fields are its options, all with defaults. `points()` lists the points of the pipeline.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from xdsl.passes import ModulePass
+from xdsl.transforms import get_all_passes
+
+from xrelay.errors import did_you_mean
+from xrelay.lowering.pipelines import MAX_OPT_LEVEL, extension_points
+from xrelay.lowering.registry import ALL_PASSES
+from xrelay.passes.catalogue.extensions import RegisteredPass, add_registered, remove_registered
+from xrelay.passes.catalogue.relay_names import ROWS
+from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError, check_level
+from xrelay.passes.infra.pass_names import remember_names
+
+__all__ = ["points", "register_pass", "unregister_pass"]
+
+
+def points() -> list[str]:
+    """Returns the points of the compile pipeline, in its order.
+
+    `before stage-fused` and `after stage-fused` enclose a stage; `before relay-fold-constant` and
+    `after relay-fold-constant` a pass, and `after relay-fold-constant#2` its second run. The point is there at every
+    optimisation level, also where the pass beside it does not run.
+    """
+    return extension_points()
+
+
+def register_pass(
+    pass_type: type[ModulePass],
+    *,
+    at: str | None = None,
+    opt_level: int = 0,
+    exact: bool = False,
+    per_function: bool = False,
+) -> type[ModulePass]:
+    """Makes the pass known under its `name`, and returns it. A pass of the same name, registered before, is replaced.
+
+    The compiler runs it at the point `at` from `opt_level` on, without one only where somebody names it. `exact`
+    promises that every bit of every result stays, to which `--check-numerics` holds the pass; other passes may round.
+    `per_function` says that it looks at one function at a time, so that `func.func(…)` may hold it.
+
+    Raises `PassTypeError` for what is no class of passes, and `PassArgumentError` for a name that a pass of xrelay or
+    xDSL has, an option without a default, an unknown point (with the closest one) and a level that no compilation has.
+    """
+    name = _checked_name(pass_type)
+    if at is not None and at not in points():
+        hint = did_you_mean(at, points(), "xrelay.pass_registry.points() lists them")
+        raise PassArgumentError(f"[{name}] the pipeline has no point {at!r}", help=hint)
+    if check_level(opt_level, name) > MAX_OPT_LEVEL:
+        raise PassArgumentError(f"[{name}] opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
+
+    def load() -> type[ModulePass]:
+        return pass_type
+
+    load.__module__ = pass_type.__module__  # The cache of models asks where what is registered was defined.
+    add_registered(RegisteredPass(name, load, opt_level, at, exact, per_function))
+    remember_names([name])
+    return pass_type
+
+
+def unregister_pass(name: str) -> None:
+    """Takes the pass called `name` out of the pipeline and the tables again; nothing happens where none is."""
+    remove_registered(name)
+
+
+def _checked_name(pass_type: object) -> str:
+    """The name of a class of passes that can be registered."""
+    if not isinstance(pass_type, type) or not issubclass(pass_type, ModulePass):
+        raise PassTypeError(f"register_pass takes a class derived from ModulePass, found {pass_type!r}")
+    name: object = getattr(pass_type, "name", None)
+    if not isinstance(name, str) or not name:
+        raise PassArgumentError(f"{pass_type.__name__} has no name", help='give it one: name = "acme-drop-scales"')
+    if name in ROWS or name in ALL_PASSES or name in get_all_passes():
+        raise PassArgumentError(f"the name {name!r} is that of another pass", help="put the package's name before it")
+    missing = [field.name for field in dataclasses.fields(pass_type) if _has_no_default(field)]
+    if missing:
+        raise PassArgumentError(f"[{name}] the option {missing[0]!r} has no default", help="the pipeline gives none")
+    return name
+
+
+def _has_no_default(field: dataclasses.Field[object]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
