@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -77,9 +77,20 @@ class TopiInlineInjectivePass(ModulePass):
 
 def inline_injective(block: Block, max_recompute: int) -> None:
     """Inlines what may be inlined among the computes of one block."""
+    _inline_those(block, lambda op: why_not_inlined(op, max_recompute) is None)
+
+
+def inline_computes(block: Block, computes: Collection[ComputeOp]) -> None:
+    """Inlines these computes, which have no reduction and are read by other computes alone, whatever it costs."""
+    chosen = set(computes)
+    _inline_those(block, chosen.__contains__)
+
+
+def _inline_those(block: Block, is_chosen: Callable[[ComputeOp], bool]) -> None:
+    """Inlines the computes that are chosen, consumers first."""
     origins: dict[ComputeOp, list[LocationAttr]] = {}
     for op in reversed(list(block.ops)):
-        if isinstance(op, ComputeOp) and why_not_inlined(op, max_recompute) is None:
+        if isinstance(op, ComputeOp) and is_chosen(op):
             for reader in _inline(op):
                 origins.setdefault(reader, [reader.location]).append(op.location)
     # Once for each reader, at the end: a chain of hundreds becomes one reader, which fusing step by step would take in

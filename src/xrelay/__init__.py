@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xrelay import nd as nd
     from xrelay import relay as relay
     from xrelay import target as target
+    from xrelay import te as te
     from xrelay import transform as transform
     from xrelay.api.build import build as build
     from xrelay.api.comparison import Comparison as Comparison
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from xrelay.nd import cpu as cpu
     from xrelay.relay.module import IRModule as IRModule
     from xrelay.target.target import Target as Target
+    from xrelay.te.lower import lower as lower
     from xrelay.transform import PassContext as PassContext
 
 _PUBLIC: dict[str, str] = {
@@ -47,10 +49,12 @@ _PUBLIC: dict[str, str] = {
     "errors": "xrelay",
     "instrument": "xrelay",
     "load": "xrelay.api.model",
+    "lower": "xrelay.te.lower",
     "nd": "xrelay",
     "relay": "xrelay",
     "same": "xrelay.api.same",
     "target": "xrelay",
+    "te": "xrelay",
     "transform": "xrelay",
 }
 """Public name → module; of `xrelay` itself the names are modules."""
@@ -69,10 +73,12 @@ __all__ = [
     "errors",
     "instrument",
     "load",
+    "lower",
     "nd",
     "relay",
     "same",
     "target",
+    "te",
     "transform",
 ]
 

@@ -1,0 +1,375 @@
+"""Scalar expressions: what a compute says of one element.
+
+Operators of Python make them; `te.exp(x)` and its like are functions. Indices are integers (`int32`); `//` and `%`
+round towards minus infinity. Nothing is computed until a compute is lowered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
+
+import numpy as np
+from numpy.typing import DTypeLike
+from xdsl.dialects import math
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.errors import InputError, XRelayError
+
+if TYPE_CHECKING:
+    from xrelay.te.tensor import Tensor
+
+INDEX = "int32"
+"""The dtype of index variables."""
+
+ExprLike: TypeAlias = "PrimExpr | int | float | bool"
+
+
+class PrimExpr:
+    """A scalar expression of a dtype."""
+
+    dtype: str
+
+    # numpy would otherwise apply the operator to each element of an array.
+    __array_ufunc__ = None
+
+    @property
+    def operands(self) -> tuple[PrimExpr, ...]:
+        """The expressions it is made of."""
+        return ()
+
+    def astype(self, dtype: DTypeLike) -> PrimExpr:
+        """The value in another dtype; floats become integers by truncation."""
+        return Cast(self, dtype_name(dtype))
+
+    def __add__(self, other: ExprLike) -> PrimExpr:
+        return binary("+", self, other)
+
+    def __radd__(self, other: ExprLike) -> PrimExpr:
+        return binary("+", other, self)
+
+    def __sub__(self, other: ExprLike) -> PrimExpr:
+        return binary("-", self, other)
+
+    def __rsub__(self, other: ExprLike) -> PrimExpr:
+        return binary("-", other, self)
+
+    def __mul__(self, other: ExprLike) -> PrimExpr:
+        return binary("*", self, other)
+
+    def __rmul__(self, other: ExprLike) -> PrimExpr:
+        return binary("*", other, self)
+
+    def __truediv__(self, other: ExprLike) -> PrimExpr:
+        return binary("/", self, other)
+
+    def __rtruediv__(self, other: ExprLike) -> PrimExpr:
+        return binary("/", other, self)
+
+    def __floordiv__(self, other: ExprLike) -> PrimExpr:
+        return binary("//", self, other)
+
+    def __mod__(self, other: ExprLike) -> PrimExpr:
+        return binary("%", self, other)
+
+    def __neg__(self) -> PrimExpr:
+        return binary("-", const(0, self.dtype), self)
+
+    def __lt__(self, other: ExprLike) -> PrimExpr:
+        return binary("<", self, other)
+
+    def __le__(self, other: ExprLike) -> PrimExpr:
+        return binary("<=", self, other)
+
+    def __gt__(self, other: ExprLike) -> PrimExpr:
+        return binary(">", self, other)
+
+    def __ge__(self, other: ExprLike) -> PrimExpr:
+        return binary(">=", self, other)
+
+    def equal(self, other: ExprLike) -> PrimExpr:
+        """Whether both values are equal; `==` compares the expressions themselves."""
+        return binary("==", self, other)
+
+    def __bool__(self) -> bool:
+        """Refused: its value is known when the program runs."""
+        raise InputError(
+            "a scalar expression has no truth value while the program is written",
+            help="write te.if_then_else(cond, a, b), or te.all(…) of conditions",
+        )
+
+
+class Const(PrimExpr):
+    """A number."""
+
+    def __init__(self, value: float, dtype: str):
+        self.value, self.dtype = value, dtype
+
+
+@dataclass(frozen=True)
+class Range:
+    """The extent of an axis, which begins at `min`."""
+
+    min: int
+    extent: int
+
+
+class IterVar(PrimExpr):
+    """An axis: its index as an expression, its range as `dom`."""
+
+    def __init__(self, name: str, extent: int, *, is_reduction: bool = False):
+        self.name, self.extent, self.is_reduction, self.dtype = name, extent, is_reduction, INDEX
+
+    @property
+    def dom(self) -> Range:
+        """The range of the index."""
+        return Range(0, self.extent)
+
+    @property
+    def var(self) -> IterVar:
+        """The index as an expression: itself."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"{self.name}[0:{self.extent}]"
+
+
+class TensorRead(PrimExpr):
+    """The element of a tensor at indices."""
+
+    def __init__(self, tensor: Tensor, indices: tuple[PrimExpr, ...]):
+        self.tensor, self.indices, self.dtype = tensor, indices, tensor.dtype
+
+    @property
+    def operands(self) -> tuple[PrimExpr, ...]:
+        """The indices."""
+        return self.indices
+
+
+class Binary(PrimExpr):
+    """Two values under an operator: `+ - * / // %`, `max`, `min`, `pow`, a comparison, `and`, `or`."""
+
+    def __init__(self, operator: str, a: PrimExpr, b: PrimExpr, dtype: str):
+        self.operator, self.a, self.b, self.dtype = operator, a, b, dtype
+
+    @property
+    def operands(self) -> tuple[PrimExpr, ...]:
+        """Both values."""
+        return self.a, self.b
+
+
+class Unary(PrimExpr):
+    """A function of one float, by its name in `FUNCTIONS`."""
+
+    def __init__(self, function: str, x: PrimExpr):
+        self.function, self.x, self.dtype = function, x, x.dtype
+
+    @property
+    def operands(self) -> tuple[PrimExpr, ...]:
+        """The argument."""
+        return (self.x,)
+
+
+class Cast(PrimExpr):
+    """A value in another dtype."""
+
+    def __init__(self, x: PrimExpr, dtype: str):
+        self.x, self.dtype = x, dtype
+
+    @property
+    def operands(self) -> tuple[PrimExpr, ...]:
+        """The value."""
+        return (self.x,)
+
+
+class Choice(PrimExpr):
+    """One of two values; only the chosen one is evaluated, so it may read where the other index is outside."""
+
+    def __init__(self, condition: PrimExpr, then: PrimExpr, otherwise: PrimExpr):
+        self.condition, self.then, self.otherwise, self.dtype = condition, then, otherwise, then.dtype
+
+    @property
+    def operands(self) -> tuple[PrimExpr, ...]:
+        """Condition and values."""
+        return self.condition, self.then, self.otherwise
+
+
+class Reduce(PrimExpr):
+    """A `sum`, `max` or `min` over axes: the whole of what a compute says."""
+
+    def __init__(self, kind: str, x: PrimExpr, axes: tuple[IterVar, ...]):
+        self.kind, self.x, self.axes, self.dtype = kind, x, axes, x.dtype
+
+    @property
+    def operands(self) -> tuple[PrimExpr, ...]:
+        """What is reduced."""
+        return (self.x,)
+
+
+FUNCTIONS: dict[str, Callable[[SSAValue], Operation]] = {
+    "abs": math.AbsFOp,
+    "ceil": math.CeilOp,
+    "cos": math.CosOp,
+    "erf": math.ErfOp,
+    "exp": math.ExpOp,
+    "floor": math.FloorOp,
+    "log": math.LogOp,
+    "log2": math.Log2Op,
+    "round": math.RoundEvenOp,
+    "sin": math.SinOp,
+    "sqrt": math.SqrtOp,
+    "tanh": math.TanhOp,
+    "trunc": math.TruncOp,
+}
+"""Functions of one float and the ops that compute them. `round` gives the even one of two that are equally near."""
+
+_COMPARISONS = ("<", "<=", ">", ">=", "==")
+
+
+def dtype_name(dtype: DTypeLike) -> str:
+    """The name of a dtype; `InputError` for what is none."""
+    try:
+        return str(numpy_dtype(element_type(dtype)))
+    except (XRelayError, TypeError) as error:
+        raise InputError(f"{dtype!r} is no dtype of a scalar", help="write e.g. 'float32'") from error
+
+
+def const(value: ExprLike, dtype: DTypeLike | None = None) -> PrimExpr:
+    """A number as an expression; without `dtype` floats are float32, integers int32."""
+    if isinstance(value, PrimExpr):
+        return value
+    _check_number(value)
+    if dtype is not None:
+        return Const(value, dtype_name(dtype))
+    return Const(value, "bool" if isinstance(value, bool) else "float32" if isinstance(value, float) else INDEX)
+
+
+def _check_number(value: object) -> None:
+    if not isinstance(value, (int, float, np.number, np.bool_)):
+        raise InputError(f"{value!r} is neither a scalar expression nor a number", help="index tensors: A[i, j]")
+
+
+def binary(operator: str, a: ExprLike, b: ExprLike) -> PrimExpr:
+    """`a` and `b` under an operator; a number takes the other's dtype. `InputError` where the dtypes do not fit."""
+    left = a if isinstance(a, PrimExpr) else const(a, b.dtype if isinstance(b, PrimExpr) else None)
+    right = b if isinstance(b, PrimExpr) else const(b, left.dtype)
+    for number, other in ((a, right), (b, left)):
+        if isinstance(number, float) and not is_float(other.dtype):
+            raise InputError(f"the number {number!r} is not of dtype {other.dtype}", help="write x.astype('float32')")
+    if left.dtype != right.dtype:
+        raise InputError(f"{left.dtype} {operator} {right.dtype}: the dtypes differ", help="write x.astype(…)")
+    if (operator in ("and", "or")) != (left.dtype == "bool") and operator != "==":
+        raise InputError(f"{operator} of {left.dtype}", help="conditions are joined by te.all and te.any")
+    if operator in ("//", "%") and is_float(left.dtype):
+        raise InputError(f"{operator} of {left.dtype}", help="only integers have a quotient without fraction")
+    if operator == "/" and not is_float(left.dtype):
+        raise InputError(f"/ of {left.dtype}", help="write // for integers, or cast to a float")
+    if operator == "pow" and not is_float(left.dtype):
+        raise InputError(f"pow of {left.dtype}", help="cast to a float")
+    return Binary(operator, left, right, "bool" if operator in _COMPARISONS else left.dtype)
+
+
+def is_float(dtype: str) -> bool:
+    """Whether a dtype is one of floats."""
+    return dtype.startswith(("float", "bfloat"))
+
+
+def function(name: str) -> Callable[[ExprLike], PrimExpr]:
+    """The function of a name in `FUNCTIONS`."""
+
+    def apply(x: ExprLike) -> PrimExpr:
+        value = const(x)
+        if not is_float(value.dtype):
+            raise InputError(f"{name} of {value.dtype}", help="cast to a float: x.astype('float32')")
+        return Unary(name, value)
+
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = f"`{name}(x)` of a float; `InputError` for another dtype."
+    return apply
+
+
+def if_then_else(cond: ExprLike, t: ExprLike, f: ExprLike) -> PrimExpr:
+    """`t` where `cond` holds, else `f`; only the chosen one is evaluated. `InputError` where the dtypes do not fit."""
+    condition = const(cond)
+    then = t if isinstance(t, PrimExpr) else const(t, f.dtype if isinstance(f, PrimExpr) else None)
+    otherwise = f if isinstance(f, PrimExpr) else const(f, then.dtype)
+    if condition.dtype != "bool":
+        raise InputError(f"a condition of dtype {condition.dtype}", help="compare: x > 0")
+    if then.dtype != otherwise.dtype:
+        raise InputError(f"{then.dtype} or {otherwise.dtype}: the dtypes differ", help="write x.astype(…)")
+    return Choice(condition, then, otherwise)
+
+
+def all(*conditions: ExprLike) -> PrimExpr:
+    """Whether every condition holds."""
+    return _joined("and", conditions)
+
+
+def any(*conditions: ExprLike) -> PrimExpr:
+    """Whether one of the conditions holds."""
+    return _joined("or", conditions)
+
+
+def _joined(operator: str, conditions: Sequence[ExprLike]) -> PrimExpr:
+    if not conditions:
+        raise InputError("no condition is given", help="write te.all(i >= 1, i < n)")
+    result = const(conditions[0])
+    for condition in conditions[1:]:
+        result = binary(operator, result, condition)
+    return result
+
+
+def power(x: ExprLike, y: ExprLike) -> PrimExpr:
+    """`x` to the power of `y`, of floats."""
+    return binary("pow", x, y)
+
+
+def sigmoid(x: ExprLike) -> PrimExpr:
+    """`1 / (1 + exp(-x))`."""
+    return 1 / (1 + Unary("exp", -const(x)))
+
+
+def rsqrt(x: ExprLike) -> PrimExpr:
+    """`1 / sqrt(x)`."""
+    return 1 / Unary("sqrt", const(x))
+
+
+exp, log, log2, sqrt, tanh, erf = (function(name) for name in ("exp", "log", "log2", "sqrt", "tanh", "erf"))
+floor, ceil, trunc, round = (function(name) for name in ("floor", "ceil", "trunc", "round"))
+sin, cos, abs = (function(name) for name in ("sin", "cos", "abs"))
+
+
+Axes: TypeAlias = "IterVar | Sequence[IterVar]"
+"""One reduction axis or several."""
+
+
+def _reduction(kind: str, expr: ExprLike, axis: object) -> PrimExpr:
+    given = cast("Sequence[object]", axis if isinstance(axis, (list, tuple)) else [axis])
+    axes = tuple(one for one in given if isinstance(one, IterVar) and one.is_reduction)
+    if not axes or len(axes) < len(given):
+        raise InputError(f"te.{kind} is over {axis!r}", help="give te.reduce_axis((0, n), 'k'), or a list of them")
+    if kind == "sum" and const(expr).dtype == "bool":
+        raise InputError("te.sum of bool", help="cast it: x.astype('int32')")
+    return Reduce(kind, const(expr), axes)
+
+
+def sum(expr: ExprLike, axis: Axes) -> PrimExpr:
+    """The sum over reduction axes, in any order."""
+    return _reduction("sum", expr, axis)
+
+
+def max(expr: ExprLike, axis: Axes | ExprLike) -> PrimExpr:
+    """The maximum over reduction axes; of two scalars, the larger one."""
+    return binary("max", expr, axis) if _is_scalar(axis) else _reduction("max", expr, axis)
+
+
+def min(expr: ExprLike, axis: Axes | ExprLike) -> PrimExpr:
+    """The minimum over reduction axes; of two scalars, the smaller one."""
+    return binary("min", expr, axis) if _is_scalar(axis) else _reduction("min", expr, axis)
+
+
+def _is_scalar(axis: object) -> TypeGuard[ExprLike]:
+    is_axis = isinstance(axis, IterVar) and axis.is_reduction
+    return isinstance(axis, (PrimExpr, int, float)) and not is_axis

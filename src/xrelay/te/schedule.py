@@ -1,0 +1,272 @@
+"""Schedules: how the computes behind some tensors are carried out, stage by stage.
+
+    s = te.create_schedule(C.op)
+    i, j = s[C].op.axis
+    io, ii = s[C].split(j, factor=16)
+    s[C].vectorize(ii)
+    s[C].parallel(i)
+
+A schedule records steps; `xrelay.lower` makes a `#loop.schedule` of them, whose primitives check whether each is legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xrelay.errors import ScheduleError, did_you_mean, with_article
+from xrelay.te.expr import IterVar
+from xrelay.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
+
+LOCAL = "local"
+"""The memory of tiles: registers and stack."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step on a stage: the axes it takes, those it makes, and its number (a factor)."""
+
+    kind: str
+    taken: tuple[IterVar, ...]
+    made: tuple[IterVar, ...] = ()
+    factor: int = 0
+
+
+class CacheOp(Operation):
+    """The compute of another op, into a buffer of its own, that `cache_write` makes."""
+
+    def __init__(self, of: Operation, scope: str):
+        axis = [IterVar(f"{one.name}.c", one.extent) for one in of.axis]
+        reduce_axis = [IterVar(one.name, one.extent, is_reduction=True) for one in of.reduce_axis]
+        super().__init__(f"{of.name}.{scope}", axis, reduce_axis)
+        self.of, self.scope = of, scope
+        self.tensor = Tensor(of.tensor.shape, of.tensor.dtype, self)
+
+
+class Stage:
+    """One op of a schedule, with the axes that its loops run over, outermost first: `leaf_iter_vars`."""
+
+    def __init__(self, op: Operation, *, is_output: bool):
+        self.op, self.is_output = op, is_output
+        self.leaf_iter_vars: list[IterVar] = [*op.axis, *op.reduce_axis]
+        self.steps: list[Step] = []
+        self.is_inlined = False
+        self.attached: tuple[Stage, IterVar] | None = None
+
+    def split(self, parent: IterVar, factor: int | None = None, nparts: int | None = None) -> tuple[IterVar, IterVar]:
+        """Two axes for one: the inner one has `factor` iterations, or the outer one `nparts`."""
+        self._check(parent)
+        if (factor is None) == (nparts is None):
+            raise self._error(f"split of {parent.name!r}", "give factor or nparts")
+        given = factor if factor is not None else nparts
+        if not isinstance(given, int) or given < 1:
+            raise self._error(f"split of {parent.name!r} by {given!r}", "factors are numbers from 1")
+        inner_extent = given if factor is not None else -(-parent.extent // given)
+        inner_extent = max(1, inner_extent)
+        outer = IterVar(f"{parent.name}.outer", -(-parent.extent // inner_extent), is_reduction=parent.is_reduction)
+        inner = IterVar(f"{parent.name}.inner", inner_extent, is_reduction=parent.is_reduction)
+        self._replace([parent], [outer, inner])
+        self.steps.append(Step("split", (parent,), (outer, inner), inner_extent))
+        return outer, inner
+
+    def fuse(self, *args: IterVar) -> IterVar:
+        """One axis for several that stand next to each other, outermost first."""
+        self._check(*args)
+        if not args:
+            raise self._error("fuse without axes", "give axes that stand next to each other")
+        at = self.leaf_iter_vars.index(args[0])
+        if tuple(self.leaf_iter_vars[at : at + len(args)]) != args:
+            names = ", ".join(axis.name for axis in args)
+            raise self._error(f"fuse of {names}, which do not stand next to each other in this order", "reorder before")
+        extent = 1
+        for axis in args:
+            extent *= axis.extent
+        fused = IterVar(".".join(axis.name for axis in args) + ".fused", extent, is_reduction=args[0].is_reduction)
+        self._replace(list(args), [fused])
+        self.steps.append(Step("fuse", args, (fused,)))
+        return fused
+
+    def reorder(self, *args: IterVar) -> None:
+        """Put axes into this order; the others keep their places."""
+        self._check(*args)
+        if len(set(args)) != len(args):
+            raise self._error("reorder names an axis twice", "name each axis once")
+        places = sorted(self.leaf_iter_vars.index(axis) for axis in args)
+        for place, axis in zip(places, args, strict=True):
+            self.leaf_iter_vars[place] = axis
+        self.steps.append(Step("reorder", args))
+
+    def tile(
+        self, x_parent: IterVar, y_parent: IterVar, x_factor: int, y_factor: int
+    ) -> tuple[IterVar, IterVar, IterVar, IterVar]:
+        """Split two axes and put both outer ones before both inner ones."""
+        x_outer, x_inner = self.split(x_parent, x_factor)
+        y_outer, y_inner = self.split(y_parent, y_factor)
+        self.reorder(x_outer, y_outer, x_inner, y_inner)
+        return x_outer, y_outer, x_inner, y_inner
+
+    def vectorize(self, var: IterVar) -> None:
+        """The iterations of an axis are lanes of vectors."""
+        self._mark("vectorize", var)
+
+    def parallel(self, var: IterVar) -> None:
+        """The iterations of an axis are run by several threads."""
+        self._mark("parallel", var)
+
+    def unroll(self, var: IterVar) -> None:
+        """The iterations of an axis are written out."""
+        self._mark("unroll", var)
+
+    def compute_at(self, parent: Stage, scope: IterVar) -> None:
+        """Compute what `parent` needs inside of its axis `scope`, when it is needed."""
+        parent._check(scope)
+        if self.is_output or parent is self:
+            raise self._error("an output is computed at no other stage", "name a stage that another one reads")
+        self.attached, self.is_inlined = (parent, scope), False
+
+    def compute_inline(self) -> None:
+        """Compute it in every place where it is read."""
+        if self.is_output:
+            raise self._error("an output cannot be inlined", "inline what other stages read")
+        if self.op.reduce_axis:
+            raise self._error("a reduction cannot be inlined", "compute it at an axis: compute_at")
+        if isinstance(self.op, CacheOp) or self.steps:
+            raise self._error("it has a schedule already", "inline it instead of scheduling it")
+        self.is_inlined, self.attached = True, None
+
+    def compute_root(self) -> None:
+        """Compute all of it before what reads it, which is the default."""
+        self.is_inlined, self.attached = False, None
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuses what schedules elsewhere have and those here have not."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        reason = _ABSENT.get(name)
+        if reason is None:
+            hint = did_you_mean(name, [one for one in vars(Stage) if not one.startswith("_")], "see docs/python-api.md")
+            raise NoPrimitiveError(f"stages have no {name!r}", help=hint)
+        raise NoPrimitiveError(f"stage {self.op.name!r} cannot {name}: {reason}", help=_INSTEAD.get(name))
+
+    def _mark(self, kind: str, var: IterVar) -> None:
+        self._check(var)
+        self.steps.append(Step(kind, (var,)))
+
+    def _check(self, *axes: object) -> None:
+        names = ", ".join(axis.name for axis in self.leaf_iter_vars)
+        for axis in axes:
+            if not isinstance(axis, IterVar):
+                raise self._error(f"{with_article(type(axis).__name__)} is no axis", f"its axes are {names}")
+            if axis not in self.leaf_iter_vars:
+                raise self._error(f"{axis.name!r} is none of its axes", f"they are {names}")
+
+    def _replace(self, old: list[IterVar], new: list[IterVar]) -> None:
+        at = self.leaf_iter_vars.index(old[0])
+        self.leaf_iter_vars[at : at + len(old)] = new
+
+    def _error(self, message: str, help: str) -> ScheduleError:
+        return ScheduleError(f"stage {self.op.name!r}: {message}", help=help)
+
+
+class NoPrimitiveError(ScheduleError, AttributeError):
+    """A stage has no such primitive."""
+
+
+_ABSENT = {
+    "bind": "a CPU has no axes of threads",
+    "tensorize": "instructions are chosen by LLVM",
+    "rfactor": "there is no factored reduction",
+    "pragma": "there are no pragmas",
+    "prefetch": "there is no prefetch",
+    "storage_align": "every buffer is aligned to 64 bytes",
+    "double_buffer": "there is no second buffer",
+    "set_scope": "the scope follows from where a stage is computed",
+    "set_store_predicate": "stores are guarded where a split does not divide",
+    "env_threads": "a CPU has no axes of threads",
+}
+_INSTEAD = {
+    "bind": "use parallel",
+    "tensorize": "use vectorize",
+    "rfactor": "reduce in two computes",
+}
+
+
+class Schedule:
+    """The stages of some outputs and of all that they read: `s[C]`, for a tensor or its op."""
+
+    def __init__(self, outputs: Sequence[Operation]):
+        self.outputs = list(outputs)
+        order = _post_order(self.outputs)
+        self.stages = [Stage(op, is_output=op in outputs) for op in order]
+        self._by_op = {stage.op: stage for stage in self.stages}
+
+    def __getitem__(self, key: Tensor | Operation) -> Stage:
+        """The stage of a tensor or op; `ScheduleError` for one that the outputs do not need."""
+        op = key.op if isinstance(key, Tensor) else key
+        if op not in self._by_op:
+            names = ", ".join(stage.op.name for stage in self.stages)
+            raise ScheduleError(f"the schedule has no stage {getattr(op, 'name', op)!r}", help=f"it has {names}")
+        return self._by_op[op]
+
+    def cache_write(self, tensor: Tensor, scope: str = LOCAL) -> Tensor:
+        """Compute a tensor into a buffer of its own; its stage copies from there. Gives that buffer's tensor.
+
+        `ScheduleError` where the stage has steps already, and for a scope other than "local" and "global".
+        """
+        stage = self[tensor]
+        if scope not in (LOCAL, "global"):
+            raise ScheduleError(f"there is no memory {scope!r}", help='the scopes are "local" and "global"')
+        if stage.steps or stage.is_inlined or isinstance(stage.op, (PlaceholderOp, CacheOp)):
+            raise ScheduleError(f"stage {stage.op.name!r} cannot be cached any more", help="cache it before all else")
+        made = Stage(CacheOp(stage.op, scope), is_output=False)
+        stage.leaf_iter_vars = list(stage.op.axis)
+        self.stages.insert(self.stages.index(stage), made)
+        self._by_op[made.op] = made
+        return made.op.tensor
+
+    def cache_read(self, tensor: Tensor, scope: str, readers: object) -> Tensor:
+        """Refused: a tensor that is read is where it is."""
+        raise ScheduleError(f"{tensor.name!r} cannot be cached for reading", help="compute a copy, and read that")
+
+
+def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
+    """A schedule of outputs and all that they read, in which everything runs in one loop after another."""
+    given = list(ops) if isinstance(ops, (list, tuple)) else [ops]
+    outputs: list[Operation] = []
+    for item in given:
+        op = item.op if isinstance(item, Tensor) else item
+        if not isinstance(op, Operation) or isinstance(op, PlaceholderOp):
+            raise ScheduleError(f"{op!r} is nothing to compute", help="give the op of a te.compute: C.op")
+        outputs.append(op)
+    return Schedule(outputs)
+
+
+def AutoInlineInjective(schedule: Schedule) -> None:  # noqa: N802 (Relay's name)
+    """Inline every stage without reduction that has no schedule and is no output."""
+    for stage in schedule.stages:
+        is_plain = isinstance(stage.op, ComputeOp) and not stage.op.reduce_axis and not stage.is_output
+        if is_plain and not stage.steps and stage.attached is None and not _is_cached(schedule, stage):
+            stage.compute_inline()
+
+
+AutoInlineElemWise = AutoInlineInjective
+AutoInlineBroadcast = AutoInlineInjective
+
+
+def _is_cached(schedule: Schedule, stage: Stage) -> bool:
+    return any(isinstance(one.op, CacheOp) and one.op.of is stage.op for one in schedule.stages)
+
+
+def _post_order(outputs: Sequence[Operation]) -> list[Operation]:
+    """The ops behind `outputs`, producers first; iterative."""
+    order: dict[Operation, None] = {}
+    stack: list[tuple[Operation, bool]] = [(op, False) for op in reversed(outputs)]
+    while stack:
+        op, ready = stack.pop()
+        if ready:
+            order[op] = None
+        elif op not in order:
+            stack.append((op, True))
+            stack.extend((tensor.op, False) for tensor in reversed(op.input_tensors))
+    return list(order)

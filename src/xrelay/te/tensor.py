@@ -1,0 +1,185 @@
+"""Tensors: placeholders, and computes that say each element by an expression of the axes.
+
+A = te.placeholder((64, 32), name="A")
+k = te.reduce_axis((0, 32), name="k")
+C = te.compute((64,), lambda i: te.sum(A[i, k], axis=k), name="C")
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from operator import index as integer
+from typing import cast
+
+from numpy.typing import DTypeLike
+
+from xrelay.errors import InputError
+from xrelay.te.expr import INDEX, IterVar, PrimExpr, Reduce, TensorRead, const, dtype_name
+
+
+class Operation:
+    """What makes a tensor: `name`, its axes and the tensors it reads."""
+
+    def __init__(self, name: str, axis: Sequence[IterVar], reduce_axis: Sequence[IterVar] = (), tag: str = ""):
+        self.name, self.tag = name, tag
+        self.axis, self.reduce_axis = list(axis), list(reduce_axis)
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        """The tensors it reads, each once."""
+        return []
+
+    def output(self, index: int = 0) -> Tensor:
+        """The tensor it makes, of which there is one."""
+        if index != 0:
+            raise InputError(f"{self.name} has no output {index}", help="it has one, number 0")
+        return self.tensor
+
+    tensor: Tensor
+    """The tensor it makes."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+
+class PlaceholderOp(Operation):
+    """A tensor that is given."""
+
+
+class ComputeOp(Operation):
+    """A tensor whose element at the axes is `body`."""
+
+    def __init__(self, name: str, axis: Sequence[IterVar], body: PrimExpr, tag: str):
+        super().__init__(name, axis, body.axes if isinstance(body, Reduce) else (), tag)
+        self.body = body
+        self._inputs = dict.fromkeys(_checked_reads(self))
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        """The tensors that the body reads, each once."""
+        return list(self._inputs)
+
+
+class Tensor:
+    """A tensor: `A[i, j]` is an element, in the expression of a compute."""
+
+    def __init__(self, shape: Sequence[int], dtype: str, op: Operation):
+        self.shape, self.dtype, self.op = tuple(shape), dtype, op
+
+    @property
+    def name(self) -> str:
+        """The name of what makes it."""
+        return self.op.name
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        return len(self.shape)
+
+    def __call__(self, *indices: object) -> PrimExpr:
+        """The element at indices."""
+        if len(indices) != len(self.shape):
+            raise InputError(f"{self.name} has {len(self.shape)} axes, {len(indices)} indices are given",
+                             help="write one index for each axis")  # fmt: skip
+        return TensorRead(self, tuple(_index(self, item) for item in indices))
+
+    def __getitem__(self, indices: object) -> PrimExpr:
+        """The element at indices."""
+        return self(*cast("tuple[object, ...]", indices)) if isinstance(indices, tuple) else self(indices)
+
+    def __iter__(self) -> None:
+        """Refused: a tensor is read at indices."""
+        raise InputError(f"{self.name} is no sequence", help="index it in a compute: A[i]")
+
+    def __repr__(self) -> str:
+        return f"Tensor({self.name}, shape={list(self.shape)}, dtype={self.dtype})"
+
+
+def _index(tensor: Tensor, item: object) -> PrimExpr:
+    value = const(item) if isinstance(item, (PrimExpr, int)) else None
+    if value is None or not value.dtype.startswith(("int", "uint")):
+        raise InputError(f"{item!r} is no index of {tensor.name}", help="indices are integers, and axes of a compute")
+    return value
+
+
+def placeholder(shape: Sequence[int], dtype: DTypeLike = "float32", name: str = "placeholder") -> Tensor:
+    """A tensor that is given when the program runs."""
+    extents = _shape(shape)
+    op = PlaceholderOp(name, [])
+    op.tensor = Tensor(extents, dtype_name(dtype), op)
+    return op.tensor
+
+
+def reduce_axis(dom: Sequence[int], name: str = "rv") -> IterVar:
+    """An axis to reduce over, given as `(0, extent)`; `InputError` where it does not begin at 0."""
+    begin, end = (0, dom) if isinstance(dom, int) else tuple(dom)
+    (extent,) = _shape((end,))
+    if begin != 0:
+        raise InputError(f"reduction axis {name!r} runs from {begin}", help="axes begin at 0: add it to the index")
+    return IterVar(name, extent, is_reduction=True)
+
+
+def compute(shape: Sequence[int], fcompute: Callable[..., object], name: str = "compute", tag: str = "") -> Tensor:
+    """The tensor of `shape` whose element at `i, j, …` is `fcompute(i, j, …)`.
+
+    Axes are called like the function's parameters. Raises `InputError` for a function of another number of axes, for
+    what is no scalar expression, and for a reduction inside of another expression.
+    """
+    extents = _shape(shape)
+    axes = [IterVar(axis, extent) for axis, extent in zip(_axis_names(fcompute, len(extents)), extents, strict=True)]
+    result = fcompute(*axes)
+    if not isinstance(result, (PrimExpr, int, float)):
+        raise InputError(f"compute {name!r} gives {result!r}", help="return one scalar expression, such as A[i] + 1")
+    op = ComputeOp(name, axes, const(result), tag)
+    op.tensor = Tensor(extents, op.body.dtype, op)
+    return op.tensor
+
+
+def var(name: str = "tindex", dtype: DTypeLike = INDEX) -> IterVar:
+    """Refuses: extents are numbers here, known when the program is written."""
+    raise InputError(f"the extent {name!r} is open", help="index spaces are static: give a number")
+
+
+def _shape(shape: Sequence[int]) -> tuple[int, ...]:
+    try:
+        extents = tuple(integer(extent) for extent in shape)
+    except TypeError as error:
+        raise InputError(f"the shape is {shape!r}", help="it is a sequence of numbers, such as (1, 3)") from error
+    if any(extent < 0 for extent in extents):
+        raise InputError(f"the shape is {shape!r}", help="extents are numbers from 0")
+    return extents
+
+
+def _axis_names(fcompute: Callable[..., object], count: int) -> list[str]:
+    """A name for each axis: that of the parameter, `i0, i1, …` for `*indices`."""
+    parameters = list(inspect.signature(fcompute).parameters.values())
+    variadic = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters)
+    names = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    if not variadic and len(names) != count:
+        raise InputError(f"the function of a compute takes {len(names)} axes, the shape has {count}",
+                         help="give it one parameter for each axis, or *indices")  # fmt: skip
+    return names[:count] + [f"i{number}" for number in range(len(names), count)]
+
+
+def _checked_reads(op: ComputeOp) -> list[Tensor]:
+    """The tensors that the body reads; `InputError` for axes of other computes and for reductions inside."""
+    known = {*op.axis, *op.reduce_axis}
+    found: list[Tensor] = []
+    seen: set[PrimExpr] = set()
+    stack: list[PrimExpr] = [op.body]
+    while stack:
+        expr = stack.pop()
+        if expr in seen:
+            continue
+        seen.add(expr)
+        if isinstance(expr, Reduce) and expr is not op.body:
+            raise InputError(f"compute {op.name!r} uses a reduction inside of an expression",
+                             help="reduce in a compute of its own, and read that one")  # fmt: skip
+        if isinstance(expr, IterVar) and expr not in known:
+            raise InputError(f"compute {op.name!r} uses axis {expr.name!r}, which is none of its own",
+                             help="reduce over it: te.sum(…, axis=k)")  # fmt: skip
+        if isinstance(expr, TensorRead):
+            found.append(expr.tensor)
+        stack.extend(reversed(expr.operands))
+    return found
