@@ -1,4 +1,4 @@
-"""Which ops have side effects, each asked once.
+"""Which ops have side effects, and which must not run unless their value is needed; each op is asked once.
 
 xDSL looks at everything inside of an op each time it is asked, by recursion: branches in branches cost the square of
 their depth, and some hundred of them end the interpreter's stack.
@@ -6,11 +6,16 @@ their depth, and some hundred of them end the interpreter's stack.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from functools import cache
 
-from xdsl.ir import Operation
-from xdsl.traits import MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect, is_side_effect_free
+from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, Operation
+from xdsl.traits import IsTerminator, MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect, is_side_effect_free
 
+from xrelay.dialects.relay.ops.tensor_elementwise import DivideOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -25,19 +30,103 @@ def _is_pure_class(op: type[Operation]) -> bool:
     return bool(effects) and all(isinstance(effect, NoMemoryEffect) for effect in effects)
 
 
-def side_effect_free_ops(top: Operation) -> set[Operation]:
-    """Those of `top` and the ops in it that have no side effects; what is inside of a branch counts for the branch."""
+def side_effect_free_ops(top: Operation, pure_calls: Container[str] | None = frozenset()) -> set[Operation]:
+    """Those of `top` and the ops in it that have no side effects; what is inside of a branch counts for the branch.
+
+    A call of one of the functions `pure_calls` has none; where that is `None`, no call has.
+    """
     free: set[Operation] = set()
     # What is inside of an op comes before the op.
     for op in reversed(list(walk_ops(top))):
         if _is_pure_class(type(op)):
             free.add(op)
-            continue
-        kinds = op.get_traits_of_type(MemoryEffect)
-        if len(kinds) == 1 and isinstance(kinds[0], RecursiveMemoryEffect):
+        elif isinstance(op, CallOp):
+            if pure_calls is None or op.callee.string_value() in pure_calls:
+                free.add(op)
+        elif _has_effects_of_regions(type(op)):
             inside = (inner for region in op.regions for block in region.blocks for inner in block.ops)
             if all(inner in free for inner in inside):
                 free.add(op)
         elif is_side_effect_free(op):
             free.add(op)
     return free
+
+
+@cache
+def _has_effects_of_regions(op: type[Operation]) -> bool:
+    """Whether all that an op of this class does is what the ops in its regions do."""
+    kinds = op.get_traits_of_type(MemoryEffect)
+    return len(kinds) == 1 and isinstance(kinds[0], RecursiveMemoryEffect)
+
+
+def pure_functions(module: Operation | None) -> set[str]:
+    """The functions of `module` that have no side effects; none where it is no module.
+
+    A function without a body may do anything, and so may one that calls it.
+    """
+    if not isinstance(module, ModuleOp):
+        return set()
+    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    callers: dict[str, list[str]] = {}
+    for name, function in functions.items():
+        for op in walk_ops(function):
+            if isinstance(op, CallOp):
+                callers.setdefault(op.callee.string_value(), []).append(name)
+    pending = [name for name, function in functions.items() if not _only_calls(function)]
+    pending += [name for name in callers if name not in functions]
+    impure = set(pending)
+    while pending:
+        for caller in callers.get(pending.pop(), ()):
+            if caller not in impure:
+                impure.add(caller)
+                pending.append(caller)
+    return functions.keys() - impure
+
+
+def _only_calls(function: FuncOp) -> bool:
+    """Whether `function` has a body whose ops have no side effects if the functions that it calls have none."""
+    free = side_effect_free_ops(function, None)
+    inside = (op for region in function.regions for block in region.blocks for op in block.ops)
+    return not function.is_declaration and all(op in free or op.has_trait(IsTerminator) for op in inside)
+
+
+def ops_run_on_demand(function: FuncOp) -> set[Operation]:
+    """The ops of `function` that must run only where their value is needed.
+
+    They are those that may fail, may not end or cost as much as a function does (calls and divisions of integers), ops
+    whose branches hold such ops, and ops that need the value of such an op. Making a closure calls nothing, so it is
+    one only where it captures the value of one.
+    """
+    found: set[Operation] = set()
+    for op in walk_ops(function):
+        if isinstance(op, CallOp | InvokeOp) or (isinstance(op, DivideOp) and _is_of_integers(op)):
+            found.update(_branches_around(op))
+        for operand in op.operands:
+            owner = operand.owner
+            if isinstance(owner, Operation) and owner in found:
+                found.update(_ops_between(op, owner.parent))
+    return found
+
+
+def _branches_around(op: Operation) -> Iterator[Operation]:
+    """`op` and the ops in whose branches it stands, up to the closure or function that it belongs to."""
+    current: Operation | None = op
+    while current is not None and not isinstance(current, FnOp | FuncOp):
+        yield current
+        current = current.parent_op()
+
+
+def _ops_between(op: Operation, home: Block | None) -> Iterator[Operation]:
+    """`op` and the ops around it up to the one that stands in the block `home`."""
+    yield op
+    while op.parent is not home:
+        around = op.parent_op()
+        if around is None:
+            return
+        op = around
+        yield op
+
+
+def _is_of_integers(op: DivideOp) -> bool:
+    type = op.rhs.type
+    return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)

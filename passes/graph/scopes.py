@@ -1,5 +1,7 @@
-"""The blocks of a function as a tree: which block lies in which, and where several meet.
+"""The blocks of a function as a tree: which block lies in which, where several meet, and where a value is needed.
 
+A branch runs at most once for each run of the block around it; a closure may be called many times. So an op may move
+into a branch and never into a closure: what a closure needs from outside is needed where the closure is made.
 Nothing is remembered of how deep a block lies: an op that moves takes the blocks in it along.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
+from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.passes.graph.functions import fusable_blocks
 
 
@@ -18,25 +21,41 @@ class Scopes:
         self.blocks = dict.fromkeys(fusable_blocks(function))
         """A set that keeps its order: outer blocks first."""
 
-    def block_of(self, op: Operation) -> Block:
-        """The block in which `op`, or the fused group around it, stands; `ValueError` outside of the function."""
-        block = op.parent
-        while block is not None and block not in self.blocks:
-            block = enclosing(block)
-        if block is None:
-            raise ValueError(f"{op.name} stands outside of the function")
-        return block
+    def use_places(self, op: Operation) -> list[Block]:
+        """The blocks that need the results of `op`, one for each use; for what is in closures, the closure's block."""
+        users = (use.operation for result in op.results for use in result.uses)
+        places = (outside_closures(user, op.parent).parent for user in users)
+        return [place for place in places if place is not None]
 
     def where_uses_meet(self, op: Operation) -> Block | None:
-        """The innermost block that holds all uses of the results of `op`; `None` without a use."""
+        """The innermost block that needs the results of `op` for all uses, closures taken whole; `None` without one."""
         target: Block | None = None
-        for result in op.results:
-            for use in result.uses:
-                block = self.block_of(use.operation)
-                target = block if target is None else self.common(target, block)
-                if target is op.parent:
-                    return target
+        for block in self.use_places(op):
+            target = block if target is None else self.common(target, block)
+            if target is op.parent:
+                return target
         return target
+
+    def blocks_in_need(self, op: Operation) -> set[Block]:
+        """The blocks, from that of `op` down, each run of which needs the value of `op`, for all conditions."""
+        needed = set[Block]()
+        pending = self.use_places(op)
+        while pending:
+            block = pending.pop()
+            if block in needed:
+                continue
+            needed.add(block)
+            around = block.parent_op()
+            if block is op.parent or around is None or around.parent is None:
+                continue
+            if all(region.block in needed for region in around.regions):
+                pending.append(around.parent)
+        return needed
+
+    def may_run_in_vain(self, op: Operation) -> bool:
+        """Whether no use needs the value of `op` for some conditions, so that its block runs it for nothing."""
+        needed = self.blocks_in_need(op)
+        return bool(needed) and op.parent not in needed
 
     def common(self, left: Block, right: Block) -> Block:
         """The innermost block that both blocks are or lie in; `ValueError` for blocks of different functions.
@@ -62,3 +81,26 @@ def enclosing(block: Block) -> Block | None:
     """The block that holds the op around `block`."""
     op = block.parent_op()
     return op.parent if op is not None else None
+
+
+def outside_closures(op: Operation, home: Block | None) -> Operation:
+    """`op`, or the outermost op around it that lies below the block `home` and is no branch: a closure or a group."""
+    found, current = op, op
+    while current.parent is not home:
+        around = current.parent_op()
+        if around is None:
+            break
+        current = around
+        if not isinstance(around, IfOp):
+            found = around
+    return found
+
+
+def enclosing_op(op: Operation, home: Block | None) -> Operation:
+    """The op of the block `home` that `op` is or stands in; the outermost op around it where it stands outside."""
+    while op.parent is not home:
+        around = op.parent_op()
+        if around is None:
+            return op
+        op = around
+    return op

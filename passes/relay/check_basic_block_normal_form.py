@@ -1,9 +1,10 @@
 """`relay-check-basic-block-normal-form`: every op stands in the block where its uses meet, or the pass names it.
 
-What: changes nothing; for each op that stands outside the innermost block that holds all its uses, the error names the
-op, the block where it stands, and the block where it belongs. All violations are reported together. Why a pass of its
-own: lowering runs what stands before it, so an op above its branch is work that one run may not need, or a recursion
-that does not end.
+What: changes nothing; for each op that stands outside the innermost block that holds all its uses (closures taken
+whole, as they may be called more than once), the error names the op, the block where it stands, and the block where it
+belongs. An op that may fail or not end must also be needed by its block for all conditions. All violations are reported
+together. Why a pass of its own: lowering runs what stands before it, so an op above its branch is work that one run may
+not need, or a recursion that does not end.
 
 Accepted:
 
@@ -19,18 +20,18 @@ Refused, with "relay.exp stands in the body of @main, its uses meet in the first
       relay.yield %e
     } else {…}
 
-Not looked at: kernels, fused groups, functions of several blocks, constants, which cost nothing where they stand, ops
-with effects, and ops without a use.
+Not looked at: kernels, fused groups, functions of several blocks, constants and lets, which cost nothing where they
+stand, ops with effects, and ops without a use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
@@ -38,8 +39,9 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.errors import PassError
-from xrelay.passes.graph.effects import side_effect_free_ops
+from xrelay.passes.graph.effects import ops_run_on_demand, pure_functions, side_effect_free_ops
 from xrelay.passes.graph.scopes import Scopes
 
 ORDINALS = ("first", "second")
@@ -53,11 +55,12 @@ class RelayCheckBasicBlockNormalFormPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Look at every function that is no kernel."""
+        pure_calls = pure_functions(op)
         found = [
             violation
             for function in op.body.block.ops
             if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes
-            for violation in violations(function)
+            for violation in violations(function, pure_calls)
         ]
         if found:
             raise PassError(
@@ -66,28 +69,28 @@ class RelayCheckBasicBlockNormalFormPass(ModulePass):
             )
 
 
-def violations(function: FuncOp) -> Iterator[str]:
-    """What is not in basic block normal form, one sentence each, in the order of the text."""
+def violations(function: FuncOp, pure_calls: Collection[str]) -> Iterator[str]:
+    """Yields a sentence for each op that is not in basic block normal form, in the order of the text."""
     if len(function.body.blocks) != 1:
         return
     scopes = Scopes(function)
     if len(scopes.blocks) == 1:
         return  # Without branches there is nothing to stand outside of.
-    free = side_effect_free_ops(function)
+    free, delayed = side_effect_free_ops(function, pure_calls), ops_run_on_demand(function)
     for block in scopes.blocks:
         for op in block.ops:
-            target = scopes.where_uses_meet(op) if _is_placed(op, free) else None
+            if op not in free or op.has_trait(IsTerminator) or isinstance(op, ConstantOp | LetOp):
+                continue
+            target = scopes.where_uses_meet(op)
             if target is not None and target is not block:
-                place = format_location(op.location)
-                at = f" ({place})" if place is not None else ""
-                yield f"{op.name}{at} stands in {_name(block)}, its uses meet in {_name(target)}"
+                yield f"{_stands(op, block)}, its uses meet in {_name(target)}"
+            elif op in delayed and scopes.may_run_in_vain(op):
+                yield f"{_stands(op, block)}, which may run without needing it"
 
 
-def _is_placed(op: Operation, free: Container[Operation]) -> bool:
-    """Whether it matters where `op` stands, and it may be moved; `free` are the ops without side effects."""
-    if op.has_trait(IsTerminator) or isinstance(op, ConstantOp):
-        return False
-    return op in free or isinstance(op, CallOp)
+def _stands(op: Operation, block: Block) -> str:
+    place = format_location(op.location)
+    return f"{op.name}{f' ({place})' if place is not None else ''} stands in {_name(block)}"
 
 
 def _name(block: Block) -> str:

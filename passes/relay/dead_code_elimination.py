@@ -1,9 +1,8 @@
-"""`relay-dead-code-elimination`: what nobody needs goes.
+"""`relay-dead-code-elimination`: erases ops whose results have no use, and private functions that nothing mentions.
 
 What: every op without side effects whose results have no use is erased, closures and branches included; one reverse
 walk, since a user always stands behind what it uses. Why not xDSL's `dce`: it walks again until nothing changes, and
-knows nothing of calls. A call of a function of the module is pure, like everything in relay; a private function that
-nobody calls any more goes too.
+knows nothing of calls. A call of a function whose ops have no side effects has none, like everything in relay.
 
 Before:
 
@@ -15,30 +14,31 @@ After:
 
     func.return %x
 
-Left alone: calls of functions without a body, which may do anything.
+Left alone: calls of functions without a body, which may do anything, and of functions that make such calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
-from xrelay.passes.graph.effects import is_pure
+from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.graph.symbols import mentioned_symbols
 
 PRIVATE = StringAttr("private")
 
 
 @dataclass(frozen=True)
 class RelayDeadCodeEliminationPass(ModulePass):
-    """Erase ops and private functions that nobody needs. Exact."""
+    """Erase ops whose results have no use, and private functions that nothing mentions. Exact."""
 
     name = "relay-dead-code-elimination"
 
@@ -48,14 +48,14 @@ class RelayDeadCodeEliminationPass(ModulePass):
 
 
 def eliminate_dead_code(module: ModuleOp) -> int:
-    """Erase what nobody needs; gives the number of ops erased, functions included."""
+    """Erase ops and functions that have no use; gives their number."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
-    pure_calls = {name for name, function in functions.items() if not function.is_declaration}
-    erased = sum(_clean(function.body, pure_calls) for function in functions.values())
-    return erased + _erase_uncalled(functions)
+    pure_calls = pure_functions(module)
+    erased = sum(_clean(function.body, side_effect_free_ops(function, pure_calls)) for function in functions.values())
+    return erased + _erase_unmentioned(module, functions)
 
 
-def _clean(region: Region, pure_calls: set[str]) -> int:
+def _clean(region: Region, free: Container[Operation]) -> int:
     erased = 0
     # Where to go on in each block being walked, innermost last: an op's regions are settled before the ops above it.
     places: list[Operation | None] = [block.last_op for block in region.blocks]
@@ -64,7 +64,7 @@ def _clean(region: Region, pure_calls: set[str]) -> int:
         if op is None:
             continue
         places.append(op.prev_op)
-        if _is_dead(op, pure_calls):
+        if op in free and not op.has_trait(IsTerminator) and not any(result.first_use for result in op.results):
             erase_op(op)
             erased += 1
         else:
@@ -72,27 +72,17 @@ def _clean(region: Region, pure_calls: set[str]) -> int:
     return erased
 
 
-def _is_dead(op: Operation, pure_calls: set[str]) -> bool:
-    if op.has_trait(IsTerminator) or any(result.first_use for result in op.results):
-        return False
-    if isinstance(op, CallOp):
-        return op.callee.string_value() in pure_calls
-    return is_pure(op)
-
-
-def _erase_uncalled(functions: dict[str, FuncOp]) -> int:
-    """Erase private functions that no function reached from a public one calls."""
-    callees = {
-        name: {op.callee.string_value() for op in walk_ops(function) if isinstance(op, CallOp)}
-        for name, function in functions.items()
-    }
+def _erase_unmentioned(module: ModuleOp, functions: dict[str, FuncOp]) -> int:
+    """Erase private functions that nothing reached from a public one, or from what stands beside, mentions."""
     pending = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
+    beside = [op for op in module.body.block.ops if not isinstance(op, FuncOp)]
+    pending += {name for op in beside for name in mentioned_symbols(op) if name in functions} - set(pending)
     reached = set(pending)
     while pending:
-        for callee in callees[pending.pop()]:
-            if callee in functions and callee not in reached:
-                reached.add(callee)
-                pending.append(callee)
+        for name in mentioned_symbols(functions[pending.pop()]):
+            if name in functions and name not in reached:
+                reached.add(name)
+                pending.append(name)
     for name in functions.keys() - reached:
         erase_op(functions[name])
     return len(functions) - len(reached)

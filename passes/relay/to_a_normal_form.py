@@ -26,7 +26,7 @@ Constants, parameters and values that a let binds already are names as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -40,6 +40,7 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
@@ -55,16 +56,20 @@ class RelayToANormalFormPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
+        pure_calls = pure_functions(op)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-                to_a_normal_form(function)
+                to_a_normal_form(function, pure_calls)
 
 
-def to_a_normal_form(function: FuncOp) -> int:
-    """Bring one function into A-normal form; gives the number of lets made."""
+def to_a_normal_form(function: FuncOp, pure_calls: Collection[str]) -> int:
+    """Bring one function into A-normal form; gives the number of lets made.
+
+    `pure_calls` are the functions of the module without side effects (`pure_functions`).
+    """
     if len(function.body.blocks) != 1:
         return 0
-    to_basic_block_normal_form(function)
+    to_basic_block_normal_form(function, pure_calls)
     blocks = fusable_blocks(function)
     names = _Names(op.variable.data for block in blocks for op in block.ops if isinstance(op, LetOp))
     bound = Replacements()

@@ -5,7 +5,7 @@
 // REFUSED:      relay-check-basic-block-normal-form:
 // REFUSED-SAME: relay.exp ({{.*}}:28:3) stands in the body of @branches, its uses meet in the first branch of relay.if
 // REFUSED-SAME: relay.abs ({{.*}}:29:3) stands in the body of @branches, its uses meet in the second branch of relay.if
-// REFUSED-SAME: relay.negative ({{.*}}:41:3) stands in the body of @closure, its uses meet in the body of a relay.fn
+// REFUSED-SAME: func.call ({{.*}}:56:3) stands in the body of @in_vain, which may run without needing it
 // REFUSED-SAME: help: run relay-to-basic-block-normal-form
 
 // Accepted as it stands: what both branches need, constants, ops without a use, a function without branches.
@@ -36,7 +36,10 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
+// A closure may be called more than once: what it uses from outside stands outside.
 // CHECK-LABEL: func.func @closure
+// CHECK-NEXT:    relay.negative
+// CHECK-NEXT:    relay.fn
 func.func @closure(%x: tensor<4xf32>) -> tensor<4xf32> {
   %n = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %f = relay.fn(%a : tensor<4xf32>) -> tensor<4xf32> {
@@ -45,4 +48,21 @@ func.func @closure(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   %r = relay.invoke %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %r : tensor<4xf32>
+}
+
+// A call must not run where neither branch needs it.
+// CHECK-LABEL: func.func @in_vain
+func.func @in_vain(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %v = func.call @closure(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    relay.yield %v : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  %b = relay.if %d : tensor<i1> -> tensor<4xf32> {
+    relay.yield %v : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %a, %b : tensor<4xf32>, tensor<4xf32>
 }

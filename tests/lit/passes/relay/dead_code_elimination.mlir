@@ -40,3 +40,36 @@ func.func @inside(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   }
   func.return %i : tensor<4xf32>
 }
+
+// A branch that calls a function of the module is as pure as the function; one that calls what may do anything is not.
+// CHECK-LABEL: func.func @calls_in_branches
+// CHECK-NEXT:    relay.if
+// CHECK-NEXT:      func.call @does_unknown
+// CHECK:         func.return
+// CHECK-NOT:   @does_nothing
+func.func @calls_in_branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    %b = func.call @does_nothing(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %b : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  %d = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    %e = func.call @does_unknown(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %e : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %x : tensor<4xf32>
+}
+
+func.func private @does_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  func.return %x : tensor<4xf32>
+}
+
+func.func private @does_unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @does_what(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+
+func.func private @does_what(tensor<4xf32>) -> tensor<4xf32>

@@ -76,3 +76,88 @@ func.func @moved_along(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> ten
 func.func @already(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.form = "anf"} {
   func.return %x : tensor<4xf32>
 }
+
+// Nothing moves into a closure, which may be called more than once; what it needs moves with it.
+// CHECK-LABEL: func.func @closure
+// CHECK-NEXT:    relay.if
+// CHECK-NEXT:      %[[N:.*]] = relay.negative(%x)
+// CHECK-NEXT:      %[[F:.*]] = relay.fn
+// CHECK-NEXT:        relay.add(%{{.*}}, %[[N]])
+// CHECK:           relay.invoke %[[F]]
+// CHECK-NEXT:      relay.invoke %[[F]]
+func.func @closure(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %n = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %f = relay.fn(%a : tensor<4xf32>) -> tensor<4xf32> {
+    %s = relay.add(%a, %n) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %s : tensor<4xf32>
+  }
+  %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    %p = relay.invoke %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %q = relay.invoke %f(%p) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %q : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %r : tensor<4xf32>
+}
+
+// A call that two branches need, each for its own condition, runs in the first that is taken.
+// CHECK-LABEL: func.func @on_demand
+// CHECK-NEXT:    %[[S:.*]] = relay.if %c
+// CHECK-NEXT:      %[[N:.*]] = relay.negative(%x)
+// CHECK-NEXT:      %[[V:.*]] = func.call @already(%[[N]])
+// CHECK-NEXT:      %[[T:.*]] = relay.constant dense<true>
+// CHECK-NEXT:      relay.tuple(%[[V]], %[[T]], %[[V]])
+// CHECK:         } else {
+// CHECK-NEXT:      %[[F:.*]] = relay.constant dense<false>
+// CHECK-NEXT:      %[[Z:.*]] = relay.constant dense<0.000000e+00> : tensor<4xf32>
+// CHECK-NEXT:      relay.tuple(%x, %[[F]], %[[Z]])
+// CHECK:         %[[A:.*]] = relay.tuple_get_item(%[[S]]) {index = 0}
+// CHECK-NEXT:    relay.if %d
+// CHECK-NEXT:      %[[K:.*]] = relay.tuple_get_item(%[[S]]) {index = 1}
+// CHECK-NEXT:      %[[W:.*]] = relay.if %[[K]]
+// CHECK-NEXT:        relay.tuple_get_item(%[[S]]) {index = 2}
+// CHECK:           } else {
+// CHECK:             func.call @already
+// CHECK:           relay.yield %[[W]]
+// CHECK:         func.return %[[A]]
+func.func @on_demand(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %n = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %v = func.call @already(%n) : (tensor<4xf32>) -> tensor<4xf32>
+  %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    relay.yield %v : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  %b = relay.if %d : tensor<i1> -> tensor<4xf32> {
+    relay.yield %v : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+
+// What one branch needs, a branch with a call in it too, moves there; a call of what may do anything stays.
+// CHECK-LABEL: func.func @effects
+// CHECK-NEXT:    func.call @unknown
+// CHECK-NEXT:    relay.if %c
+// CHECK-NEXT:      relay.if %d
+// CHECK-NEXT:        func.call @already
+func.func @effects(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %u = func.call @unknown(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %v = relay.if %d : tensor<i1> -> tensor<4xf32> {
+    %w = func.call @already(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %w : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    %s = relay.add(%u, %v) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %s : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %r : tensor<4xf32>
+}
+
+func.func private @unknown(tensor<4xf32>) -> tensor<4xf32>

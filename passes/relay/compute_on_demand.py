@@ -1,0 +1,287 @@
+"""Moves an op that must not run in vain to where its value is needed first, for `relay-to-basic-block-normal-form`.
+
+The uses lie in branches of several `relay.if`s, or on one side of a nested one, so that no block needs the value for
+all conditions. Each branch that needs it computes it, unless an earlier branch has: a `relay.if` behind which it may be
+needed again also yields whether it was computed, and the value.
+
+Before:
+
+    %v = func.call @f(%x)
+    %a = relay.if %c {relay.yield %v} else {relay.yield %x}
+    %b = relay.if %d {relay.yield %v} else {relay.yield %x}
+
+After:
+
+    %s = relay.if %c {
+      %v = func.call @f(%x)
+      %t = relay.tuple(%v, true, %v)
+      relay.yield %t
+    } else {
+      %t = relay.tuple(%x, false, zeros)
+      relay.yield %t
+    }
+    %a = relay.tuple_get_item(%s) {index = 0}
+    %b = relay.if %d {
+      %known = relay.tuple_get_item(%s) {index = 1}
+      %w = relay.if %known {
+        %v = relay.tuple_get_item(%s) {index = 2}
+        relay.yield %v
+      } else {
+        %v = func.call @f(%x)
+        relay.yield %v
+      }
+      relay.yield %w
+    } else {relay.yield %x}
+
+What serves the op alone moves with it. A value that zeros cannot stand for (a closure, a tensor of unknown extents) is
+computed again by each branch that needs it; what a closure captures is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.relay.structure.constant import INLINE_LIMIT, ConstantOp
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp, yielded
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.scopes import enclosing_op, outside_closures
+
+
+@dataclass(frozen=True)
+class _State:
+    """What is known of the value at a place: nothing, the value itself, or a tuple that says whether it is there."""
+
+    value: SSAValue | None = None
+    packed: SSAValue | None = None
+    """Holds the flag in field 1 and the value in field 2."""
+
+
+@dataclass
+class _Frame:
+    """A block on the way through the program, with the ops in it that need the value, or hold branches that do."""
+
+    block: Block
+    users: Sequence[Operation]
+    state: _State
+    needed_after: bool
+    """Whether the value may be needed behind the block."""
+    at: int = 0
+    ends: list[_State] = field(default_factory=list[_State])
+    """What is known behind the branches of the op at hand."""
+
+
+def compute_on_demand(op: Operation, needed: Collection[Block], delayed: Collection[Operation]) -> None:
+    """Let each branch that needs `op` compute it, once in a run; `op` goes.
+
+    `needed` are the blocks that need it for all conditions; that of `op` is none of them. `delayed` are all ops of the
+    function that must not run in vain. The work is that of the ops between `op` and its last use.
+    """
+    block = op.parent
+    if block is None:
+        raise ValueError(f"{op.name} stands in no block")
+    _Walk(op if len(op.results) == 1 else _with_one_result(op, block), block, needed, delayed).run()
+
+
+class _Walk:
+    """Goes through the branches that need a value, in the order of the program."""
+
+    def __init__(self, op: Operation, block: Block, needed: Collection[Block], delayed: Collection[Operation]):
+        self.op, self.needed, self.result = op, needed, op.results[0]
+        self.has_zeros = has_zeros(self.result.type)
+        # What may be computed again takes nothing along that must not.
+        self.unit = _unit(op, set() if self.has_zeros else delayed)
+        self.users = _users_by_block(op, block)
+        self.frames = [_Frame(block, _in_order(self.users[block], op), _State(), needed_after=False)]
+
+    def run(self) -> None:
+        """Move the computation, and erase where it stood."""
+        while self.frames:
+            frame = self.frames[-1]
+            if frame.at < len(frame.users):
+                self._step(frame, frame.users[frame.at])
+            else:
+                self.frames.pop()
+                if self.frames:
+                    self.frames[-1].ends.append(frame.state)
+        for member in reversed(self.unit):
+            erase_op(member)
+
+    def _step(self, frame: _Frame, user: Operation) -> None:
+        if frame.state.value is not None or self._needs(user):
+            value = self._force(frame.state, user)
+            frame.state = _State(value)
+            for use in list(self.result.uses):
+                if enclosing_op(use.operation, frame.block) is user:
+                    use.operation.operands[use.index] = value
+            frame.at += 1
+            return
+        again = frame.needed_after or frame.at + 1 < len(frame.users)
+        if len(frame.ends) < len(user.regions):
+            branch = user.regions[len(frame.ends)].block
+            users = _in_order(self.users.get(branch, {}), branch.first_op)
+            self.frames.append(_Frame(branch, users, frame.state, again))
+            return
+        if again and any(end != frame.state for end in frame.ends):
+            frame.state = self._yield_states(user, frame.ends)
+        frame.at, frame.ends = frame.at + 1, []
+
+    def _needs(self, user: Operation) -> bool:
+        """Whether `user` needs the value for all conditions."""
+        if not isinstance(user, IfOp) or user.condition is self.result:
+            return True
+        return all(region.block in self.needed for region in user.regions)
+
+    # --- the value --------------------------------------------------------------------------------------------------
+
+    def _force(self, state: _State, place: Operation) -> SSAValue:
+        """The value in front of `place`: what is known of it, or computed there."""
+        if state.value is not None:
+            return state.value
+        if state.packed is None:
+            return self._compute(InsertPoint.before(place))
+        known, fresh = Block(), Block()
+        known.add_op(YieldOp(self._insert(TupleGetItemOp.call(state.packed, index=2), InsertPoint.at_end(known))))
+        fresh.add_op(YieldOp(self._compute(InsertPoint.at_end(fresh))))
+        flag = self._insert(TupleGetItemOp.call(state.packed, index=1), InsertPoint.before(place))
+        choice = IfOp(flag, self.result.type, Region(known), Region(fresh))
+        return self._insert(choice, InsertPoint.before(place))
+
+    def _compute(self, point: InsertPoint) -> SSAValue:
+        """Copy the computation to `point`."""
+        values: dict[SSAValue, SSAValue] = {}
+        copies = [member.clone(values) for member in self.unit]
+        Rewriter.insert_op(copies, point)
+        return copies[-1].results[0]
+
+    def _insert(self, op: Operation, point: InsertPoint) -> SSAValue:
+        op.location = self.op.location
+        Rewriter.insert_op(op, point)
+        return op.results[0]
+
+    # --- what is known behind branches ------------------------------------------------------------------------------
+
+    def _yield_states(self, branches: Operation, ends: list[_State]) -> _State:
+        """Let `branches` yield what is known of the value as well; gives what that is."""
+        if not self.has_zeros:
+            return _State()
+        for region, end in zip(branches.regions, ends, strict=True):
+            last = region.block.last_op
+            if last is None:
+                raise ValueError("a branch ends in relay.yield")
+            flag, value = self._flag_and_value(end, InsertPoint.before(last))
+            packed = TupleOp.call(yielded(region), flag, value)
+            last.operands = [self._insert(packed, InsertPoint.before(last))]
+        type = yielded(branches.regions[0]).type
+        new = IfOp(branches.operands[0], type, *(branches.detach_region(region) for region in list(branches.regions)))
+        new.attributes.update(branches.attributes)
+        new.location = branches.location
+        Rewriter.insert_op(new, InsertPoint.before(branches))
+        own = TupleGetItemOp.call(new.result, index=0)
+        own.location, own.result.name_hint = branches.location, branches.results[0].name_hint
+        Rewriter.replace_op(branches, own)
+        return _State(packed=new.result)
+
+    def _flag_and_value(self, state: _State, point: InsertPoint) -> tuple[SSAValue, SSAValue]:
+        if state.packed is not None:
+            fields = [TupleGetItemOp.call(state.packed, index=index) for index in (1, 2)]
+            return self._insert(fields[0], point), self._insert(fields[1], point)
+        flag = self._insert(ConstantOp.of(np.array(state.value is not None)), point)
+        if state.value is not None:
+            return flag, state.value
+        zeros = zeros_of(self.result.type)
+        for op in zeros:
+            self._insert(op, point)
+        return flag, zeros[-1].results[0]
+
+
+def has_zeros(type: Attribute) -> bool:
+    """Whether zeros can stand for a value of `type`: a tensor of known extents, or a tuple of such."""
+    return all(isinstance(one, TensorType) and is_static(one) for one in _fields(type))
+
+
+def zeros_of(type: Attribute) -> list[Operation]:
+    """Ops the last of which gives zeros of `type`, for which `has_zeros` holds; no large constants are among them."""
+    fields = [_zeros(one) for one in _fields(type)]
+    ops = [op for field in fields for op in field]
+    return [*ops, TupleOp.call(*(field[-1] for field in fields))] if isinstance(type, TupleType) else ops
+
+
+def _fields(type: Attribute) -> Sequence[Attribute]:
+    return type.types.data if isinstance(type, TupleType) else [type]
+
+
+def _zeros(type: Attribute) -> list[Operation]:
+    dtype, shape = numpy_dtype(element_type_of(type)), [dim for dim in shape_of(type) if isinstance(dim, int)]
+    if prod(shape) <= INLINE_LIMIT:
+        return [ConstantOp.of(np.zeros(shape, dtype))]
+    corner, scalar = ConstantOp.of(np.zeros([1] * len(shape), dtype)), ConstantOp.of(np.zeros((), dtype))
+    return [corner, scalar, PadOp.call(corner, scalar, pad_width=[wide for dim in shape for wide in (0, dim - 1)])]
+
+
+def _with_one_result(op: Operation, home: Block) -> Operation:
+    """The tuple of the results of `op`, which takes their place: each user takes its fields from it."""
+    packed = TupleOp.call(*op.results)
+    packed.location = op.location
+    Rewriter.insert_op(packed, InsertPoint.after(op))
+    for index, result in enumerate(op.results):
+        for use in list(result.uses):
+            if use.operation is packed:
+                continue
+            item = TupleGetItemOp.call(packed.result, index=index)
+            item.location = op.location
+            Rewriter.insert_op(item, InsertPoint.before(outside_closures(use.operation, home)))
+            use.operation.operands[use.index] = item.result
+    return packed
+
+
+def _unit(op: Operation, others: Collection[Operation]) -> list[Operation]:
+    """`op` and the ops of its block that serve it alone and are none of `others`, in order."""
+    home, found, pending = op.parent, {op: None}, list(op.operands)
+    while pending:
+        owner = pending.pop().owner
+        if not isinstance(owner, Operation) or owner in found or owner in others or owner.parent is not home:
+            continue
+        users = (use.operation for result in owner.results for use in result.uses)
+        if all(enclosing_op(user, home) in found for user in users):
+            found[owner] = None
+            pending += owner.operands
+    unit: list[Operation] = []
+    current: Operation | None = op
+    while current is not None and len(unit) < len(found):
+        if current in found:
+            unit.append(current)
+        current = current.prev_op
+    return unit[::-1]
+
+
+def _users_by_block(op: Operation, home: Block) -> dict[Block, dict[Operation, None]]:
+    """For each block from `home` down: the ops in it that use the result of `op`, or that hold branches that do."""
+    found: dict[Block, dict[Operation, None]] = {}
+    for use in op.results[0].uses:
+        user: Operation | None = outside_closures(use.operation, home)
+        while user is not None and user.parent is not None and user not in found.setdefault(user.parent, {}):
+            found[user.parent][user] = None
+            user = user.parent_op() if user.parent is not home else None
+    return found
+
+
+def _in_order(ops: Collection[Operation], first: Operation | None) -> list[Operation]:
+    """`ops`, all of one block, in the order of the block, in which none stands before `first`."""
+    found: list[Operation] = []
+    while first is not None and len(found) < len(ops):
+        if first in ops:
+            found.append(first)
+        first = first.next_op
+    return found
