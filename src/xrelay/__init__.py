@@ -4,8 +4,9 @@
     outputs = model.run({"data": x})
 
 `compile` takes ONNX files, text and modules; `relay` builds graphs in Python, `build` and `GraphModule` run them as
-Relay's users know it; `same` answers whether two programs at any levels compute the same. The names below are imported
-when they are first used, so `import xrelay` costs nothing.
+Relay's users know it; `parse` reads text, `interpret` runs a program without compiling it, and `same` answers whether
+two programs at any levels compute the same. The names below are imported when they are first used, so `import xrelay`
+costs nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from xrelay.api.comparison import Comparison as Comparison
     from xrelay.api.compile import compile as compile
     from xrelay.api.graph_module import GraphModule as GraphModule
+    from xrelay.api.interpret import interpret as interpret
+    from xrelay.api.interpret import parse as parse
     from xrelay.api.model import CompiledModel as CompiledModel
     from xrelay.api.model import load as load
     from xrelay.api.same import same as same
@@ -48,9 +51,11 @@ _PUBLIC: dict[str, str] = {
     "cpu": "xrelay.nd",
     "errors": "xrelay",
     "instrument": "xrelay",
+    "interpret": "xrelay.api.interpret",
     "load": "xrelay.api.model",
     "lower": "xrelay.te.lower",
     "nd": "xrelay",
+    "parse": "xrelay.api.interpret",
     "relay": "xrelay",
     "same": "xrelay.api.same",
     "target": "xrelay",
@@ -72,9 +77,11 @@ __all__ = [
     "cpu",
     "errors",
     "instrument",
+    "interpret",
     "load",
     "lower",
     "nd",
+    "parse",
     "relay",
     "same",
     "target",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from xrelay.tools.progress import progress_bar
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from xrelay.api.model import CompiledModel
 
 
@@ -57,9 +59,9 @@ def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
     return name, shape
 
 
-def compiled_model(args: Namespace) -> CompiledModel:
-    """The model of the command line: loaded where it is compiled already, else compiled."""
-    if args.model.suffix == ".xrelay":
+def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledModel:
+    """The model of the command line, or `module` made of it: loaded where it is compiled already, else compiled."""
+    if module is None and args.model.suffix == ".xrelay":
         from xrelay.api.model import load
 
         return load(args.model, num_threads=args.threads, trust=vars(args).get("trust", False))
@@ -67,11 +69,11 @@ def compiled_model(args: Namespace) -> CompiledModel:
 
     with progress_bar("compiling") as progress:
         return compile(
-            args.model,
+            args.model if module is None else module,
             target=args.target,
             opt_level=args.opt_level,
             threads=args.threads,
-            shapes=dict(args.shapes),
+            shapes=dict(args.shapes) if module is None else None,
             dump_stages=args.dump_stages,
             cache=not args.no_cache,
             progress=progress,

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay.runtime.metadata import TensorSpec
 from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
 from xrelay.tools.commands.options import add_compile_options, add_source, add_trust, compiled_model
 
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xrelay.api.intermediates import NodeOutput
+
+Inputs: TypeAlias = dict[str, NDArray[Any]]
+Outputs: TypeAlias = list[tuple[TensorSpec, NDArray[Any]]]
 RTOL = 1e-3
 ATOL = 1e-4
 """Of the largest absolute value of an output."""
@@ -26,6 +35,8 @@ class RunCommand(Command):
     Inputs come from numpy files, or are random. A text may be at any level: kernels at the loop level run as they are
     scheduled, a single one without an @main too. With --check the same inputs go through the interpreter of the text's
     level, and the command fails where an output differs by more than rtol 1e-3 and atol 1e-4 of its largest value.
+    With --interpret nothing is compiled: the interpreter of the program's level (relay, topi or loop) runs it. --output
+    adds an intermediate value to the outputs, which keeps the optimiser from removing it.
     """
 
     name: ClassVar[str] = "run"
@@ -36,38 +47,95 @@ class RunCommand(Command):
         add_input_options(parser)
         add_compile_options(parser)
         add_trust(parser)
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument("--check", action="store_true", help="compare with the interpreter; exit code 1 if it differs")
+        how.add_argument("--interpret", action="store_true", help="run by the interpreter, without compiling")
         parser.add_argument(
-            "--check", action="store_true", help="compare with the interpreter; exit code 1 if it differs"
+            "--output",
+            action="append",
+            default=[],
+            metavar="NODE",
+            help="another output: a value by its name in the text (%%y), an ONNX node or value; repeat for each",
         )
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE.npz", help="numpy file for all outputs")
+        parser.add_argument("-o", "--save", type=Path, metavar="FILE.npz", help="numpy file for all outputs")
 
     def run(self, args: Namespace) -> int:
         """Run, describe, save, compare."""
-        if args.check and args.model.suffix == ".xrelay":
-            raise UsageError("a compiled model cannot be checked", help="give the .onnx or .mlir file with --check")
-        model = compiled_model(args)
-        inputs = make_inputs(args, model.inputs)
-        outputs = model.run(inputs)
-        for spec, array in zip(model.outputs, outputs, strict=True):
+        for flag in ("check", "interpret", "output"):
+            if vars(args)[flag] and args.model.suffix == ".xrelay":
+                help_ = f"give the .onnx or .mlir file with --{flag}"
+                raise UsageError(f"--{flag} needs the program, which a compiled model does not hold", help=help_)
+        module = _with_outputs(args) if args.output else None
+        inputs, outputs = _interpreted(args, module) if args.interpret else _native(args, module)
+        for spec, array in outputs:
             sys.stdout.write(describe_output(spec, array) + "\n")
-        if args.output is not None:
-            _save(args.output, dict(zip(model.output_names, outputs, strict=True)))
-        return _check(args, inputs, outputs, model.output_names) if args.check else 0
+        if args.save is not None:
+            _save(args.save, {spec.name: array for spec, array in outputs})
+        return _check(args, module, inputs, outputs) if args.check else 0
 
 
-def _check(args: Namespace, inputs: dict[str, NDArray[Any]], outputs: list[NDArray[Any]], names: list[str]) -> int:
+def _with_outputs(args: Namespace) -> ModuleOp:
+    """The program with the values that --output names among its outputs."""
+    from xrelay.api.intermediates import add_outputs
+    from xrelay.api.sources import load_source
+
+    module = load_source(args.model, shapes=dict(args.shapes))
+    add_outputs(module, args.output, nodes=_nodes(args.model) if args.model.suffix == ".onnx" else None)
+    return module
+
+
+def _nodes(path: Path) -> dict[str, NodeOutput]:
+    """The node of an ONNX model, and the number among its outputs, that each value comes from.
+
+    Values of nodes whose names are not their own are left out: locations cannot tell them apart.
+    """
+    from xrelay.api.intermediates import NodeOutput
+    from xrelay.frontend.onnx.load import load_model
+
+    model, _ = load_model(path)
+    named = [(node.name or next(filter(None, node.output), node.op_type), node) for node in model.graph.node]
+    uses = Counter(place for place, _ in named)
+    return {
+        name: NodeOutput(place, number)
+        for place, node in named
+        for number, name in enumerate(node.output)
+        if name and uses[place] == 1
+    }
+
+
+def _native(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
+    """The inputs, and what native code computes."""
+    model = compiled_model(args, module)
+    inputs = make_inputs(args, model.inputs)
+    return inputs, list(zip(model.outputs, model.run(inputs), strict=True))
+
+
+def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
+    """The inputs, and what the interpreter computes."""
+    from xrelay.api.interpret import static_specs
+    from xrelay.api.programs import program_of
+
+    program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
+    inputs = make_inputs(args, static_specs(program))
+    arrays = program.run(list(inputs.values()))
+    pairs = zip(program.outputs, arrays, strict=True)
+    specs = [TensorSpec(entry.name, entry.dtype, array.shape) for entry, array in pairs]
+    return inputs, list(zip(specs, arrays, strict=True))
+
+
+def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Outputs) -> int:
     """Compare with the interpreter; gives the exit code."""
     from xrelay.api.programs import program_of
 
-    program = program_of(args.model, shapes=dict(args.shapes))
+    program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
     expected = program.run([inputs[spec.name] for spec in program.inputs])
     status = 0
-    for name, found, wanted in zip(names, outputs, expected, strict=True):
+    for (spec, found), wanted in zip(outputs, expected, strict=True):
         scale = float(np.abs(wanted).max()) if wanted.size else 0.0
         good = np.allclose(found, wanted, rtol=RTOL, atol=ATOL * scale, equal_nan=True)
         worst = float(np.abs(found.astype(np.float64) - wanted).max()) if wanted.size else 0.0
         sys.stderr.write(
-            f"check {name}: {'ok' if good else 'DIFFERS'}, largest difference {worst:.3g} of {scale:.3g}\n"
+            f"check {spec.name}: {'ok' if good else 'DIFFERS'}, largest difference {worst:.3g} of {scale:.3g}\n"
         )
         status = max(status, int(not good))
     return status

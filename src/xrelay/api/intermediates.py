@@ -1,0 +1,121 @@
+"""Intermediate values of a program as additional outputs of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TupleType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import VALUE_NAME
+from xrelay.dialects.locations import format_location
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
+from xrelay.errors import InputError, did_you_mean
+from xrelay.passes.infra.levels import level_of
+
+
+@dataclass(frozen=True)
+class NodeOutput:
+    """The output number `field` of what comes from the source location `place`."""
+
+    place: str
+    field: int
+
+
+def add_outputs(
+    module: ModuleOp, names: Sequence[str], *, nodes: Mapping[str, NodeOutput] | None = None, function: str = "main"
+) -> None:
+    """Let `function` return the values called `names` too, after its own results, under these names.
+
+    A value is called by its name in the text (`%y` or `y`), or by the node or source location that it comes from;
+    `nodes` may say for other names, as those of an ONNX model, which output of which node they are. A tuple becomes an
+    output for each of its fields, `name.0`, `name.1`.
+    Raises `InputError` for a name that nothing in the body of the function has, or several values, and for a module
+    below topi.
+    """
+    level = level_of(module)
+    if level not in ("relay", "topi"):
+        raise InputError(f"values of a program at the {level} level cannot be outputs", help="give the relay program")
+    found = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == function), None)
+    if found is None or not isinstance(end := found.body.block.last_op, ReturnOp):
+        raise InputError(f"the module has no function @{function} with a body")
+    values = _Values(found.body.block)
+    outputs: list[tuple[str, SSAValue]] = []
+    for name in names:
+        node = nodes.get(name) if nodes is not None else None
+        outputs += _fields(name, values.named(name), end) if node is None else [(name, values.output(node, end))]
+    end.operands = [*end.operands, *(value for _, value in outputs)]
+    _give_names(found, [name for name, _ in outputs])
+
+
+class _Values:
+    """The values of a block by their names and by the places they come from."""
+
+    def __init__(self, block: Block):
+        self._hints: defaultdict[str, list[SSAValue]] = defaultdict(list)
+        self._places: dict[str, SSAValue] = {}
+        for value in (*block.args, *(result for op in block.ops for result in op.results)):
+            if value.name_hint is not None:
+                self._hints[value.name_hint].append(value)
+            if (place := _place(value.owner)) is not None:
+                self._places[place] = value  # the last value that comes from a node is its result
+
+    def named(self, name: str) -> SSAValue:
+        """The value with that name, or from that place."""
+        if (placed := self._from(name)) is not None:
+            return placed
+        found = self._hints.get(name.removeprefix("%"), [])
+        if len(found) > 1:
+            places = {place: None for value in found if (place := _place(value.owner)) is not None}
+            hint = f"say which by its place: {', '.join(places)}"
+            raise InputError(f"{len(found)} values are called {name!r}", help=hint)
+        if not found:
+            hint = did_you_mean(name, sorted({*self._hints, *self._places}), "xrelay import prints all names")
+            raise InputError(f"no value is called {name!r}", help=hint)
+        return found[0]
+
+    def output(self, node: NodeOutput, end: Operation) -> SSAValue:
+        """An output of a node."""
+        value = self._from(node.place)
+        if value is not None and isinstance(value.type, TupleType) and node.field < len(value.type.types):
+            return _fields("", value, end)[node.field][1]
+        if value is None or isinstance(value.type, TupleType) or node.field > 0:
+            raise InputError(f"output {node.field} of the node {node.place!r} is no value of the program")
+        return value
+
+    def _from(self, place: str) -> SSAValue | None:
+        """The value that comes from a place, or the tuple of which that is a field."""
+        value = self._places.get(place)
+        owner = None if value is None else value.owner
+        if isinstance(owner, TupleGetItemOp) and _place(owner.data.owner) == place:
+            return owner.data
+        return value
+
+
+def _fields(name: str, value: SSAValue, end: Operation) -> list[tuple[str, SSAValue]]:
+    """A value, or the fields of a tuple, taken before `end`, each with its name as an output."""
+    plain = name.removeprefix("%")
+    if not isinstance(value.type, TupleType):
+        return [(plain, value)]
+    fields = [TupleGetItemOp.call(value, index=index) for index in range(len(value.type.types))]
+    for field in fields:
+        Rewriter.insert_op(field, InsertPoint.before(end))
+    return [(f"{plain}.{index}", field.result) for index, field in enumerate(fields)]
+
+
+def _place(owner: Operation | Block) -> str | None:
+    return format_location(owner.location) if isinstance(owner, Operation) else None
+
+
+def _give_names(function: FuncOp, names: Sequence[str]) -> None:
+    """Write the type of the function anew and name the results that came last."""
+    end = function.body.block.last_op
+    old, types = function.function_type, end.operand_types if end is not None else ()
+    function.function_type = FunctionType.from_lists(list(old.inputs), list(types))
+    known = list(function.res_attrs) if function.res_attrs is not None else [DictionaryAttr({}) for _ in old.outputs]
+    known += (DictionaryAttr({VALUE_NAME: StringAttr(name)}) for name in names)
+    function.res_attrs = ArrayAttr(known)
