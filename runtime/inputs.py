@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import InputError, did_you_mean
 from xrelay.runtime.metadata import TensorSpec
+
+_SMALL_INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
+"""Integers of ml_dtypes, for which numpy has no kind."""
 
 
 def is_mapping(values: object) -> TypeGuard[Mapping[str, object]]:
@@ -42,36 +45,52 @@ class InputSpec:
         return self._convert(value)
 
     def cast(self, value: object) -> NDArray[Any]:
-        """As `array`, but arrays of another dtype of the same kind (float64 for float32) are converted too."""
+        """As `array`, but arrays of another dtype of the same kind (float64 for float32) are converted too.
+
+        Their values, too, may change no more than by rounding.
+        """
         array = _as_array(self.spec, value)
-        if array.dtype != self._dtype and _same_kind(array.dtype, self._dtype):
-            array = array.astype(self._dtype)
-        return self._convert(array)
+        if _is_python(value) or array.dtype == self._dtype or not _same_kind(array.dtype, self._dtype):
+            return self._convert(value)
+        return self._convert(self._rounded(array))
 
     def _convert(self, value: object) -> NDArray[Any]:
         array = _as_array(self.spec, value)
         if array.dtype != self._dtype:
-            if isinstance(value, (bool, int, float, list, tuple)):
-                array = self._from_python(array)
-            else:
+            if not _is_python(value):
                 self._refuse(array, f"convert it: x.astype('{self.spec.dtype}')")
+            if array.size and not _same_kind(array.dtype, self._dtype) and array.dtype.kind not in "iu":
+                self._refuse(array, None)
+            array = self._rounded(array)
         if array.shape != self._shape:
             self._refuse(array, None)
         return np.require(array, requirements=("C", "A"))
 
-    def _from_python(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Numbers without a dtype of their own, in the input's dtype; refused where they do not fit it."""
-        if array.size and not _same_kind(array.dtype, self._dtype) and array.dtype.kind not in "iu":
-            self._refuse(array, None)
+    def _rounded(self, array: NDArray[Any]) -> NDArray[Any]:
+        """The values in the input's dtype; refused where one lies outside of its range."""
         with np.errstate(all="ignore"):
             result = array.astype(self._dtype)
-        if array.dtype.kind in "iu" and self._dtype.kind in "iub" and not np.array_equal(result, array):
+            if _is_integral(self._dtype):
+                same_sign = np.array_equal(result < np.zeros((), self._dtype), array < 0)
+                fits = same_sign and np.array_equal(result.astype(array.dtype), array)
+            else:
+                fits = bool(np.all(np.isfinite(result) | ~np.isfinite(array)))
+        if not fits:
             self._refuse(array, "values do not fit the dtype")
         return result
 
     def _refuse(self, array: NDArray[Any], help_: str | None) -> None:
         got = TensorSpec(self.spec.name, str(array.dtype), array.shape)
         raise InputError(f"input '{self.spec.name}': expected {self.spec}, got {got}", help=help_)
+
+
+def _is_python(value: object) -> bool:
+    """Whether these are numbers of Python's, which have no dtype."""
+    return isinstance(value, (bool, int, float, list, tuple))
+
+
+def _is_integral(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "iub" or dtype.name in _SMALL_INTEGERS
 
 
 def _same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
@@ -84,7 +103,7 @@ def _as_array(spec: TensorSpec, value: object) -> NDArray[Any]:
         raise InputError(f"input '{spec.name}': expected {spec}, got a masked array", help="fill it: x.filled(0)")
     try:
         array = np.asarray(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError, MemoryError) as error:
         raise InputError(f"input '{spec.name}': expected {spec}, got no array of numbers: {error}") from error
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
         kind = type(value).__name__

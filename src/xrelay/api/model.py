@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xrelay.errors import InputError
+from xrelay.errors import ExecutionError, InputError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.c_export import export_c
@@ -118,7 +118,10 @@ class CompiledModel:
         executable = self._executable
         if executable is None:
             executable = self._load()
-        results = [np.empty(shape, dtype) for shape, dtype in self._outputs]
+        try:
+            results = [np.empty(shape, dtype) for shape, dtype in self._outputs]
+        except MemoryError as error:
+            raise ExecutionError(f"cannot allocate the outputs: {error}", help="use a smaller batch") from error
         executable.call([address_of(array) for array in (*arrays, *results)], self._num_threads)
         return results
 

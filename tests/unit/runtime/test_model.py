@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from xrelay.api.model import CompiledModel
+import xrelay
+from xrelay.api.model import CompiledModel, load
 from xrelay.errors import ExecutionError, InputError
 from xrelay.runtime.abi import Reason, decode_status, encode_status
+from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.inputs import InputSpec
 from xrelay.runtime.metadata import KernelInfo, ModelMetadata, TensorSpec
 
@@ -180,6 +184,51 @@ def test_numbers_that_do_not_fit(build_model: Build, value: list[object]):
 
 @pytest.mark.parametrize(
     ("dtype", "value"),
+    [
+        ("float16", 1e10),
+        ("float16", 100_000),
+        ("float32", -1e300),
+        ("bfloat16", 1e300),
+        ("float8_e4m3fn", 1e9),
+        ("int4", 20),
+        ("bool", 2),
+        ("uint64", -1),
+    ],
+)
+def test_numbers_outside_of_the_range_are_refused(dtype: str, value: float):
+    spec = InputSpec(TensorSpec("x", dtype, ()))
+    for convert in (spec.array, spec.cast):
+        with pytest.raises(InputError, match="values do not fit the dtype"):
+            convert(value)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "array"),
+    [
+        ("float32", np.array([1.0, 1e300])),
+        ("float16", np.array([1e10], np.float32)),
+        ("bfloat16", np.array([1e300])),
+        ("int32", np.array([1 << 40])),
+        ("uint8", np.array([256], np.uint64)),
+    ],
+)
+def test_casts_keep_the_values(dtype: str, array: np.ndarray[Any, Any]):
+    spec = InputSpec(TensorSpec("x", dtype, array.shape))
+    with pytest.raises(InputError, match=rf"expected {dtype}\[\d\], got \w+\[\d\]; help: values do not fit the dtype"):
+        spec.cast(array)
+    with pytest.raises(InputError, match="help: convert it"):
+        spec.array(array)
+    assert spec.cast(np.ones_like(array)).dtype == spec.spec.numpy_dtype
+
+
+def test_infinities_and_nan_are_values():
+    spec = InputSpec(TensorSpec("x", "float16", (3,)))
+    for value in ([np.inf, -np.inf, np.nan], np.array([np.inf, -np.inf, np.nan])):
+        np.testing.assert_array_equal(spec.cast(value), np.array([np.inf, -np.inf, np.nan], np.float16))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
     [("float32", 3), ("float64", 0.1), ("int64", -5), ("bool", True), ("bool", 1), ("float16", 0.5), ("bfloat16", 2)],
 )
 def test_numbers_for_scalars(build_model: Build, dtype: str, value: float):
@@ -279,3 +328,134 @@ def test_many_models_come_and_go(build_model: Build):
     for n in range(1, 15):
         model = copier(build_model, "int64", (n,))
         np.testing.assert_array_equal(model(np.arange(n))[0], np.arange(n))
+
+
+class Endless:
+    """A sequence that says it has more elements than memory."""
+
+    def __len__(self) -> int:
+        return 1 << 60
+
+    def __getitem__(self, index: int) -> float:
+        return 1.0
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+HOSTILE: list[Any] = [
+    np.zeros(100, [("a", "f4")]),
+    np.zeros(100, "V4"),
+    np.zeros((100, 0), np.float32),
+    np.array(1.0, np.float32),
+    np.zeros(100, np.float32).view(">f4"),
+    np.broadcast_to(np.float32(1), (100, 100)),
+    b"x" * 400,
+    bytearray(400),
+    "x" * 100,
+    iter([1.0] * 100),
+    {1.0, 2.0},
+    nested(10_000),
+    Endless(),
+    [float("nan")] * 99 + [None],
+    [2**2000] * 100,
+    np.float64(1),
+    type,
+]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_what_is_no_input_is_refused_in_one_line(adder: CompiledModel, value: Any):
+    with pytest.raises(InputError, match="input 'x': expected float32") as caught:
+        adder(value, X)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A"])
+@pytest.mark.parametrize("step", [1, -1, 2, -3, 0])
+def test_strides_of_every_kind(build_model: Build, order: Any, step: int):
+    model = copier(build_model, "int16", (3, 4, 5))
+    base = np.arange(9 * 12 * 15, dtype=np.int16).reshape((9, 12, 15), order=order)
+    stepped = base[::step, ::step, ::step] if step else np.broadcast_to(base[:1], base.shape)
+    x = stepped[:3, :4, :5]
+    x.flags.writeable = False
+    np.testing.assert_array_equal(model(x)[0], x)
+
+
+def test_an_input_that_runs_the_model_itself(adder: CompiledModel):
+    class Nested:
+        def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray[Any, Any]:
+            return adder(X, X)[0]
+
+    np.testing.assert_array_equal(adder(Nested(), X)[0], EXPECTED + 2 * np.arange(100))
+
+
+def test_an_output_may_be_the_next_input(adder: CompiledModel):
+    x = X
+    for _ in range(3):
+        (x,) = adder(x, x)
+    np.testing.assert_array_equal(x, 8 * X + 7 * np.arange(100))
+
+
+def test_the_child_of_a_fork_runs_a_loaded_model(adder: CompiledModel):
+    np.testing.assert_array_equal(adder(X, X)[0], EXPECTED)
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            adder(X, X)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if all((adder(X, X)[0] == EXPECTED).all() for _ in range(20)) else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.parametrize("threads", [0, -1, 257, 10**30, "2", 2.0, True, [1], np.float32(2)])
+def test_numbers_of_threads_that_are_none(adder: CompiledModel, tmp_path: Path, threads: Any):
+    adder.save(tmp_path / "m.xrelay")
+    for use in (
+        lambda: load(tmp_path / "m.xrelay", num_threads=threads),
+        lambda: CompiledModel(adder.artifact, num_threads=threads),
+        lambda: setattr(adder, "num_threads", threads),
+        lambda: xrelay.compile("no-such-file.onnx", threads=threads),
+    ):
+        with pytest.raises(InputError, match=r"^threads is .{1,45}; help: give a whole number from 1 to 256$"):
+            use()
+
+
+@pytest.mark.parametrize("threads", [1, np.int64(2), 256])
+def test_numbers_of_threads(adder: CompiledModel, threads: Any):
+    adder.num_threads = threads
+    assert type(adder.num_threads) is int
+    np.testing.assert_array_equal(adder(X, X)[0], EXPECTED)
+
+
+@pytest.mark.parametrize("value", ["0", "257", "-3", "2.0", "zwei"])
+def test_numbers_of_threads_in_the_environment(add_artifact: Artifact, value: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XRELAY_NUM_THREADS", value)
+    with pytest.raises(InputError, match=r"^XRELAY_NUM_THREADS is "):
+        CompiledModel(add_artifact)
+    monkeypatch.setenv("XRELAY_NUM_THREADS", "3")
+    assert CompiledModel(add_artifact).num_threads == 3
+
+
+def test_outputs_and_arenas_that_no_memory_holds(build_model: Build):
+    huge = TensorSpec("y", "int8", (1 << 60,))
+    for metadata in (ModelMetadata((), (huge,)), ModelMetadata((), (), arena_size=1 << 60)):
+        with pytest.raises(ExecutionError, match="cannot allocate"):
+            build_model(STATUS.format(status=0), metadata).run()
