@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.api.model import CompiledModel
-from xrelay.errors import InputError
+from xrelay.errors import InputError, with_article
 from xrelay.runtime.inputs import InputBinder
 
 
@@ -111,11 +112,7 @@ class GraphModule:
         result = self._outputs[_check_index(index, len(self._outputs), "output")]
         if out is None:
             return result.view(Tensor)
-        if out.shape != result.shape or out.dtype != result.dtype:
-            raise InputError(
-                f"out: expected {result.dtype}{list(result.shape)}, got {out.dtype}{list(out.shape)}",
-                help="give an array like the output",
-            )
+        _check_out(out, result)
         out[...] = result
         return out.view(Tensor)
 
@@ -187,7 +184,21 @@ class GraphModule:
         return _check_index(key, len(self._values), "input")
 
 
-def _check_index(index: int, count: int, kind: str) -> int:
+def _check_out(out: object, result: NDArray[Any]) -> None:
+    """`InputError` unless a result can be copied to `out`."""
+    expected = f"out: expected {result.dtype}{list(result.shape)}"
+    if not isinstance(out, np.ndarray):
+        raise InputError(f"{expected}, got {with_article(type(out).__name__)}", help="give an array like the output")
+    if out.shape != result.shape or out.dtype != result.dtype:
+        raise InputError(f"{expected}, got {out.dtype}{list(out.shape)}", help="give an array like the output")
+    if not out.flags.writeable:
+        raise InputError(f"{expected}, got one that is read-only", help="give a copy of it")
+
+
+def _check_index(index: object, count: int, kind: str) -> int:
+    if not isinstance(index, SupportsIndex):
+        raise InputError(f"{kind} {index!r} does not exist", help=f"give its number, from 0 to {count - 1}")
+    index = operator.index(index)
     if not 0 <= index < count:
         raise InputError(f"{kind} {index} does not exist", help=f"the model has {count} {kind}s, numbered from 0")
     return index

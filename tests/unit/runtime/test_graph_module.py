@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,3 +137,28 @@ def test_statistics():
     result = BenchmarkResult((1.0, 2.0, 6.0))
     assert (result.mean, result.median, result.min, result.max) == (3.0, 2.0, 1.0, 6.0)
     assert result.std == pytest.approx(np.std([1.0, 2.0, 6.0]))
+
+
+def test_what_outputs_cannot_be_written_to(module: GraphModule):
+    module.run(x=X, bias=X)
+    fixed = np.zeros(100, np.float32)
+    fixed.flags.writeable = False
+    for out, got in ((fixed, "one that is read-only"), ([0.0] * 100, "a list"), (5, "an int")):
+        with pytest.raises(InputError, match=rf"^out: expected float32\[100\], got {got}; help: give"):
+            module.get_output(0, out)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("index", [-1, 1, 1 << 80, "out", 0.0, None])
+def test_outputs_that_do_not_exist(module: GraphModule, index: Any):
+    module.run(x=X, bias=X)
+    with pytest.raises(InputError, match=r"^output .* does not exist; help: "):
+        module.get_output(index)
+
+
+def test_an_input_may_take_the_output(module: GraphModule):
+    module.run(x=X, bias=X)
+    inside = module.get_input("x")
+    assert inside is not None
+    module.get_output(0, inside)
+    module.run()
+    np.testing.assert_array_equal(module.get_output(0), EXPECTED + X + np.arange(100))
