@@ -6,8 +6,6 @@ applied to a module of a single function, they do to it what they do to it in it
 
 from __future__ import annotations
 
-from xdsl.passes import ModulePass
-
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import PassKind, relay_pass
 
@@ -47,10 +45,10 @@ FUNCTION_PASSES: frozenset[str] = frozenset(
 """Passes on functions beside those that `relay_names` calls function passes."""
 
 
-def runs_on_functions(current: ModulePass) -> bool:
-    """Whether the pass looks at one function at a time."""
-    row = relay_pass(current.name)
+def is_function_pass(name: str) -> bool:
+    """Whether the pass of this name looks at one function at a time."""
+    row = relay_pass(name)
     if row is not None:
         return row.kind is PassKind.FUNCTION
-    added = registered_passes().get(current.name)
-    return added.per_function if added is not None else current.name in FUNCTION_PASSES
+    added = registered_passes().get(name)
+    return added.per_function if added is not None else name in FUNCTION_PASSES

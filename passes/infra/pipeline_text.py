@@ -16,7 +16,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from xrelay.errors import PassError, did_you_mean
-from xrelay.passes.catalogue.anchors import runs_on_functions
+from xrelay.passes.catalogue.anchors import is_function_pass
 from xrelay.passes.infra.pass_info import PassArgumentError
 from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
 from xrelay.passes.infra.source import one_line
@@ -137,7 +137,7 @@ def _check_anchor(anchor: str, spec: str, *, inside: bool) -> None:
 
 def _refuse_module_passes(entries: Sequence[PipelineEntry], anchor: int) -> None:
     for entry in entries:
-        if entry.anchor == anchor and not runs_on_functions(entry.current):
+        if entry.anchor == anchor and not is_function_pass(entry.current.name):
             name = entry.current.name
             raise PassError(f"[{name}] the pass runs on a module, not in {FUNCTION}(…)", help=f"put {name} outside")
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import re
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
 
 from xdsl.context import Context
-from xdsl.passes import ModulePass, get_pass_option_infos
 
 from xrelay.dialects import ALL_DIALECTS
 from xrelay.errors import PassError
@@ -18,15 +14,10 @@ from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, relay_pass
-from xrelay.passes.catalogue.rounding import rounding_mark
 from xrelay.passes.infra.config import config_keys
 from xrelay.passes.infra.pipeline_text import PassTable, unknown_name
 from xrelay.passes.infra.source import one_line
-
-_POINTER = re.compile(r";? \(?see the module's docstring\)?")
-"""What stands in the docstring of a pass whose module says the rest."""
-_QUOTE = "'"
-"""Stands around types that are annotated as text."""
+from xrelay.tools.opt.pass_help import pass_documentation, summary
 
 
 def named_pipelines() -> Mapping[str, str]:
@@ -78,19 +69,7 @@ def pass_help(name: str, passes: PassTable) -> str:
         found = passes[name]()
     except ImportError as error:
         raise PassError(f"[{name}] cannot be loaded: {one_line(str(error))}") from error
-    options = _options(found)
-    mark = rounding_mark(name)
-    lines = [name, "", _documentation(found), ""]
-    lines += [f"Results: {mark}", ""] if mark is not None else []
-    lines.append("Options:" if options else "No options.")
-    return "\n".join([*lines, *options]) + "\n"
-
-
-def _documentation(found: type[ModulePass]) -> str:
-    """The docstring of a pass, with that of its module where it points there."""
-    own = inspect.getdoc(found) or "(no documentation)"
-    module = inspect.getdoc(inspect.getmodule(found)) if _POINTER.search(own) else None
-    return own if module is None else f"{_POINTER.sub('', own)}\n\n{module}"
+    return pass_documentation(name, found)
 
 
 def list_configs() -> str:
@@ -112,26 +91,9 @@ def list_dialects(ctx: Context) -> str:
     return "\n".join(["xrelay's dialects:", *own, "xDSL's dialects:", *others]) + "\n"
 
 
-def summary(documented: type) -> str:
-    """The first paragraph of a docstring in one line."""
-    first = " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
-    return _POINTER.sub("", first)
-
-
 def _pass_summary(name: str, passes: PassTable) -> str:
     """What a pass does; one that cannot be imported stays listed, with the reason."""
     try:
         return summary(passes[name]())
     except ImportError as error:
         return f"(cannot be loaded: {error})"
-
-
-def _options(found: type[ModulePass]) -> list[str]:
-    """One line per option: spelling, type, default, and the help of the field's metadata."""
-    helps: dict[str, str] = {f.name: f.metadata.get("help", "") for f in dataclasses.fields(found)}
-    return [
-        f"  {info.name.replace('_', '-')}: {info.expected_type.strip(_QUOTE)}"
-        + (f" = {info.default_value}" if info.default_value is not None else "")
-        + (f"  {helps[info.name]}" if helps[info.name] else "")
-        for info in get_pass_option_infos(found)
-    ]

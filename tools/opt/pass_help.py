@@ -1,0 +1,107 @@
+"""`--help-pass`: what a pass does, an example, its options, and what the tables know of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator, Sequence
+
+from xdsl.passes import ModulePass, PassOptionInfo, get_pass_option_infos
+
+from xrelay.lowering.pipelines import compile_stages
+from xrelay.passes.catalogue.anchors import is_function_pass
+from xrelay.passes.catalogue.extensions import level_of_pass, registered_passes
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES
+from xrelay.passes.catalogue.rounding import rounding_mark
+
+_POINTER = re.compile(r";? \(?see the module's docstring\)?")
+"""What stands in the docstring of a pass whose module says the rest."""
+_QUOTE = "'"
+"""Stands around types that are annotated as text."""
+
+UPSTREAM: dict[str, str] = {
+    "cse": "Replaces ops that compute the same on the same operands by the first of them.",
+    "dce": "Erases ops without side effects whose results nobody uses, and blocks that nothing reaches.",
+    "reconcile-unrealized-casts": "Erases chains of unrealized_conversion_cast that end in the type they began with.",
+    "lower-affine": "Lowers the ops of the affine dialect to arith, memref and scf.",
+}
+"""What passes of xDSL do that have no documentation, for those that programs of this project need."""
+
+
+def pass_documentation(name: str, found: type[ModulePass]) -> str:
+    """Returns all that can be told of the pass `found`, which the tables call `name`."""
+    infos = get_pass_option_infos(found)
+    options = [_option_line(info, found) for info in infos]
+    facts = [f"{title}: {text}" for title, text in _facts(name)]
+    lines = [name, "", _description(name, found), "", f"Example: xrelay-opt FILE -p '{_example(name, infos)}'", *facts]
+    return "\n".join([*lines, "", "Options:" if options else "No options.", *options]) + "\n"
+
+
+def summary(found: type[ModulePass]) -> str:
+    """The first paragraph of a pass's own documentation in one line."""
+    first = " ".join(_own_docstring(found).split("\n\n")[0].split())
+    return _POINTER.sub("", first)
+
+
+def _description(name: str, found: type[ModulePass]) -> str:
+    """The docstring of a pass, with that of its module where it points there, where that says more, or is all."""
+    own, module = _own_docstring(found), inspect.getdoc(inspect.getmodule(found))
+    says_more = module is not None and "\n\n" in module and "\n\n" not in own
+    if own and module and (_POINTER.search(own) or says_more):
+        return f"{_POINTER.sub('', own)}\n\n{module}"
+    described = own or UPSTREAM.get(name) or module
+    where = f"It is the class {found.__name__} of {found.__module__}."
+    return described if described else f"Its authors have written no documentation. {where}"
+
+
+def _own_docstring(found: type[ModulePass]) -> str:
+    """The docstring that was written for the class: neither its base's, nor the signature that `dataclass` gives."""
+    written = found.__dict__.get("__doc__")
+    if not isinstance(written, str) or written.startswith(f"{found.__name__}("):
+        return ""
+    return inspect.cleandoc(written)
+
+
+def _example(name: str, infos: Sequence[PassOptionInfo]) -> str:
+    """The pass as `-p` takes it, with every option that it needs."""
+    needed = [f"{_spelt(info)}={_sample(info)}" for info in infos if info.default_value is None]
+    return f"{name}{{{' '.join(needed)}}}" if needed else name
+
+
+def _sample(info: PassOptionInfo) -> str:
+    """A value of the type of an option."""
+    known = {"int": "4", "float": "0.5", "bool": "true", "tuple[int, ...]": "4,4"}
+    return known.get(info.expected_type.strip(_QUOTE), info.name.upper())
+
+
+def _facts(name: str) -> Iterator[tuple[str, str]]:
+    """What the tables know of the pass."""
+    for row in RELAY_PASSES:
+        if row.pass_name == name:
+            required = f", after {', '.join(row.required)}" if row.required else ""
+            fixed = "".join(f", with {option}={value}" for option, value in row.fixed.items())
+            yield "Relay's name", f"{row.name}, level {row.opt_level}{required}{fixed}"
+    added = registered_passes().get(name)
+    if added is not None:
+        yield "Level", str(level_of_pass(name))
+    stages = [stage.name for stage in compile_stages() if name in (spec.partition("{")[0] for spec in stage.passes)]
+    if stages:
+        yield "The compiler runs it in", ", ".join(f"stage-{stage}" for stage in stages)
+    yield "Runs on", "each function alone in func.func(…), or the module" if is_function_pass(name) else "the module"
+    mark = rounding_mark(name)
+    if mark is not None:
+        yield "Results", mark
+
+
+def _option_line(info: PassOptionInfo, found: type[ModulePass]) -> str:
+    """Spelling, type, default, and the help of the field's metadata."""
+    helps: dict[str, str] = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(found)}
+    default = "" if info.default_value is None else f" = {info.default_value}"
+    needed = "" if info.default_value is not None else "  (needed)"
+    text = f"  {helps[info.name]}" if helps[info.name] else ""
+    return f"  {_spelt(info)}: {info.expected_type.strip(_QUOTE)}{default}{text}{needed}"
+
+
+def _spelt(info: PassOptionInfo) -> str:
+    return info.name.replace("_", "-")
