@@ -27,10 +27,12 @@ class GraphBuilder:
     place: str
     """What to call the model in messages."""
 
-    def __init__(self, block: Block, model: onnx.ModelProto, place: str):
+    def __init__(self, block: Block, model: onnx.ModelProto, place: str, opset: int | None = None):
         self.block, self.place, self.values, self.missing = block, place, {}, set()
         self._graph = model.graph
         self._opsets = {entry.domain: int(entry.version) for entry in model.opset_import}
+        if opset is not None:
+            self._opsets[""] = opset
 
     @property
     def nodes(self) -> Sequence[onnx.NodeProto]:

@@ -8,7 +8,7 @@ and the relay interpreter evaluates what it became on the spot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import onnx
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -21,35 +21,84 @@ from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.folding import fold_ops
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.load import ModelSource, load_model
-from xrelay.frontend.onnx.node import NodeView, UnsupportedNodeError
+from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
 from xrelay.frontend.onnx.registry import Converter, find_converter, known_ranges
-from xrelay.frontend.onnx.signature import check_shapes, graph_inputs, input_type
+from xrelay.frontend.onnx.signature import check_names, declared_types, graph_inputs, input_type
 from xrelay.frontend.onnx.tensors import tensor_array
 
 
 def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
-    """The relay module of an ONNX model.
+    """Returns the relay module of an ONNX model.
 
     `shapes` fixes the shapes of inputs by name. The function is `@main`; its arguments and results carry the model's
     names in `relay.name`. Raises `ModelImportError`: unreadable or truncated file, unsupported nodes (all of them in
     one message), ill-formed graph (cycle, undefined value), illegal attribute, shape mismatch.
     """
-    converters.load()
-    model, place = load_model(source)
-    inputs = graph_inputs(model.graph)
-    check_shapes(shapes or {}, inputs)
-    types = [input_type(value, (shapes or {}).get(value.name)) for value in inputs]
-    block = Block(arg_types=types)
-    graph = GraphBuilder(block, model, place)
-    for value, argument in zip(inputs, block.args, strict=True):
-        graph.define(value.name, argument)
-    for tensor in model.graph.initializer:
-        _define_initializer(tensor, graph)
-    problems: list[ModelImportError] = []
-    for proto in model.graph.node:
-        _try_convert(proto, graph, problems)
-    _report(problems, place)
-    return _module(model.graph, inputs, graph)
+    return ModelImport(source, shapes=shapes).module()
+
+
+class ModelImport:
+    """A model whose nodes have been converted, as far as they could be.
+
+    `problems` holds the errors of nodes by their number in the graph. `assume_types` goes on after a node that is not
+    converted: its outputs become values of the types that the model declares or that follow from them.
+    """
+
+    def __init__(
+        self,
+        source: ModelSource,
+        *,
+        shapes: Mapping[str, Sequence[int]] | None = None,
+        dtypes: Mapping[str, str] | str | None = None,
+        opset: int | None = None,
+        assume_types: bool = False,
+    ):
+        converters.load()
+        self.model, self.place = load_model(source)
+        self.inputs = graph_inputs(self.model.graph)
+        given: Mapping[str, Sequence[int]] = {} if shapes is None else shapes
+        check_names("shapes", given, self.inputs)
+        if isinstance(dtypes, Mapping):
+            check_names("dtype", dtypes, self.inputs)
+        types = [input_type(value, given.get(value.name), _dtype_of(value, dtypes)) for value in self.inputs]
+        self.graph = GraphBuilder(Block(arg_types=types), self.model, self.place, opset)
+        self.problems: dict[int, ModelImportError] = {}
+        self._assumed = declared_types(self.model) if assume_types else {}
+        self._convert_nodes()
+
+    def _convert_nodes(self) -> None:
+        for value, argument in zip(self.inputs, self.graph.block.args, strict=True):
+            self.graph.define(value.name, argument)
+        for tensor in self.model.graph.initializer:
+            _define_initializer(tensor, self.graph)
+        for number, proto in enumerate(self.model.graph.node):
+            error = _try_convert(proto, self.graph, self.problems.values())
+            if error is not None:
+                self.problems[number] = error
+                self._leave_out(proto)
+
+    def _leave_out(self, proto: onnx.NodeProto) -> None:
+        """Mark the outputs of a node as missing, or assume values of their types."""
+        for name in filter(None, proto.output):
+            assumed = self._assumed.get(name)
+            if assumed is None or name in self.graph.values:
+                self.graph.missing.add(name)
+            else:
+                self.graph.define(name, self.graph.block.insert_arg(assumed, len(self.graph.block.args)))
+
+    def module(self) -> ModuleOp:
+        """Returns the module; raises what was wrong with the nodes."""
+        _report(self.problems.values(), self.place)
+        return _module(self.model.graph, self.inputs, self.graph)
+
+    def weights(self) -> dict[str, SSAValue]:
+        """Returns the initializers that the converted graph reads, by name."""
+        values = {tensor.name: self.graph.values[tensor.name] for tensor in self.model.graph.initializer}
+        return {name: value for name, value in values.items() if value.uses}
+
+
+def _dtype_of(value: onnx.ValueInfoProto, dtypes: Mapping[str, str] | str | None) -> str | None:
+    return dtypes if isinstance(dtypes, str) or dtypes is None else dtypes.get(value.name)
 
 
 def _define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder) -> None:
@@ -59,37 +108,32 @@ def _define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder) -> None:
         raise ModelImportError(error.message, location=f"tensor {tensor.name!r}", help=error.help) from error
 
 
-def _try_convert(proto: onnx.NodeProto, graph: GraphBuilder, problems: list[ModelImportError]) -> None:
-    """Convert a node; one that cannot be is noted, and its outputs are marked as missing.
+def _try_convert(
+    proto: onnx.NodeProto, graph: GraphBuilder, problems: Iterable[ModelImportError]
+) -> ModelImportError | None:
+    """Convert a node; returns why it cannot be converted.
 
-    Unlike a node that is not supported, a value that nothing defines ends the import: the rest of such a graph says
-    nothing.
+    Of a node whose inputs are missing already only that is said which shows without them. Unlike a node that is not
+    supported, a value that nothing defines ends the import: the rest of such a graph says nothing.
     """
     bare = NodeView(proto, graph)
     try:
         converter = _converter(bare)
     except ModelImportError as error:
-        _note(error, proto, graph, problems)
-        return
+        return error
     if any(name in graph.missing for name in proto.input):
-        graph.missing.update(filter(None, proto.output))
-        return
+        return bare.depends_on_missing()
     inputs = [_input(name, bare, graph, problems) for name in proto.input]
     try:
         _convert(NodeView(proto, graph, inputs), converter, graph)
     except ModelImportError as error:
-        _note(error, proto, graph, problems)
+        return error
+    return None
 
 
-def _note(
-    error: ModelImportError, proto: onnx.NodeProto, graph: GraphBuilder, problems: list[ModelImportError]
-) -> None:
-    problems.append(error)
-    graph.missing.update(filter(None, proto.output))
-
-
-def _report(problems: list[ModelImportError], place: str) -> None:
+def _report(noted: Iterable[ModelImportError], place: str) -> None:
     """Raise what was noted: an error of a single node as it is, several in one message."""
+    problems = [problem for problem in noted if not isinstance(problem, DependentNodeError)]
     if not problems:
         return
     unsupported = any(isinstance(problem, UnsupportedNodeError) for problem in problems)
@@ -144,7 +188,7 @@ def _convert(node: NodeView, converter: Converter, graph: GraphBuilder) -> None:
         graph.define_constant(name, array)
 
 
-def _input(name: str, node: NodeView, graph: GraphBuilder, problems: list[ModelImportError]) -> SSAValue | None:
+def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[ModelImportError]) -> SSAValue | None:
     if not name:
         return None
     value = graph.values.get(name)

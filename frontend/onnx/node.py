@@ -27,6 +27,10 @@ class UnsupportedNodeError(ModelImportError):
     """A node for which there is no converter, or none for its opset and attributes."""
 
 
+class DependentNodeError(ModelImportError):
+    """A node that is not converted because a node before it is not."""
+
+
 class NodeView:
     """A node of the model being imported, in the opset of its domain."""
 
@@ -68,6 +72,10 @@ class NodeView:
     def unsupported(self, reason: str) -> UnsupportedNodeError:
         """The error saying why this node cannot be converted at all."""
         return UnsupportedNodeError(reason, location=self.describe())
+
+    def depends_on_missing(self) -> DependentNodeError:
+        """The error saying that inputs of this node are missing, for a reason that is reported elsewhere."""
+        return DependentNodeError("depends on a node that is not supported", location=self.describe())
 
     @property
     def attribute_names(self) -> list[str]:

@@ -20,17 +20,17 @@ def graph_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
     return [value for value in graph.input if value.name not in supplied]
 
 
-def check_shapes(shapes: Mapping[str, Sequence[int]], inputs: Sequence[onnx.ValueInfoProto]) -> None:
-    """Refuse shapes for inputs that the model does not have."""
+def check_names(what: str, given: Mapping[str, object], inputs: Sequence[onnx.ValueInfoProto]) -> None:
+    """Refuse names in the argument called `what` that no input of the model has."""
     names = [value.name for value in inputs]
-    for name in shapes:
+    for name in given:
         if name not in names:
             hint = did_you_mean(name, names, "the inputs are " + ", ".join(map(repr, names)))
-            raise ModelImportError(f"shapes names {name!r}, which is no input of the model", help=hint)
+            raise ModelImportError(f"{what} names {name!r}, which is no input of the model", help=hint)
 
 
-def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None) -> Attribute:
-    """The tensor type of a graph input; `override` fixes its dimensions.
+def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None, dtype: str | None = None) -> Attribute:
+    """The tensor type of a graph input; `override` fixes its dimensions, `dtype` its element type where it has none.
 
     Raises `ModelImportError` for an input that is no tensor, has no shape, or contradicts `override`.
     """
@@ -38,18 +38,37 @@ def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None) -> At
     if not value.type.HasField("tensor_type"):
         raise ModelImportError("only tensor inputs are supported", location=place)
     tensor = value.type.tensor_type
-    try:
-        dtype = element_type(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
-    except (KeyError, TypeInferenceError) as error:
-        raise ModelImportError(
-            f"element type {type_name(tensor.elem_type)} is not supported", location=place
-        ) from error
+    element = _element_type(tensor.elem_type, dtype, place)
     if not tensor.HasField("shape"):
         if override is None:
             raise ModelImportError("the model gives no shape", location=place, help="pass it in shapes={…}")
-        return tensor_type(override, dtype)
+        return tensor_type(override, element)
     declared = [_dim(dim) for dim in tensor.shape.dim]
-    return tensor_type(_overridden(declared, override, place), dtype)
+    return tensor_type(_overridden(declared, override, place), element)
+
+
+def _element_type(number: int, dtype: str | None, place: str) -> Attribute:
+    if number == onnx.TensorProto.UNDEFINED and dtype is not None:
+        return element_type(dtype)
+    try:
+        return element_type(onnx.helper.tensor_dtype_to_np_dtype(number))
+    except (KeyError, TypeInferenceError) as error:
+        raise ModelImportError(f"element type {type_name(number)} is not supported", location=place) from error
+
+
+def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
+    """The types of values by name: those that the model declares, and those that onnx infers from them."""
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model)
+    except (onnx.shape_inference.InferenceError, ValueError, RuntimeError):
+        inferred = model
+    types: dict[str, Attribute] = {}
+    for value in (*inferred.graph.value_info, *inferred.graph.output):
+        try:
+            types[value.name] = input_type(value, None)
+        except ModelImportError:
+            continue
+    return types
 
 
 def type_name(elem_type: int) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from xrelay.api.model import CompiledModel as CompiledModel
     from xrelay.api.model import load as load
     from xrelay.api.same import same as same
+    from xrelay.frontend.onnx.importer import import_onnx as import_onnx
     from xrelay.nd import cpu as cpu
     from xrelay.relay.module import IRModule as IRModule
     from xrelay.target.target import Target as Target
@@ -50,6 +51,7 @@ _PUBLIC: dict[str, str] = {
     "compile": "xrelay.api.compile",
     "cpu": "xrelay.nd",
     "errors": "xrelay",
+    "import_onnx": "xrelay.frontend.onnx",
     "instrument": "xrelay",
     "interpret": "xrelay.api.interpret",
     "load": "xrelay.api.model",
@@ -76,6 +78,7 @@ __all__ = [
     "compile",
     "cpu",
     "errors",
+    "import_onnx",
     "instrument",
     "interpret",
     "load",

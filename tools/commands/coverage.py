@@ -1,29 +1,41 @@
-"""What an ONNX model consists of, and which of its nodes can be imported."""
+"""Which nodes of an ONNX model can be imported: each is converted, and what its converter says is counted."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from xrelay.frontend.onnx import converters
-from xrelay.frontend.onnx.load import load_model
-from xrelay.frontend.onnx.registry import find_converter, known_ranges
-from xrelay.frontend.onnx.signature import graph_inputs
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.frontend.onnx.importer import ModelImport
+from xrelay.frontend.onnx.node import DependentNodeError
 
 
 @dataclass(frozen=True)
 class OpUse:
-    """An op type of a model, how many nodes have it, and why it cannot be imported (None: it can)."""
+    """An op type of a model, how many nodes have it, and how many cannot be imported for which reasons.
+
+    `untried` are the nodes that depend on one that is not supported, and whose inputs are of unknown type therefore.
+    """
 
     name: str
     count: int
-    problem: str | None
+    problems: Counter[str]
+    untried: int
+
+    @property
+    def supported(self) -> int:
+        """The number of nodes that can be imported."""
+        return self.count - self.problems.total() - self.untried
 
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """Opset, names of inputs and outputs, and op types, the most frequent first."""
+    """Opset, inputs and outputs with their types, and op types, the most frequent first."""
 
     opset: int
     inputs: list[str]
@@ -31,27 +43,31 @@ class ModelSummary:
     ops: list[OpUse]
 
 
-def summarize(path: Path) -> ModelSummary:
-    """Look at an ONNX file; `ModelImportError` where it is none."""
-    converters.load()
-    model, _ = load_model(path)
-    opsets = {_domain(entry.domain): int(entry.version) for entry in model.opset_import}
-    counts = Counter((_domain(node.domain), node.op_type) for node in model.graph.node)
-    ops = [
-        OpUse(f"{domain}::{name}" if domain else name, count, _problem(name, domain, opsets.get(domain, 0)))
-        for (domain, name), count in counts.most_common()
-    ]
-    inputs = [value.name for value in graph_inputs(model.graph)]
-    return ModelSummary(opsets.get("", 0), inputs, [value.name for value in model.graph.output], ops)
+def summarize(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:
+    """Convert an ONNX file as far as possible; `ModelImportError` where it is none, or its graph is ill-formed."""
+    imported = ModelImport(path, shapes=shapes, assume_types=True)
+    graph = imported.model.graph
+    counts: Counter[str] = Counter()
+    untried: Counter[str] = Counter()
+    problems: dict[str, Counter[str]] = {}
+    for number, node in enumerate(graph.node):
+        name = node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}::{node.op_type}"
+        counts[name] += 1
+        error = imported.problems.get(number)
+        if isinstance(error, DependentNodeError):
+            untried[name] += 1
+        elif error is not None:
+            problems.setdefault(name, Counter())[error.message] += 1
+    ops = [OpUse(name, count, problems.get(name, Counter()), untried[name]) for name, count in counts.most_common()]
+    values = imported.graph.values
+    inputs = [_described(value.name, values.get(value.name)) for value in imported.inputs]
+    outputs = [_described(value.name, values.get(value.name)) for value in graph.output]
+    return ModelSummary(imported.graph.opset(""), inputs, outputs, ops)
 
 
-def _domain(name: str) -> str:
-    """The default domain has two spellings."""
-    return "" if name == "ai.onnx" else name
-
-
-def _problem(name: str, domain: str, opset: int) -> str | None:
-    if find_converter(name, domain, opset) is not None:
-        return None
-    ranges = known_ranges(name, domain)
-    return f"known in opsets {ranges} only" if ranges else "no converter"
+def _described(name: str, value: SSAValue | None) -> str:
+    """`data: float32[n, 3, 224, 224]`; the name alone of a value that is not converted."""
+    if value is None:
+        return name
+    extents = ", ".join(str(extent) for extent in shape_of(value.type))
+    return f"{name}: {numpy_dtype(element_type_of(value.type))}[{extents}]"

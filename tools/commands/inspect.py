@@ -5,25 +5,29 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from xrelay.tools.commands.base import Command
-from xrelay.tools.commands.options import add_source
+from xrelay.tools.commands.options import add_shapes, add_source
 
 
 class InspectCommand(Command):
     """Show what a model contains: inputs, outputs, ops and how many of each, and whether they are supported.
 
-    For an ONNX model every op is listed with the number of its nodes and whether a converter exists for it at the
-    model's opset; the exit code is 1 where one is missing. A compiled model shows its kernels and for which CPU it is.
+    Of an ONNX model every node is converted as it would be for compiling; each op is listed with the number of its
+    nodes and the reasons for which some cannot be imported, and the exit code is 1 where there are such. Types of
+    values behind a node that is not supported are those that the model declares. A compiled model shows its kernels
+    and for which CPU it is.
     """
 
     name: ClassVar[str] = "inspect"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The model."""
+        """The model, and the shapes of inputs that an ONNX model leaves open."""
         add_source(parser)
+        add_shapes(parser)
 
     def run(self, args: Namespace) -> int:
         """Look and print."""
@@ -32,26 +36,35 @@ class InspectCommand(Command):
             case ".xrelay":
                 lines, status = _inspect_compiled(path)
             case ".onnx":
-                lines, status = _inspect_onnx(path)
+                lines, status = _inspect_onnx(path, dict(args.shapes))
             case _:
                 lines, status = _inspect_text(path)
         sys.stdout.writelines(line + "\n" for line in lines)
         return status
 
 
-def _inspect_onnx(path: Path) -> tuple[list[str], int]:
-    """Opset, inputs and outputs, and each op with its count and whether it can be imported."""
+def _inspect_onnx(path: Path, shapes: Mapping[str, Sequence[int]]) -> tuple[list[str], int]:
+    """Opset, inputs and outputs, and each op with its count and why some of its nodes cannot be imported."""
     from xrelay.tools.commands.coverage import summarize
 
-    summary = summarize(path)
+    summary = summarize(path, shapes)
     lines = [f"opset {summary.opset}", *(f"input {line}" for line in summary.inputs)]
     lines += (f"output {name}" for name in summary.outputs)
     for op in summary.ops:
-        lines.append(f"{op.count:6d}  {op.name:24} {'ok' if op.problem is None else 'unsupported: ' + op.problem}")
-    missing = sum(op.count for op in summary.ops if op.problem is not None)
+        lines.append(f"{op.count:6d}  {op.name:24} {_verdict(op.supported, op.count)}".rstrip())
+        lines += (f"{count:8d}  unsupported: {reason}" for reason, count in op.problems.most_common())
+        lines += [f"{op.untried:8d}  not tried"] if op.untried else []
+    supported, untried = sum(op.supported for op in summary.ops), sum(op.untried for op in summary.ops)
     total = sum(op.count for op in summary.ops)
-    lines.append(f"{total - missing} of {total} nodes are supported")
-    return lines, int(missing > 0)
+    rest = f"; {untried} depend on others and were not tried" if untried else ""
+    lines.append(f"{supported} of {total} nodes are supported{rest}")
+    return lines, int(supported < total)
+
+
+def _verdict(supported: int, count: int) -> str:
+    if supported == count:
+        return "ok"
+    return "" if supported == 0 else f"{supported} ok"
 
 
 def _inspect_text(path: Path) -> tuple[list[str], int]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from xrelay import transform as transform
     from xrelay.api import build as build_module
     from xrelay.api.build import build as build
+    from xrelay.relay import frontend as frontend
     from xrelay.relay import op as op
     from xrelay.relay import visitor as expr_functor
 
@@ -69,6 +70,7 @@ __all__ = [
     "build_module",
     "const",
     "expr_functor",
+    "frontend",
     "get_relay_op",
     "image",
     "invoke",
@@ -84,6 +86,7 @@ _LATE = {
     "build": ("xrelay.api.build", "build"),
     "build_module": ("xrelay.api.build", ""),
     "expr_functor": ("xrelay.relay.visitor", ""),
+    "frontend": ("xrelay.relay.frontend", ""),
     "op": ("xrelay.relay.op", ""),
     "transform": ("xrelay.transform", ""),
 }
