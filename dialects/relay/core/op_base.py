@@ -15,6 +15,7 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import (
     FunctionType,
     TensorType,
+    TupleType,
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
 from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext
@@ -344,8 +345,6 @@ def compatible(lhs: Attribute, rhs: Attribute) -> bool:
 
 
 def _compatible_tuples(lhs: Attribute, rhs: Attribute) -> bool:
-    from xdsl.dialects.builtin import TupleType
-
     if not isinstance(lhs, TupleType) or not isinstance(rhs, TupleType) or len(lhs.types) != len(rhs.types):
         return False
     return all(compatible(left, right) for left, right in zip(lhs.types, rhs.types, strict=True))

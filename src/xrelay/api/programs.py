@@ -39,6 +39,7 @@ from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level
 from xrelay.passes.infra.levels import level_of
 from xrelay.passes.loop.entry import call_single_kernel
+from xrelay.passes.types.infer_type import RelayInferTypePass
 
 Array = NDArray[Any]
 
@@ -134,8 +135,6 @@ def _with_known_types(module: ModuleOp, name: str) -> ModuleOp:
     types = _function(module, name).function_type
     if all(is_complete(type) for type in (*types.inputs, *types.outputs)):
         return module
-    from xrelay.passes.types.infer_type import RelayInferTypePass
-
     module = module.clone()
     RelayInferTypePass().apply(Context(), module)
     return module
