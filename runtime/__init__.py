@@ -1,4 +1,4 @@
-"""What a compiled model needs to run: native code, thread pool, arena, cache and file format.
+"""The runtime of compiled models: native code, thread pool, arena, cache and file format.
 
 This folder knows nothing of the compiler: it takes LLVM IR text or object code, tables of inputs, outputs and weights,
 and arrays. `native` compiles and loads, `thread_pool` runs parallel regions, `executable` calls a model's entry,

@@ -36,7 +36,7 @@ class Reason(IntEnum):
 
 
 class Context(ctypes.Structure):
-    """What every kernel gets as its first argument; one for each call of a model.
+    """The first argument of every kernel; each call of a model has one.
 
     `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region.
     """

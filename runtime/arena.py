@@ -1,4 +1,4 @@
-"""Memory for native code: aligned blocks, and pools of things that one call uses at a time."""
+"""Memory for native code: aligned blocks, and pools of objects that one call uses at a time."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class ObjectCache:
         return None if root is None else ObjectCache(root / "objects", environment.cache_limit())
 
     def path(self, key: str) -> Path:
-        """Where the entry of a key lies or would lie."""
+        """The place of the entry of a key, whether it is there or not."""
         return self._store.path(key)
 
     def get(self, key: str) -> bytes | None:
@@ -120,5 +120,5 @@ def warn_damaged(path: Path, reason: str) -> None:
 
 
 def _head(key: str, code: bytes) -> bytes:
-    """What stands before object code in a file: a digest of the key and the code."""
+    """The head of a file with object code: a digest of the key and the code."""
     return _MAGIC + hashlib.blake2b(key.encode() + b"\0" + code, digest_size=_DIGEST_BYTES).digest()

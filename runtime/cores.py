@@ -46,7 +46,7 @@ def _physical_cores() -> int:
 
 
 def _quota() -> int:
-    """How many cores' time the control group of this process may use; `MAX_THREADS` where nothing says."""
+    """The number of cores whose time the control group of this process may use; `MAX_THREADS` without a quota."""
     try:
         quota, period = _CPU_MAX.read_text().split()
         return max(1, round(int(quota) / int(period)))
@@ -55,7 +55,7 @@ def _quota() -> int:
 
 
 def _siblings(cpu: int) -> str:
-    """What identifies the core of a CPU: the list of its hardware threads, or the CPU's number where unknown."""
+    """An identifier of the core of a CPU: the list of its hardware threads, or the CPU's number where unknown."""
     try:
         return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text().strip()
     except OSError:

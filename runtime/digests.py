@@ -1,4 +1,4 @@
-"""Digests of content: keys of the cache, and what saved models are checked against."""
+"""Digests of content: keys of the cache, and checksums of saved models."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from xrelay.errors import ArtifactError
 
 _MAGIC: Final = b"\x7fELF\x02\x01"
 _SECTION_HEADERS: Final = struct.Struct("<40xQ10xHH")
-"""Of the file's header: where the headers of the sections stand, the size of one, how many there are."""
+"""Fields of the file's header: offset of the section headers, size of one, number of them."""
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _SYMBOL_TABLE: Final = 2
@@ -30,7 +30,7 @@ _HIDDEN: Final = 2
 
 @dataclass(frozen=True)
 class _Symbol:
-    """An entry of the symbol table: where it stands, and what of it matters here."""
+    """An entry of the symbol table: its offset, and the fields that matter here."""
 
     place: int
     name: str
@@ -40,11 +40,11 @@ class _Symbol:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Where the symbols and their names lie."""
+    """The symbols of an object file, and the table of their names."""
 
     symbols: list[_Symbol]
     names_header: int
-    """Where the section header of the table of names stands."""
+    """The offset of the section header of the table of names."""
     names: bytes
 
 

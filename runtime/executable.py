@@ -14,7 +14,7 @@ from xrelay.runtime.thread_pool import thread_pool
 
 
 class _Frame:
-    """What one call needs for itself: context, argument array and arena, with everything constant filled in."""
+    """The memory of one call: context, argument array and arena, with everything constant filled in."""
 
     def __init__(self, num_leading: int, weights: Sequence[int], arena_size: int):
         self.arena = aligned_bytes(arena_size)

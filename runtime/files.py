@@ -1,4 +1,4 @@
-"""Files as the runtime reads and writes them: opened without surprises, replaced in one step."""
+"""Reading and writing of files: regular files alone are opened, and written ones appear in one step."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class InputBinder:
         return [entry.array(value) for entry, value in zip(self.inputs, values, strict=True)]
 
     def suggest(self, name: str) -> str:
-        """What to do about a name that is not an input's."""
+        """The help for a name that is not an input's."""
         return did_you_mean(name, self.names, f"the inputs are {', '.join(self.names)}")
 
     def _refuse_names(self, values: Mapping[str, object]) -> None:

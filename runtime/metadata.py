@@ -23,7 +23,7 @@ _NUMPY_NAMES: Final = frozenset(
 
 
 def abi_stamp(arch: str | None = None) -> str:
-    """What code and runtime have to agree on, such as `1-linux-x86_64`: of this machine, or of Linux on another."""
+    """The ABI that code and runtime must share, such as `1-linux-x86_64`: of this machine, or of Linux on another."""
     if arch is not None:
         return f"{ABI_VERSION}-linux-{arch}"
     return f"{ABI_VERSION}-{sys.platform}-{platform.machine().lower()}"

@@ -1,4 +1,4 @@
-"""The file of a compiled model: how its parts are laid out, found again and checked.
+"""The file of a compiled model: layout, writing, and checked reading.
 
 It is a safetensors file: tensors `object.N` (bytes of object code) and `weight.N`, and as metadata strings the format's
 version, the tables as JSON, the key of the cache that the model was compiled for, and two digests. One is over all
@@ -130,7 +130,7 @@ class ModelFile:
         return found
 
     def _weight_places(self) -> list[tuple[int, int]]:
-        """Where the weights of the tables stand, each of the size that its type has."""
+        """The places of the weights; `ArtifactError` where one has not the size of its type."""
         places: list[tuple[int, int]] = []
         for i, spec in enumerate(self.metadata.weights):
             begin, end = self._header.tensors.get(f"weight.{i}", (0, -1))

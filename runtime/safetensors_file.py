@@ -162,7 +162,7 @@ def read_header(path: Path, descriptor: int) -> Header:
 
 
 def header_text(fields: Mapping[str, object], without: str) -> str:
-    """What a header says, in one form for equal ones; the metadata string `without` is left out."""
+    """The canonical text of a header: equal headers have equal texts. The metadata string `without` is left out."""
     metadata = {key: value for key, value in _strings(fields).items() if key != without}
     return json.dumps({**fields, _METADATA: metadata}, sort_keys=True, separators=(",", ":"))
 

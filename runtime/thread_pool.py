@@ -34,7 +34,7 @@ def thread_pool() -> ThreadPool:
 
 
 class ThreadPool:
-    """Handle on the native pool: its address for linking, and what tests and the process's life need."""
+    """The native pool of the process: its address for linking, its number of workers, and its end."""
 
     parallel_for: int
     """The address of `i32 xrelay_parallel_for(ptr ctx, ptr body, ptr env, i64 n)`."""
@@ -60,7 +60,7 @@ class ThreadPool:
 
     @property
     def workers(self) -> int:
-        """How many threads the pool has started so far; the caller of a region is not one of them."""
+        """The number of threads that the pool has started; the caller of a region is not one of them."""
         return self._workers()
 
     def stop(self) -> bool:
@@ -72,7 +72,7 @@ class ThreadPool:
         self._reset(int(signal.SIG_SETMASK), self._spins)
 
     def _calibrate(self) -> int:
-        """How many pauses fill the time to spin, as their cost differs tenfold between CPUs."""
+        """Returns the number of pauses that fill the time to spin; their cost differs tenfold between CPUs."""
         times: list[int] = []
         for _ in range(_CALIBRATION_ROUNDS):
             start = time.perf_counter_ns()

@@ -1,4 +1,4 @@
-"""Who may change a file or folder: native code is run only where nobody but the user and root could have written it.
+"""Checks of owner and mode: native code is run only where nobody but the user and root could have written it.
 
 The rules are those of ssh for its own files: a file belongs to the user or to root, and neither its group nor others
 may write it; the same holds for every folder above it, where a sticky one such as `/tmp` will do, as nobody can replace

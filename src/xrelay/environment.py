@@ -41,7 +41,7 @@ def use_cache_folder(folder: Path) -> None:
 
 
 def cache_limit() -> int:
-    """How many bytes each store of the cache may take: `XRELAY_CACHE_LIMIT` MiB, else 4 GiB."""
+    """The number of bytes that each store of the cache may take: `XRELAY_CACHE_LIMIT` MiB, else 4 GiB."""
     mebibytes = _number(CACHE_LIMIT, "give a whole number of MiB")
     return _MIB * (_DEFAULT_LIMIT_MIB if mebibytes is None else mebibytes)
 

@@ -82,7 +82,7 @@ class InterpreterError(XRelayError):
 
 
 class InputError(XRelayError):
-    """What a caller passed to a compiled model (or to the API) is wrong: name, shape, dtype, option."""
+    """An argument of a compiled model or of the API is wrong: name, shape, dtype, option."""
 
 
 class ExecutionError(XRelayError):
@@ -107,7 +107,7 @@ def with_article(noun: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """What to do about a name that is not among `known`: the closest of them, or `otherwise` where none is close."""
+    """The help for a name that is not among `known`: the closest of them, or `otherwise` where none is close."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, list(known), n=1)

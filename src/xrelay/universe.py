@@ -1,4 +1,4 @@
-"""What xDSL's plugin entry point offers: `xdsl-opt` finds xrelay's dialects and passes through it.
+"""The plugin of xDSL: `xdsl-opt` finds xrelay's dialects and passes through its entry point.
 
 Both tables are lazy. A name that xDSL or another plugin also has would stop every xDSL tool in the environment, which
 is why `tests/meta` compares the names.

@@ -1,4 +1,4 @@
-"""`build`: from a Relay function and its parameters to what `GraphModule` runs, as Relay's users write it.
+"""`build` compiles a Relay function with its parameters to a library for `GraphModule`, as Relay's users write it.
 
 lib = xrelay.build(func, "llvm", params=params)
 m = xrelay.GraphModule(lib["default"](dev))

@@ -1,4 +1,4 @@
-"""How far two sets of outputs are apart, and whether that is within tolerance."""
+"""The distance between two sets of outputs, and whether it is within tolerance."""
 
 from __future__ import annotations
 

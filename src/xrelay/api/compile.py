@@ -1,4 +1,4 @@
-"""`compile`: from a model to native code, through every stage of `xrelay.lowering.pipelines`."""
+"""`compile` takes a model to native code, through every stage of `xrelay.lowering.pipelines`."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _cached(models: ModelCache, key: str, threads: int | None) -> CompiledModel 
 
 
 def _name(source: Source) -> str:
-    """What to call the model in messages."""
+    """The name of the model in messages."""
     if isinstance(source, str | PathLike):
         return Path(source).stem
     return "model" if isinstance(source, ModuleOp) else source.graph.name or "model"

@@ -1,4 +1,4 @@
-"""What an entered `PassContext` means for a compilation: the level, which graph passes run, and who watches them."""
+"""The entered `PassContext` of a compilation: its level, the graph passes that it selects, and its instruments."""
 
 from __future__ import annotations
 

@@ -117,11 +117,11 @@ class GraphModule:
         return out.view(Tensor)
 
     def get_num_inputs(self) -> int:
-        """How many inputs the model has."""
+        """The number of inputs."""
         return len(self._values)
 
     def get_num_outputs(self) -> int:
-        """How many outputs the model has."""
+        """The number of outputs."""
         return len(self._model.outputs)
 
     def get_input(self, key: str | int) -> Tensor | None:

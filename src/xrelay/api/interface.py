@@ -1,4 +1,4 @@
-"""What a compiled model must know of the program it came from, read from the attributes of its last module."""
+"""The interface of a compiled model, read from the attributes of its last module: inputs, outputs, weights, kernels."""
 
 from __future__ import annotations
 

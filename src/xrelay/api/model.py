@@ -65,7 +65,7 @@ class CompiledModel:
 
     @property
     def num_threads(self) -> int:
-        """How many threads a call may use; 1 runs everything on the calling thread."""
+        """The number of threads that a call may use; 1 runs everything on the calling thread."""
         return self._num_threads
 
     @num_threads.setter

@@ -1,4 +1,4 @@
-"""Where programs come from and go to: ONNX files, text files with side files, modules in memory."""
+"""Reading and writing of programs: ONNX files, text files with side files, modules in memory."""
 
 from __future__ import annotations
 
