@@ -43,6 +43,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.axes import letter_of_axis
+from xrelay.dialects.relay.core.broadcast import has_one_element
 from xrelay.dialects.relay.core.op_base import RelayOp, compatible
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
@@ -59,7 +60,7 @@ from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, ask_hook, hook_error, layout_hooks
 from xrelay.passes.layout.layout_savings import save_transforms
-from xrelay.passes.layout.layout_versions import LayoutVersions
+from xrelay.passes.layout.layout_versions import LayoutVersions, erase_unused
 from xrelay.passes.layout.rebuilding import rebuilt
 from xrelay.passes.relay.canonicalize_ops import AddInsteadOfBiasAdd
 from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
@@ -115,6 +116,8 @@ class _Alterer:
         self.hooks, self.lanes, self.remarks = hooks, lanes, remarks
         self.versions = LayoutVersions()
         self.replaced: list[Operation] = []
+        self.expanded: list[ExpandDimsOp] = []
+        """What gave operands axes in front; some serve only an op that refused in the end."""
 
     def run(self, blocks: Sequence[Block]) -> None:
         """Alter blocks, outer ones first, then erase what was replaced."""
@@ -125,6 +128,7 @@ class _Alterer:
             if not any(result.first_use for result in op.results):
                 erase_op(op)
         self.versions.erase_unused()
+        erase_unused(*reversed(self.expanded))
 
     # --- one op -----------------------------------------------------------------------------------------------------
 
@@ -144,11 +148,15 @@ class _Alterer:
         layouts = [self.versions.layout(operand) for operand in op.operands]
         if hook is None and not any(layouts):
             return False
+        given = list(op.operands)
         try:
-            return self._follow(op, hook, layouts)
+            done = self._follow(op, hook, layouts)
         except LayoutError as error:
             self.remarks.refused(op, error.message)
-            return False
+            done = False
+        if not done and list(op.operands) != given:
+            op.operands = given
+        return done
 
     def _follow(self, op: RelayOp, hook: LayoutHook | None, layouts: list[Layout | None]) -> bool:
         """Do as the hook, or the op itself, says; whether `op` is replaced. `LayoutError` where it cannot be done."""
@@ -158,7 +166,7 @@ class _Alterer:
             if not any(layouts):
                 return False
             if isinstance(op, BinaryBroadcastOp):
-                _give_equal_ranks(op)
+                self.expanded += _give_equal_ranks(op)
             answer = op.propagate_layouts(layouts)
         if isinstance(answer, LayoutRefusal):
             if _splits_axis(op, layouts[0]):
@@ -257,8 +265,8 @@ def _check_result(hook: LayoutHook, op: RelayOp, new: RelayOp, decision: LayoutD
         raise hook_error(hook, op, f"makes a result of type {found}; {where} it would be {expected}")
 
 
-def _give_equal_ranks(op: BinaryBroadcastOp) -> None:
-    """Put axes of extent 1 in front of the operand of lower rank, unless it has rank 0.
+def _give_equal_ranks(op: BinaryBroadcastOp) -> list[ExpandDimsOp]:
+    """Put axes of extent 1 in front of the operand of lower rank, unless it has one element; gives what does.
 
     Before:
 
@@ -269,13 +277,16 @@ def _give_equal_ranks(op: BinaryBroadcastOp) -> None:
         %e = relay.expand_dims(%b) {axis = 0} : (tensor<64x1x1xf32>) -> tensor<1x64x1x1xf32>
         %y = relay.add(%x, %e) : (tensor<1x64x8x8xf32>, tensor<1x64x1x1xf32>) -> tensor<1x64x8x8xf32>
     """
-    ranks = [len(shape_of(operand.type)) for operand in op.operands]
-    for index, rank in enumerate(ranks):
-        missing = max(ranks) - rank
-        if missing and rank:
+    made: list[ExpandDimsOp] = []
+    shapes = [shape_of(operand.type) for operand in op.operands]
+    rank = max(len(shape) for shape in shapes)
+    for index, shape in enumerate(shapes):
+        if len(shape) < rank and not has_one_element(shape):
             operand = op.operands[index]
-            expanded = ExpandDimsOp.call(operand, axis=0, num_newaxis=missing)
+            expanded = ExpandDimsOp.call(operand, axis=0, num_newaxis=rank - len(shape))
             expanded.location = op.location
             expanded.result.name_hint = operand.name_hint
             Rewriter.insert_op(expanded, InsertPoint.before(op))
             op.operands[index] = expanded.result
+            made.append(expanded)
+    return made

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import Float32Type, Float64Type
-from xdsl.ir import Attribute
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import string_attribute
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
@@ -15,11 +16,11 @@ from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
-from xrelay.passes.graph.rewriting import constant_of
+from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout
 
 PLAIN = ["NCHW", "OIHW", "NCHW"]
-NO_CONSTANT = "the weight is no constant, so every run would pack it anew"
+COMPUTED = "the weight is computed from other values, so that packing it pays for one use alone"
 
 
 @alters_layout(Conv2DOp, target="cpu")
@@ -35,8 +36,8 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
     layouts = op.layouts
     if any(len(layout.axes) > 4 for layout in layouts):
         return LayoutRefusal(f"it works in {', '.join(map(str, layouts))}, which is in blocks already")
-    if constant_of(op.weight) is None:
-        return LayoutRefusal(NO_CONSTANT)
+    if not _is_weight(op.weight):
+        return LayoutRefusal(COMPUTED)
     lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
     if lanes_of_type is None:
         return LayoutRefusal(f"there is no blocked convolution of {element_type_of(op.data.type)}")
@@ -87,8 +88,8 @@ def _decision(op: Conv2DOp, *texts: str) -> LayoutDecision | LayoutRefusal:
 @alters_layout(DenseOp, target="cpu")
 def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
     """`nn.contrib_dense_pack`, so that one vector holds neighbouring results."""
-    if constant_of(op.weight) is None:
-        return LayoutRefusal(NO_CONSTANT)
+    if not _is_weight(op.weight):
+        return LayoutRefusal(COMPUTED)
     lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
     if lanes_of_type is None:
         return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.data.type)}")
@@ -101,6 +102,12 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
     if op.out_dtype is not None:
         properties["out_dtype"] = op.out_dtype
     return LayoutDecision((None, layout), None, properties, op=ContribDensePackOp)
+
+
+def _is_weight(value: SSAValue) -> bool:
+    """Whether `value` is a constant, packed when compiling, or a parameter of the function, packed in every run."""
+    owner = value.owner
+    return isinstance(owner.parent_op(), FuncOp) if isinstance(owner, Block) else is_constant(owner)
 
 
 def vector_block(extent: int, lanes: int) -> int | None:

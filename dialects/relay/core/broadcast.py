@@ -44,8 +44,9 @@ def broadcast_shapes(lhs: Sequence[Dim], rhs: Sequence[Dim]) -> Shape | None:
 def broadcast_layouts(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> LayoutDecision | LayoutRefusal:
     """The layouts of a broadcasting op whose operands have `shapes` (in the layouts the text says now).
 
-    All follow the largest operand that has a layout. An operand of rank 0 fits every layout; the others must have all
-    axes, and where one has extent 1 along an axis that is split, it is split by 1 for it: NCHW1c goes with NCHW16c.
+    All follow the largest operand that has a layout. An operand of one element fits every layout as it is; the others
+    must have all axes, and where one has extent 1 along an axis that is split, it is split by 1 for it: NCHW1c goes
+    with NCHW16c. An axis that the text splits is one axis: operands that differ along one part of it are refused.
     """
     return _broadcast_layouts(tuple(layouts), tuple(shapes))
 
@@ -54,7 +55,8 @@ def broadcast_layouts(layouts: Sequence[Layout | None], shapes: Sequence[Shape])
 def _broadcast_layouts(layouts: tuple[Layout | None, ...], shapes: tuple[Shape, ...]) -> LayoutDecision | LayoutRefusal:
     """What `broadcast_layouts` answers; most elementwise ops of a network ask the same."""
     rank = max(len(shape) for shape in shapes)
-    low = next((len(shape) for shape in shapes if 0 < len(shape) < rank), None)
+    stays = [layout is None and has_one_element(shape) for layout, shape in zip(layouts, shapes, strict=True)]
+    low = next((len(shape) for shape, same in zip(shapes, stays, strict=True) if not same and len(shape) < rank), None)
     if low is not None:
         return LayoutRefusal(f"an operand of rank {low} is broadcast to rank {rank}")
     target = _largest(layouts, shapes)
@@ -64,14 +66,26 @@ def _broadcast_layouts(layouts: tuple[Layout | None, ...], shapes: tuple[Shape, 
         return LayoutRefusal(f"an operand of rank {rank} cannot take layout {target}")
     if all(shape == shapes[0] for shape in shapes):
         return LayoutDecision((target,) * len(shapes), target)
-    wanted = tuple(with_unit_axes(target, _units(target, shape)) if shape else None for shape in shapes)
     common: Shape = ()
     for shape in shapes:
         broadcast = broadcast_shapes(common, shape)
         if broadcast is None:
             return LayoutRefusal("the operands do not broadcast")
         common = broadcast
+    followers = [shape for shape, same in zip(shapes, stays, strict=True) if not same]
+    for letter in target.primal:
+        if target.text.factor(letter) is not None and len(_kinds(target, letter, followers)) > 1:
+            return LayoutRefusal(f"an operand is broadcast along a part of the axis {letter}")
+    wanted = tuple(
+        None if same else with_unit_axes(target, _units(target, shape))
+        for shape, same in zip(shapes, stays, strict=True)
+    )
     return LayoutDecision(wanted, with_unit_axes(target, _units(target, common)))
+
+
+def has_one_element(shape: Shape) -> bool:
+    """Whether every extent of `shape` is 1."""
+    return all(extent == 1 for extent in shape)
 
 
 def _largest(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> Layout | None:
@@ -88,8 +102,19 @@ def _split_by_one(layout: Layout) -> list[str]:
 
 
 def _units(layout: Layout, shape: Shape) -> list[str]:
-    """The letters along which `shape`, of a value in the text, has extent 1."""
-    return [letter for letter, extent in zip(layout.primal, shape, strict=True) if extent == 1]
+    """The letters of the axes along which `shape`, of a value in the text, has extent 1: all parts of them."""
+    return [letter for letter in layout.primal if letter.isupper() and has_one_element(_parts(layout, letter, shape))]
+
+
+def _parts(layout: Layout, letter: str, shape: Shape) -> Shape:
+    """The extents that `shape`, of a value in the text, has along `letter`: two where the text splits the axis."""
+    return tuple(extent for axis, extent in zip(layout.text.axes, shape, strict=True) if axis.letter == letter)
+
+
+def _kinds(layout: Layout, letter: str, shapes: Sequence[Shape]) -> set[Shape]:
+    """The different extents along `letter`, those of one element aside."""
+    found = {_parts(layout, letter, shape) for shape in shapes}
+    return {parts for parts in found if not has_one_element(parts)}
 
 
 def element_count(shape: Shape) -> int:

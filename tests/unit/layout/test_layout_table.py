@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import f32, i1
 from xdsl.ir import Block, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -50,6 +50,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "squeeze": lambda op: op.call(image(), axis=(0,)),
     "expand_dims": lambda op: op.call(image(), axis=1),
     "layout_transform": lambda op: op.call(image(), src_layout="NCHW", dst_layout="NCHW8c"),
+    "where": lambda op: op.call(Block(arg_types=[tensor_type((1, 32, 4, 4), i1)]).args[0], image(), image()),
 }
 
 

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 
 from xrelay import relay
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.broadcast import broadcast_layouts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
@@ -177,3 +178,30 @@ def run_transform(values: np.ndarray, target: Layout) -> np.ndarray:
     x = relay.var("x", shape=values.shape)
     moved = relay.layout_transform(x, src_layout="NCHW", dst_layout=str(target))
     return run_relay(relay.Module.from_expr(relay.Function([x], moved)), [values])[0]
+
+
+BLOCKED = Layout.parse("NCHW4c")
+PLAIN_OF_BLOCKED = LayoutPermutation.of(Layout.parse("NCHW"), BLOCKED)
+WIDER = LayoutPermutation.of(Layout.parse("NCHW16c"), BLOCKED)
+
+
+def test_an_axis_that_the_text_splits_is_of_extent_1_where_all_its_parts_are():
+    # Four channels, one block: a sum of four channels all the same.
+    shapes = [(1, 1, 6, 6, 4), (1, 1, 1, 1, 4)]
+    assert broadcast_layouts([PLAIN_OF_BLOCKED, None], shapes) == LayoutDecision(
+        (PLAIN_OF_BLOCKED, PLAIN_OF_BLOCKED), PLAIN_OF_BLOCKED
+    )
+    decision = broadcast_layouts([WIDER, None], [(1, 8, 6, 6, 4), (1, 8, 1, 1, 4)])
+    assert decision == LayoutDecision((WIDER, WIDER), WIDER)
+
+
+@pytest.mark.parametrize("layout", [PLAIN_OF_BLOCKED, WIDER], ids=str)
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1, 4), (1, 8, 1, 1, 1)], ids=str)
+def test_an_operand_that_is_broadcast_along_one_part_of_an_axis_is_refused(layout, shape):
+    answer = broadcast_layouts([layout, None], [(1, 8, 6, 6, 4), shape])
+    assert answer == LayoutRefusal("an operand is broadcast along a part of the axis C")
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (1, 1, 1, 1)], ids=str)
+def test_an_operand_of_one_element_fits_every_layout(shape):
+    assert broadcast_layouts([NCHW8C, None], [(1, 16, 6, 6), shape]) == LayoutDecision((NCHW8C, None), NCHW8C)

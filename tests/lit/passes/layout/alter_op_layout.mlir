@@ -69,14 +69,15 @@ func.func @joined(%x: tensor<1x16x8x8xf32>) -> tensor<1x2x8x8x16xf32> {
   func.return %b : tensor<1x2x8x8x16xf32>
 }
 
-// Refused: a weight that is no constant, channels that no vector divides, integers.
+// Refused: a weight that is computed, channels that no vector divides, integers.
 // CHECK-LABEL: func.func @refused
 // CHECK-NOT:     relay.layout_transform
 // CHECK:         func.return
 func.func @refused(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>, %i: tensor<1x16x8x8xi32>) -> (tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi32>) {
   %v = relay.constant dense<1.0> : tensor<3x16x1x1xf32>
   %u = relay.constant dense<1> : tensor<16x16x1x1xi32>
-  %a = relay.nn.conv2d(%x, %w) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
+  %e = relay.exp(%w) : (tensor<16x16x1x1xf32>) -> tensor<16x16x1x1xf32>
+  %a = relay.nn.conv2d(%x, %e) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
   %b = relay.nn.conv2d(%a, %v) : (tensor<1x16x8x8xf32>, tensor<3x16x1x1xf32>) -> tensor<1x3x8x8xf32>
   %c = relay.nn.conv2d(%i, %u) : (tensor<1x16x8x8xi32>, tensor<16x16x1x1xi32>) -> tensor<1x16x8x8xi32>
   func.return %a, %b, %c : tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi32>
@@ -211,4 +212,38 @@ func.func @squeezed(%x: tensor<2x3x5x1xf32>) -> tensor<5x2x3xf32> {
   %r = relay.nn.relu(%s) : (tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
   %b = relay.layout_transform(%r) {src_layout = "NHC", dst_layout = "CNH"} : (tensor<2x3x5xf32>) -> tensor<5x2x3xf32>
   func.return %b : tensor<5x2x3xf32>
+}
+
+// An operand of one element stays as it is, and one that refuses in the end leaves nothing behind.
+// CHECK-LABEL: func.func @one_element
+// CHECK-NOT:     relay.expand_dims
+// CHECK:         relay.add(%{{.*}}, %b) : (tensor<1x1x4x4x16xf32>, tensor<1x1x1xf32>) -> tensor<1x1x4x4x16xf32>
+// CHECK-NOT:     relay.expand_dims
+// CHECK:         relay.add(%{{.*}}, %d) : (tensor<1x16x4x4xf32>, tensor<3x1x1x1x1xf32>)
+// CHECK-NEXT:    func.return
+func.func @one_element(%x: tensor<1x16x4x4xf32>, %b: tensor<1x1x1xf32>, %d: tensor<3x1x1x1x1xf32>) -> tensor<3x1x16x4x4xf32> {
+  %w = relay.constant dense<1.0> : tensor<16x16x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %y = relay.add(%c, %b) : (tensor<1x16x4x4xf32>, tensor<1x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %z = relay.add(%y, %d) : (tensor<1x16x4x4xf32>, tensor<3x1x1x1x1xf32>) -> tensor<3x1x16x4x4xf32>
+  func.return %z : tensor<3x1x16x4x4xf32>
+}
+
+// A weight that is a parameter of the function is packed at run time, as in Relay.
+// CHECK-LABEL: func.func @parameter
+// CHECK-DAG:     relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW16i16o"}
+// CHECK-DAG:     relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW16c"}
+// CHECK:         relay.nn.conv2d
+// CHECK-SAME:      data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"
+// CHECK-LABEL: func.func @dense_parameter
+// CHECK:         relay.layout_transform(%w) {src_layout = "NC", dst_layout = "NC16n"}
+// CHECK:         relay.nn.contrib_dense_pack
+func.func @parameter(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32> {
+  %a = relay.nn.conv2d(%x, %w) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
+  func.return %a : tensor<1x16x8x8xf32>
+}
+
+func.func @dense_parameter(%x: tensor<2x4xf32>, %w: tensor<16x4xf32>) -> tensor<2x16xf32> {
+  %y = relay.nn.dense(%x, %w) {units = 16} : (tensor<2x4xf32>, tensor<16x4xf32>) -> tensor<2x16xf32>
+  func.return %y : tensor<2x16xf32>
 }
