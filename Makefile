@@ -1,21 +1,29 @@
 # Everything runs in a virtual environment that the first target makes: only Python ≥ 3.11 and make are needed.
 PYTHON ?= python3
 JOBS ?= 2
+EXAMPLES ?= 10
 VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit lit bench format clean
+.PHONY: help demo test test-all test-lowest check lint types imports unit lit bench format clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
-		printf '  make %-8s %s\n' "$$name" "$$text"; done
+		printf '  make %-11s %s\n' "$$name" "$$text"; done
 
 demo: $(VENV)/.installed ## Compile and run a small ResNet-50, show what each stage did
 	@$(BIN)/python -m xrelay.tools.demo
 
 test: $(VENV)/.installed-test ## All checks and tests; the last line sums them up
 	@$(BIN)/python tests/run_all.py --jobs $(JOBS)
+
+test-all: $(VENV)/.installed-test ## The same with EXAMPLES times as many random programs, tools started anew, and lowest versions
+	@XRELAY_EXAMPLES=$(EXAMPLES) $(BIN)/python tests/run_all.py --jobs $(JOBS) --lit-param tools=scripts
+	@$(BIN)/python tests/run_lowest.py --jobs $(JOBS)
+
+test-lowest: $(BIN)/python ## The unit tests with the lowest versions that pyproject.toml allows
+	@$(BIN)/python tests/run_lowest.py --jobs $(JOBS)
 
 check: lint types imports ## Style, types and import directions
 

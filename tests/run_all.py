@@ -80,13 +80,16 @@ def main() -> int:
     """Run every step and print the sum."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="processes for the test runners")
-    jobs: int = parser.parse_args().jobs
+    parser.add_argument("--lit-param", action="append", default=[], help="a parameter of the text tests, as lit has it")
+    args = parser.parse_args()
+    jobs: int = args.jobs
     results = [
         show(run_check("ruff check", "ruff", "check", "--quiet", ".")),
         show(run_check("ruff format", "ruff", "format", "--check", "--quiet", ".")),
         show(run_check("import directions", "lint-imports", "--no-cache")),
     ]
-    lit = ("lit", "-sv", "-j", str(max(1, jobs // 2)), "tests/lit")
+    parameters = [f"--param={parameter}" for parameter in args.lit_param]
+    lit = ("lit", "-sv", "-j", str(max(1, jobs // 2)), *parameters, "tests/lit")
     beside: list[Callable[[], Result]] = [
         lambda: run_check("types", "basedpyright", "--pythonpath", sys.executable),
         lambda: run_tests("lit", "--xunit-xml-output", *lit, hidden=True),

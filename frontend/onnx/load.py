@@ -100,3 +100,6 @@ def _bring_external_data(model: onnx.ModelProto, path: Path) -> None:
             raise ModelImportError(
                 f"cannot read the external data of tensor {tensor.name!r}: {text}", location=str(path)
             ) from error
+        # Older releases of onnx bring the bytes and leave the tensor saying that they are elsewhere.
+        tensor.data_location = onnx.TensorProto.DEFAULT
+        del tensor.external_data[:]

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.choices import Choices, Drawn
 from support.evaluation_order import InOrder, number_ops, run_on_demand
+from support.examples import examples
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, f32, i32
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -174,7 +175,7 @@ def check_order(choices: Choices) -> None:
 
 
 @pytest.mark.parametrize("part", range(2))
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_an_op_runs_at_most_once_and_only_where_it_is_needed(part: int, data: st.DataObject):
     check_order(Drawn(data.draw))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -167,7 +168,7 @@ PIPELINES = [
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda text: text.replace("relay-", "")[:60])
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(module=graphs())
 def test_layouts_change_no_value(pipeline: str, module: ModuleOp) -> None:
     before, after = run(module), run(apply(module, pipeline))

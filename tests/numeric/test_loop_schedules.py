@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
@@ -162,7 +163,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
     )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(KERNELS), st.data())
 def test_random_schedules(text: KernelText, data: st.DataObject):
     """Whatever primitives are legal, in whatever order; a refusal leaves the kernel as it was.

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 from support.choices import Choices, Drawn
+from support.examples import examples
 from support.pass_checks import IDEMPOTENT, Before, apply, check_close, check_exact, check_text
 from support.pass_pipelines import (
     COMPILER_PIPELINES,
@@ -34,7 +35,7 @@ from xrelay.interpreters.relay import run_relay
 
 PARTS = range(4)
 """The programs of a property are shared out among as many tests, which run side by side."""
-MANY = settings(max_examples=125, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(125), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite
@@ -99,7 +100,7 @@ def test_other_passes_change_values_within_rounding(part: int, made: tuple[Modul
 
 
 @pytest.mark.parametrize("part", range(1))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(made=programs(EXACT))
 def test_outlined_main_holds_constants_calls_and_a_return(part: int, made: tuple[ModuleOp, Choices]):
     module, _ = made

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from xrelay.errors import ConstraintError
 from xrelay.interpreters.relay import apply_op
@@ -58,7 +59,7 @@ def convolutions(draw):
 
 
 @given(convolutions())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_parameters(case):
     data, weight, strides, pads, dilation, groups = case
     result = apply_op("nn.conv2d", data, weight, strides=strides, padding=pads, dilation=dilation, groups=groups)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.interpreters.relay import apply_op
@@ -204,7 +205,7 @@ def test_concatenate_and_split_are_inverse():
 
 
 @given(st.integers(1, 9), st.sampled_from([2, 3, 4]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_layout_transform_fills_with_zeros(channels, factor):
     data = random((2, channels, 3, 4))
     result = apply_op("layout_transform", data, src_layout="NCHW", dst_layout=f"NCHW{factor}c")

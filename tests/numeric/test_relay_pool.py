@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
+from support.examples import examples
 
 from xrelay.interpreters.relay import apply_op
 
@@ -50,7 +51,7 @@ def pools(draw):
 
 
 @given(pools())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_max_pool(case):
     data, size, strides, dilation, pads, ceil_mode = case
     result = apply_op(
@@ -61,7 +62,7 @@ def test_max_pool(case):
 
 
 @given(pools(), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_avg_pool(case, include_pad):
     data, size, strides, dilation, pads, ceil_mode = case
     top, left, bottom, right = pads

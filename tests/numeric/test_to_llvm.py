@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from support.examples import examples
 from support.native_kernels import NativeKernel
 
 from xrelay.lowering.to_llvm.convert_func_to_llvm import REASONS, UNSPECIFIED, status_of
@@ -120,7 +121,7 @@ memref.store %b, %y[%c1] : memref<2xf32>""",
     np.testing.assert_allclose(y, [once, twice], rtol=1e-5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(a=st.integers(-(2**31), 2**31 - 1), b=st.integers(-50, 50).filter(bool))
 def test_rounding_divisions(a: int, b: int):
     if (a, b) == (-(2**31), -1):

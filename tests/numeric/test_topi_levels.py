@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32, i1, i8, i64
 from xdsl.ir import Operation, SSAValue
@@ -105,7 +106,7 @@ def row_sums(x: SSAValue) -> ComputeOp:
 STEPS = [scaled, activated, reversed_rows, transposed, flattened, folded, padded, neighbours, row_sums]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @example([row_sums], (1, 1))
 @given(
     st.lists(st.sampled_from(STEPS), min_size=1, max_size=6),

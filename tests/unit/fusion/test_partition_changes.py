@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.random_graphs import random_graphs
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -134,7 +135,7 @@ def is_stuck(program: Program, found: Partition, node: int) -> bool:
 
 
 @given(random_graphs(), OPTIONS, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_whoever_follows_the_explanations_ends_with_the_op_fused(
     graph: ForwardGraph, options: FusionOptions, data: st.DataObject
 ) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.fusion_oracle import OracleGraph, classes, oracle_partition
 from support.fusion_oracle_ir import oracle_graph
 from support.levels import outputs
@@ -50,7 +51,7 @@ def labels(fusion: FunctionFusion) -> list[Operation | None]:
 
 
 @given(SEEDS, st.integers(1, 40), st.booleans(), OPTIONS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_any_module_has_relays_partition(seed: int, length: int, runnable: bool, options: FusionOptions):
     module = random_module(seed, length, runnable=runnable)
     for function, fusion in zip(functions(module), analyse_module(module, options), strict=True):
@@ -78,7 +79,7 @@ def groups(module: ModuleOp) -> list[FusedOp]:
 
 
 @given(SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_all_work_is_in_groups_and_fusing_again_changes_nothing(seed: int):
     module = fused(seed)
     for op in module.walk():
@@ -90,7 +91,7 @@ def test_all_work_is_in_groups_and_fusing_again_changes_nothing(seed: int):
 
 
 @given(SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_a_group_says_what_it_is(seed: int):
     module = fused(seed)
     found = groups(module)
@@ -105,7 +106,7 @@ def test_a_group_says_what_it_is(seed: int):
 
 
 @given(SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_linked_constants_are_inside(seed: int):
     for group in groups(fused(seed, link_params=True)):
         assert not any(kind_of(owner) is OpKind.CONSTANT for owner in makers(group))
@@ -125,7 +126,7 @@ def operators(module: ModuleOp) -> Counter[str]:
 
 
 @given(SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_groups_dissolve_into_what_they_were_made_of(seed: int):
     module = random_module(seed)
     expected = operators(module)
@@ -137,7 +138,7 @@ def test_groups_dissolve_into_what_they_were_made_of(seed: int):
 
 
 @given(SEEDS, st.booleans())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 def test_fused_modules_compute_the_same_bits(seed: int, link_params: bool):
     rng = np.random.default_rng(seed)
     types = [argument.type for argument in functions(random_module(seed))[0].body.block.args]

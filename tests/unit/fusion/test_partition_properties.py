@@ -9,6 +9,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.fusion_oracle import Node, OracleGraph, oracle_partition
 from support.random_graphs import random_graphs
 
@@ -103,7 +104,7 @@ OPTIONS = st.builds(
 
 
 @given(random_graphs(), OPTIONS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_merged_nodes_and_only_they_say_so(graph: ForwardGraph, options: FusionOptions):
     result = partition(graph, options)
     for node, decision in enumerate(result.decisions):
@@ -127,7 +128,7 @@ def as_oracle_graph(graph: ForwardGraph) -> OracleGraph:
 
 
 @given(random_graphs(), OPTIONS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_graph_has_relays_partition(graph: ForwardGraph, options: FusionOptions):
     graph.hints.clear()
     try:

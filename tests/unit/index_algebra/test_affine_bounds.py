@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.index_algebra.affine_bounds import Span, bounds, join, simplify, span, stride, substitute
@@ -35,14 +36,14 @@ def expressions() -> st.SearchStrategy[AffineExpr]:
     return st.recursive(leaves, grow, max_leaves=6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(expressions())
 def test_simplified_expressions_have_the_same_values(expr: AffineExpr):
     for simple in (simplify(expr), simplify(expr, BOX)):
         assert all(simple.eval(point, ()) == expr.eval(point, ()) for point in points())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(expressions())
 def test_bounds_hold_every_value(expr: AffineExpr):
     interval = bounds(expr, BOX)
@@ -50,7 +51,7 @@ def test_bounds_hold_every_value(expr: AffineExpr):
     assert all(interval[0] <= expr.eval(point, ()) <= interval[1] for point in points())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(expressions())
 def test_span_holds_every_value_and_its_base_stands_still(expr: AffineExpr):
     found = span(expr, {1: BOX[1], 2: BOX[2]}, BOX)
@@ -61,7 +62,7 @@ def test_span_holds_every_value_and_its_base_stands_still(expr: AffineExpr):
         assert 0 <= expr.eval(point, ()) - found.base.eval(point, ()) < found.extent
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(expressions())
 def test_stride_is_the_difference_of_neighbours(expr: AffineExpr):
     step = stride(expr, 0)

@@ -7,6 +7,7 @@ import operator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
 from xdsl.parser import Parser
@@ -50,7 +51,7 @@ def expressions(draw, depth=4):
 
 
 @given(expressions(), st.integers(0, 40), st.integers(0, 40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_substitution_commutes_with_arithmetic(pair, n_value, m_value):
     dim, compute = pair
     values = {"n": n_value, "m": m_value}
@@ -58,7 +59,7 @@ def test_substitution_commutes_with_arithmetic(pair, n_value, m_value):
 
 
 @given(expressions())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_text_round_trips(pair):
     dim, _ = pair
     if not isinstance(dim, DimExpr):

@@ -6,9 +6,10 @@ import random
 
 import pytest
 from fuzz.mlir_texts import Finding, check_text, corpus, mutate
+from support.examples import examples
 
 SEEDS = 40
-BATCHES = 8
+BATCHES = examples(8)
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.work import executed_lines
 
 from xrelay.errors import ParseError, VerificationError
@@ -86,7 +87,7 @@ def test_bad_text(text: str, place: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.integers(0, len(GOOD)),
     st.integers(0, 8),

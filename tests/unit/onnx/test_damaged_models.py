@@ -177,7 +177,7 @@ def test_external_bytes_that_are_missing_short_or_elsewhere(tmp_path: Path) -> N
     with pytest.raises(ModelImportError, match=r"tensor '.'.*a model in memory does not bring along"):
         import_onnx(path.read_bytes())
     (tmp_path / "weights.bin").write_bytes(b"short")
-    with pytest.raises(ModelImportError, match="external data of tensor"):
+    with pytest.raises(ModelImportError, match=r"external data of tensor|the bytes do not fit"):
         import_onnx(path)
     (tmp_path / "weights.bin").unlink()
     with pytest.raises(ModelImportError, match="external data of tensor"):

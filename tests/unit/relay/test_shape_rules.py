@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from xdsl.dialects.builtin import TensorType, TupleType, f32
 from xdsl.ir import Block
 
@@ -51,7 +52,7 @@ def result_shapes(name, shapes, attributes):
 
 @pytest.mark.parametrize("case", CASES)
 @given(numbers=st.tuples(*[st.integers(3, 12)] * 4))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_names_stand_for_every_number(case, numbers):
     name, shapes, attributes = CASES[case]
     values = dict(zip("nhwc", numbers, strict=True))
