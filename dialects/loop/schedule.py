@@ -7,9 +7,9 @@ positional ones takes all remaining arguments: `split("ow", 14, tail = mask)`, `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields
-from typing import ClassVar, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, TypeVar
 
 from typing_extensions import override
 from xdsl.ir import Data
@@ -28,13 +28,22 @@ Value = str | int | tuple[str, ...] | Tail | None
 
 @dataclass(frozen=True)
 class SchedulePrimitive:
-    """One step of a schedule. A subclass states `primitive`, its name in text, and its fields."""
+    """One step of a schedule. A subclass states `primitive`, its name in text, and its fields.
+
+    The metadata of a field holds `help`, the text of the pass's option. It says with `names` that the field names loops
+    or blocks, and with `option` what the pass calls the option where the field's name is taken.
+    """
 
     primitive: ClassVar[str]
 
     def problem(self) -> str | None:
         """What is wrong with the values by themselves, without any kernel; `None` if nothing is."""
         return None
+
+
+def names(help: str) -> Mapping[str, Any]:
+    """The metadata of a field that names a loop, a block, or several; `help` is the text of the pass's option."""
+    return {"help": help, "names": True}
 
 
 PRIMITIVES: dict[str, type[SchedulePrimitive]] = {}
@@ -56,10 +65,12 @@ class Split(SchedulePrimitive):
     """Loop `loop` becomes `<loop>_o` around `<loop>_i` with `factor` iterations, or the two given names."""
 
     primitive: ClassVar[str] = "split"
-    loop: str
-    factor: int
-    tail: Tail = Tail.PEEL
-    names: tuple[str, ...] = ()
+    loop: str = field(metadata=names("the loop to split"))
+    factor: int = field(metadata={"help": "iterations of the inner loop"})
+    tail: Tail = field(
+        default=Tail.PEEL, metadata={"help": "how a partial last tile is handled: peel, mask or overlap"}
+    )
+    names: tuple[str, ...] = field(default=(), metadata={"help": "names of the outer and the inner loop"})
 
     @override
     def problem(self) -> str | None:
@@ -74,9 +85,9 @@ class Fuse(SchedulePrimitive):
     """`outer` and `inner`, directly inside it, become one loop `name` (`<outer>_<inner>` by default)."""
 
     primitive: ClassVar[str] = "fuse"
-    outer: str
-    inner: str
-    name: str | None = None
+    outer: str = field(metadata=names("the outer loop"))
+    inner: str = field(metadata=names("the loop directly inside it"))
+    name: str | None = field(default=None, metadata={"help": "the name of the fused loop", "option": "into"})
 
 
 @register_primitive
@@ -85,7 +96,7 @@ class Reorder(SchedulePrimitive):
     """The named loops of one perfect nest take each other's places, so that they stand in this order."""
 
     primitive: ClassVar[str] = "reorder"
-    loops: tuple[str, ...]
+    loops: tuple[str, ...] = field(metadata=names("the loops in their new order"))
 
     @override
     def problem(self) -> str | None:
@@ -101,11 +112,13 @@ class Tile(SchedulePrimitive):
     """Split `outer` and `inner` by their factors and bring both inner parts inside: `a_o, b_o, a_i, b_i`."""
 
     primitive: ClassVar[str] = "tile"
-    outer: str
-    inner: str
-    outer_factor: int
-    inner_factor: int
-    tail: Tail = Tail.PEEL
+    outer: str = field(metadata=names("the outer loop"))
+    inner: str = field(metadata=names("the inner loop"))
+    outer_factor: int = field(metadata={"help": "iterations of the outer loop in a tile"})
+    inner_factor: int = field(metadata={"help": "iterations of the inner loop in a tile"})
+    tail: Tail = field(
+        default=Tail.PEEL, metadata={"help": "how a partial last tile is handled: peel, mask or overlap"}
+    )
 
     @override
     def problem(self) -> str | None:
@@ -121,7 +134,7 @@ class Unroll(SchedulePrimitive):
     """The loop becomes straight code."""
 
     primitive: ClassVar[str] = "unroll"
-    loop: str
+    loop: str = field(metadata=names("the loop to unroll"))
 
 
 @register_primitive
@@ -130,7 +143,7 @@ class Vectorize(SchedulePrimitive):
     """The iterations of the loop become lanes of vectors."""
 
     primitive: ClassVar[str] = "vectorize"
-    loop: str
+    loop: str = field(metadata=names("the loop whose iterations become lanes"))
 
 
 @register_primitive
@@ -139,7 +152,7 @@ class Parallelize(SchedulePrimitive):
     """The iterations of the loop are run by several threads."""
 
     primitive: ClassVar[str] = "parallelize"
-    loop: str
+    loop: str = field(metadata=names("the loop whose iterations threads share"))
 
 
 @register_primitive
@@ -148,9 +161,9 @@ class CacheWrite(SchedulePrimitive):
     """`block` writes a buffer of its own in `space`; a new block `<block>_write` copies it to the real one."""
 
     primitive: ClassVar[str] = "cache_write"
-    block: str
-    space: str = "local"
-    names: tuple[str, ...] = ()
+    block: str = field(metadata=names("the block that gets a buffer of its own"))
+    space: str = field(default="local", metadata={"help": "the memory space of that buffer"})
+    names: tuple[str, ...] = field(default=(), metadata={"help": "names of the loops of the copy"})
 
 
 @register_primitive
@@ -159,8 +172,8 @@ class ComputeAt(SchedulePrimitive):
     """The nest of `block` moves into `loop` of its consumer and computes the tile that is needed there."""
 
     primitive: ClassVar[str] = "compute_at"
-    block: str
-    loop: str
+    block: str = field(metadata=names("the producer"))
+    loop: str = field(metadata=names("the loop of its consumer"))
 
 
 @register_primitive
@@ -169,8 +182,8 @@ class SetTail(SchedulePrimitive):
     """A partial last tile under `loop` is handled by `tail`."""
 
     primitive: ClassVar[str] = "set_tail"
-    loop: str
-    tail: Tail
+    loop: str = field(metadata=names("the loop"))
+    tail: Tail = field(metadata={"help": "peel, mask or overlap"})
 
 
 @register_primitive
@@ -179,7 +192,7 @@ class DisableUnroll(SchedulePrimitive):
     """Later stages leave the loop rolled."""
 
     primitive: ClassVar[str] = "disable_unroll"
-    loop: str
+    loop: str = field(metadata=names("the loop to leave rolled"))
 
 
 @irdl_attr_definition

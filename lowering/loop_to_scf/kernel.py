@@ -30,7 +30,7 @@ from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, inv
 from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, buffers_on_stack, layout_of, on_stack
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.infra.locations import location_of
-from xrelay.passes.loop.nests import is_local
+from xrelay.passes.loop.nest_queries import is_local
 
 UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAttr.unroll_disable()
 

@@ -23,7 +23,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import LinearForm, linear_form
-from xrelay.passes.loop.nests import is_local
+from xrelay.passes.loop.nest_queries import is_local
 
 STACK_ALIGNMENT = 64
 STACK_BYTES = 1 << 20

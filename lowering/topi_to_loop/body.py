@@ -16,7 +16,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.passes.infra.conversion import describe_place
-from xrelay.passes.loop.nests import compute
+from xrelay.passes.loop.nest_edits import compute
 
 
 class BodyLowering:

@@ -20,7 +20,7 @@ from xrelay.dialects.topi import ComputeOp, NamedOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import bit_width, shape_of, tensor_type
 from xrelay.errors import LoweringError
-from xrelay.lowering.topi_to_loop.nest import NestNames, build_nest
+from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 

@@ -11,7 +11,8 @@ from xdsl.passes import ModulePass
 from xrelay.dialects.attribute_names import SCHEDULE
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.errors import PassError
-from xrelay.passes.loop.schedule import apply_schedule, kernels_of
+from xrelay.passes.loop.nest_queries import kernels_of
+from xrelay.passes.loop.schedule import apply_schedule
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,110 @@
-"""`loop-cache-write`: the schedule primitive `cache_write` as a pass."""
+"""`cache_write` and the pass `loop-cache-write`: a block gets a result buffer of its own, copied by a new block."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.loop.schedule import CacheWrite, SchedulePrimitive
-from xrelay.passes.loop.primitive_pass import PrimitivePass
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, SchedulePrimitive, StoreOp, ValueMap
+from xrelay.dialects.loop.schedule import CacheWrite
+from xrelay.passes.loop.nest_edits import retarget
+from xrelay.passes.loop.nest_queries import blocks_of, nest_root
+from xrelay.passes.loop.primitives.legality import check_new_names, find_block, refusal, single_output, store_positions
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopCacheWritePass(PrimitivePass):
-    """Apply `cache_write` to the kernels that have what it names: `-p 'loop-cache-write{block=gemm}'`.
+@rewrites(CacheWrite)
+def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
+    """Let `step.block` write a buffer of its own in `step.space`, copied by the new block `<block>_write`.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/cache_write.py`.
+    ```
+    loop.for "i" %i to 12 {
+      loop.for "j" %j to 64 {
+        loop.block "gemm" (…) … writes(%C) …
+    ```
+    becomes with `cache_write("gemm")`
+    ```
+    %c = memref.alloc() : memref<12x64xf32, "local">
+    loop.for "i" %i to 12 {
+      loop.for "j" %j to 64 {
+        loop.block "gemm" (…) … writes(%c) …
+    loop.for "gemm_write_0" %i2 to 12 {
+      loop.for "gemm_write_1" %j2 to 64 {
+        loop.block "gemm_write" (%vi : spatial 12 = %i2, %vj : spatial 64 = %j2) reads(%c) writes(%C) {…}
+    ```
+
+    `compute_at` then moves the block into tiles of the copy, where the buffer shrinks to a tile of registers. The loops
+    of the copy are called `<block>_write_<dimension>`, or `step.names`. Refuses a block that does not write all of one
+    static buffer, once and by itself, or that stands inside another block's nest already.
     """
+    block = find_block(kernel, step.block, step)
+    buffer = single_output(block, step)
+    buffer_type = SSAValue.get(buffer, type=MemRefType).type
+    shape = buffer_type.get_shape()
+    names = list(step.names) if step.names else [f"{step.block}_write_{d}" for d in range(len(shape))]
+    root = _check(kernel, block, buffer, names, step)
+    place = root.parent_block()
+    if place is None:
+        raise refusal(step, f"block {step.block!r}", "it is in no function", "put it into one")
+    alloc = memref.AllocOp(
+        [], [], MemRefType(buffer_type.element_type, shape, buffer_type.layout, StringAttr(step.space))
+    )
+    alloc.memref.name_hint = f"{step.block}_tile"
+    place.insert_op_before(alloc, root)
+    retarget(block, buffer, alloc.memref)
+    place.insert_op_after(_copy_nest(f"{step.block}_write", names, shape, alloc.memref, buffer), root)
 
-    name = "loop-cache-write"
 
-    block: str = field(metadata={"help": "the block that gets a buffer of its own"})
-    space: str = field(default="local", metadata={"help": "the memory space of that buffer"})
-    names: tuple[str, ...] = field(default=(), metadata={"help": "names of the loops of the copy"})
+def _check(kernel: func.FuncOp, block: BlockOp, buffer: SSAValue, names: list[str], step: CacheWrite) -> Operation:
+    """Raise `ScheduleError` where it is not legal; otherwise the outermost op of the block's nest."""
+    subject = f"block {step.block!r}"
+    shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+    positions = store_positions(block, buffer, step)
+    for dimension, position in enumerate(positions):
+        written = 1 if position is None else block.extents[position]
+        if written != shape[dimension]:
+            reason = f"it writes {written} of {shape[dimension]} elements of dimension {dimension}"
+            raise refusal(step, subject, reason, "only a block that writes a whole static buffer can be copied")
+    others = [other for other in blocks_of(kernel).values() if other is not block and buffer in other.writes]
+    if others:
+        reason = f"block {others[0].block_name!r} writes the same buffer"
+        raise refusal(step, subject, reason, "only a block that writes its buffer alone can be copied")
+    root = nest_root(block)
+    if root.parent_op() is not kernel:
+        raise refusal(step, subject, "it is inside another nest already", "use cache_write before compute_at")
+    if f"{step.block}_write" in blocks_of(kernel):
+        raise refusal(step, subject, f"there is a block {step.block + '_write'!r} already", "use cache_write once")
+    _check_names(kernel, names, len(shape), step)
+    return root
 
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        return CacheWrite(self.block, self.space, self.names)
 
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.block,)
+def _check_names(kernel: func.FuncOp, names: list[str], rank: int, step: SchedulePrimitive) -> None:
+    if len(names) != rank:
+        raise refusal(step, "names", f"{len(names)} names for a buffer of rank {rank}", "name one loop per dimension")
+    check_new_names(kernel, names, set(), step)
+
+
+def _copy_nest(name: str, loops: list[str], shape: tuple[int, ...], source: SSAValue, target: SSAValue) -> Operation:
+    """Loops over `shape` around a block that copies one element."""
+    nest = [ForOp(loop, extent) for loop, extent in zip(loops, shape, strict=True)]
+    variables = [
+        IterVar(IterKind.SPATIAL, extent, ValueMap.make([AffineDimExpr(0)], (loop.index,)), f"v{dimension}")
+        for dimension, (loop, extent) in enumerate(zip(nest, shape, strict=True))
+    ]
+    block = BlockOp(name, variables, [source], [target])
+    with ImplicitBuilder(block.body):
+        index = ValueMap.identity(block.variables)
+        value = LoadOp(source, index)
+        StoreOp(value.result, target, index)
+    inner: Operation = block
+    for loop in reversed(nest):
+        loop.body.block.add_op(inner)
+        inner = loop
+    return inner
+
+
+LoopCacheWritePass = primitive_pass(CacheWrite, "block=gemm")

@@ -1,29 +1,227 @@
-"""`loop-compute-at`: the schedule primitive `compute_at` as a pass."""
+"""`compute_at` and the pass `loop-compute-at`: the nest of a producer moves into a loop of its consumer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, StringAttr
+from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.loop.schedule import ComputeAt, SchedulePrimitive
-from xrelay.passes.loop.primitive_pass import PrimitivePass
+from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop.schedule import ComputeAt
+from xrelay.index_algebra.value_map import join_maps
+from xrelay.passes.loop.nest_edits import difference, simplified, total
+from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, nest_root
+from xrelay.passes.loop.primitives.legality import find_block, find_loop, refusal, single_output, store_positions
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
+from xrelay.passes.loop.primitives.tile_region import TileRegion, tile_region
+
+LOCAL_BYTES = 256 * 1024
+"""A tile up to this size gets the memory space `"local"`, which becomes registers and stack; larger ones stay on the
+heap."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopComputeAtPass(PrimitivePass):
-    """Apply `compute_at` to the kernels that have what it names: `-p 'loop-compute-at{block=conv loop=w_o}'`.
+@rewrites(ComputeAt)
+def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
+    """Move the nest of `step.block` into `step.loop`, in front of the consumers there.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/compute_at.py`.
+    ```
+    %t = memref.alloc() : memref<56x16xf32>
+    loop.for "cw" %cw to 56 {
+      loop.for "cc" %cc to 16 {
+        loop.for "k" %k to 64 {
+          loop.block "conv" (%vw : spatial 56 = %cw, %vc : spatial 16 = %cc, %vk : reduce 64 = %k) … writes(%t) …
+    loop.for "w_o" %w_o to 4 {
+      loop.for "w_i" %w_i to 14 {
+        loop.for "c" %c to 16 {
+          loop.block "relu" (%vw : spatial 56 = %w_o * 14 + %w_i, %vc : spatial 16 = %c) reads(%t) writes(%Y) …
+    ```
+    becomes with `compute_at("conv", "w_o")`
+    ```
+    loop.for "w_o" %w_o to 4 {
+      %t = memref.alloc() : memref<14x16xf32, "local">
+      loop.for "cw" %cw to 14 {
+        loop.for "cc" %cc to 16 {
+          loop.for "k" %k to 64 {
+            loop.block "conv" (%vw : spatial 56 = %w_o * 14 + %cw, …) … writes(%t) …  // stores %t[%vw - %w_o * 14, %vc]
+      loop.for "w_i" %w_i to 14 {
+        loop.for "c" %c to 16 {
+          loop.block "relu" (…) reads(%t) writes(%Y) …                                // loads  %t[%vw - %w_o * 14, %vc]
+    ```
+
+    The tile is what the consumers read while the loops inside `step.loop` run, found by affine bounds. Loops of the
+    producer keep names and order, also those with one iteration left; dimensions of the buffer with one element vanish.
+    Refuses a block whose result is an argument of the kernel, is read outside the loop or not at all, whose
+    spatial loops have been split or fused, or which shares its nest.
     """
+    block, loop = find_block(kernel, step.block, step), find_loop(kernel, step.loop, step)
+    buffer = single_output(block, step)
+    alloc, root = _check_place(kernel, block, loop, buffer, step)
+    positions = store_positions(block, buffer, step)
+    own_loops = _check_loops(block, root, step)
+    region = tile_region(loop, block, buffer, step)
+    body = loop.body.block
+    readers = [reader for reader in blocks_inside(loop) if buffer in reader.reads or buffer in reader.writes]
+    anchor = next(op for op in body.ops if any(op is reader or op.is_ancestor(reader) for reader in readers))
+    nest = _tile_nest(block, own_loops, positions, region)
+    tile = _tile_alloc(alloc, region)
+    body.insert_op_before(tile, body.first_op if body.first_op is not None else anchor)
+    body.insert_op_before(nest, anchor)
+    if root is not block:  # a block without loops has moved itself
+        root.detach()
+        root.erase()
+    _redirect(buffer, tile.memref, region)
+    alloc.detach()
+    alloc.erase()
 
-    name = "loop-compute-at"
 
-    block: str = field(metadata={"help": "the producer"})
-    loop: str = field(metadata={"help": "the loop of its consumer"})
+def _check_place(
+    kernel: func.FuncOp, block: BlockOp, loop: ForOp, buffer: SSAValue, step: ComputeAt
+) -> tuple[memref.AllocOp, Operation]:
+    """The allocation and the root of the producer; refuses where moving is not possible."""
+    subject = f"block {step.block!r}"
+    if not isinstance(buffer, OpResult) or not isinstance(buffer.op, memref.AllocOp):
+        raise refusal(step, subject, "it writes an argument of the kernel", "use cache_write first")
+    if loop.is_ancestor(block):
+        raise refusal(step, subject, f"loop {step.loop!r} is around it already", "name a loop of its consumer")
+    root = nest_root(block)
+    place = root.parent_block()
+    target: Operation | None = loop
+    while target is not None and target.parent_block() is not place:
+        target = target.parent_op()
+    if place is None or target is None or not _precedes(root, target):
+        reason = f"it shares its nest with other blocks, or does not stand before loop {step.loop!r}"
+        raise refusal(step, subject, reason, "compute the consumers' producers at it later, outermost consumer first")
+    if loop.kind is LoopKind.VECTORIZED:
+        raise refusal(step, subject, f"loop {step.loop!r} is vectorized", "name a loop around it")
+    _check_users(kernel, block, loop, buffer, root, step)
+    return buffer.op, root
 
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        return ComputeAt(self.block, self.loop)
 
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.block, self.loop)
+def _precedes(first: Operation, second: Operation) -> bool:
+    following = first.next_op
+    while following is not None and following is not second:
+        following = following.next_op
+    return following is second
+
+
+def _check_users(
+    kernel: func.FuncOp, block: BlockOp, loop: ForOp, buffer: SSAValue, root: Operation, step: ComputeAt
+) -> None:
+    subject = f"block {step.block!r}"
+    readers = [use.operation for use in buffer.uses if not block.is_ancestor(use.operation)]
+    readers = [reader for reader in readers if reader is not block]
+    if not readers:
+        raise refusal(step, subject, "nothing reads its result", "remove it, or name another block")
+    for reader in readers:
+        if not loop.is_ancestor(reader):
+            name = reader.block_name if isinstance(reader, BlockOp) else reader.name
+            raise refusal(
+                step, subject, f"{name!r} reads its result outside loop {step.loop!r}", "name a loop further out"
+            )
+        if not isinstance(reader, BlockOp | LoadOp) or (isinstance(reader, BlockOp) and buffer in reader.writes):
+            raise refusal(step, subject, f"'{reader.name}' uses its buffer", "only blocks that read it are understood")
+    inputs = set(block.reads)
+    following = root.next_op
+    while following is not None:
+        for other in blocks_inside(following):
+            if any(written in inputs for written in other.writes):
+                reason = f"block {other.block_name!r}, after it, overwrites what it reads"
+                raise refusal(step, subject, reason, "leave it where it is")
+        following = following.next_op
+
+
+def _check_loops(block: BlockOp, root: Operation, step: ComputeAt) -> list[ForOp]:
+    """The producer's own loops, the outermost first; each is a reduction or the only loop of one spatial variable."""
+    subject = f"block {step.block!r}"
+    loops = [loop for loop in enclosing_loops(block) if loop is root or root.is_ancestor(loop)]
+    bindings = block.bindings
+    for k in block.spatial:
+        binding = bindings[k]
+        whole = binding == ValueMap.identity(binding.operands) and binding.operands[0] in [o.index for o in loops]
+        if not whole and not (binding == ValueMap.constant(0) and block.extents[k] == 1):
+            reason = f"spatial variable {k} is not bound to one loop of its own"
+            raise refusal(step, subject, reason, "use compute_at before splitting or fusing its loops")
+    for loop in loops:
+        users = [k for k in range(len(block.kinds)) if loop.index in bindings[k].operands]
+        kinds = {block.kinds[k] for k in users}
+        if len(kinds) > 1 or (IterKind.SPATIAL in kinds and len(users) > 1) or (not users and loop.extent != 1):
+            reason = f"loop {loop.loop_name!r} does not belong to one variable"
+            raise refusal(step, subject, reason, "use compute_at before splitting or fusing its loops")
+        spatial = IterKind.SPATIAL in kinds
+        if spatial and (loop.kind is LoopKind.PARALLEL or loop.extent != block.extents[users[0]]):
+            reason = f"loop {loop.loop_name!r} is parallel, or does not run over its variable's whole domain"
+            raise refusal(step, subject, reason, "use compute_at before scheduling its loops")
+    return loops
+
+
+def _tile_nest(block: BlockOp, own_loops: list[ForOp], positions: list[int | None], region: TileRegion) -> Operation:
+    """The producer's nest with spatial loops over the tile; takes the block out of its old nest."""
+    dimension_of = {position: d for d, position in enumerate(positions) if position is not None}
+    bindings = block.bindings
+    replaced: dict[SSAValue, ValueMap] = {}
+    nest: list[ForOp] = []
+    for old in own_loops:
+        users = [k for k in range(len(block.kinds)) if old.index in bindings[k].operands]
+        spatial = [k for k in users if block.kinds[k] is IterKind.SPATIAL]
+        base = None if not spatial else region.bases[dimension_of[spatial[0]]] if spatial[0] in dimension_of else None
+        extent = old.extent if base is None else region.extents[dimension_of[spatial[0]]]
+        new = ForOp(old.loop_name, _extent(old, extent), kind=old.kind, tail=old.tail, no_unroll=old.no_unroll)
+        new.index.name_hint = old.index.name_hint
+        index = ValueMap.identity((new.index,))
+        replaced[old.index] = index if base is None else base if extent == 1 else total(base, index)
+        nest.append(new)
+    block.detach()
+    block.bindings = simplified(bindings.substitute(replaced))
+    return _nested(nest, block)
+
+
+def _extent(loop: ForOp, extent: int | None) -> int | SSAValue:
+    """The extent as `ForOp` takes it; a reduction may have one that is known only at run time."""
+    if extent is None and loop.dynamic_extent is not None:
+        return loop.dynamic_extent
+    return 1 if extent is None else extent
+
+
+def _nested(loops: list[ForOp], innermost: Operation) -> Operation:
+    for loop in reversed(loops):
+        loop.body.block.add_op(innermost)
+        innermost = loop
+    return innermost
+
+
+def _tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:
+    old = SSAValue.get(alloc.memref, type=MemRefType).type
+    shape = [region.extents[d] for d in region.kept]
+    count = 1
+    for extent in shape:
+        count *= extent
+    small = count * _element_bytes(old) <= LOCAL_BYTES
+    tile = memref.AllocOp(
+        [], [], MemRefType(old.element_type, shape, memory_space=StringAttr(LOCAL) if small else old.memory_space)
+    )
+    tile.memref.name_hint = alloc.memref.name_hint
+    return tile
+
+
+def _element_bytes(buffer_type: MemRefType) -> int:
+    element = buffer_type.element_type
+    return element.size if isinstance(element, FixedBitwidthType) else 8
+
+
+def _redirect(buffer: SSAValue, tile: SSAValue, region: TileRegion) -> None:
+    """Let every access go to the tile, relative to its base."""
+    for op in [use.operation for use in buffer.uses]:
+        if isinstance(op, LoadOp | StoreOp):
+            index = op.index
+            relative = [difference(index[d], region.bases[d]) for d in region.kept]
+            kept = join_maps(relative) if relative else ValueMap((), ())
+            position = 0 if isinstance(op, LoadOp) else 1
+            op.operands[position] = tile
+            op.index = kept
+        elif isinstance(op, BlockOp):
+            reads = [tile if value is buffer else value for value in op.reads]
+            op.set_buffers(reads, [tile if value is buffer else value for value in op.writes])
+
+
+LoopComputeAtPass = primitive_pass(ComputeAt, "block=conv loop=w_o")

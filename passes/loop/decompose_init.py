@@ -12,7 +12,8 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp
-from xrelay.passes.loop.nests import Names, blocks_inside, enclosing_loops
+from xrelay.passes.loop.nest_edits import Names
+from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops
 
 
 def decompose_init(function: Operation, names: Names) -> None:

@@ -1,28 +1,34 @@
-"""`loop-disable-unroll`: the schedule primitive `disable_unroll` as a pass."""
+"""`disable_unroll` and the pass `loop-disable-unroll`: a loop is to stay a loop."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.dialects import func
 
-from xrelay.dialects.loop.schedule import DisableUnroll, SchedulePrimitive
-from xrelay.passes.loop.primitive_pass import PrimitivePass
+from xrelay.dialects.loop import LoopKind
+from xrelay.dialects.loop.schedule import DisableUnroll
+from xrelay.passes.loop.primitives.legality import find_loop, refusal
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopDisableUnrollPass(PrimitivePass):
-    """Apply `disable_unroll` to the kernels that have what it names: `-p 'loop-disable-unroll{loop=k}'`.
+@rewrites(DisableUnroll)
+def disable_unroll(kernel: func.FuncOp, step: DisableUnroll) -> None:
+    """Tell later stages to leave `step.loop` rolled: LLVM would otherwise unroll reductions and spill accumulators.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/disable_unroll.py`.
+    ```
+    loop.for "k" %k to 512 {…}
+    ```
+    becomes
+    ```
+    loop.for "k" %k to 512 unroll = disable {…}
+    ```
+
+    Refuses an unrolled or vectorized loop.
     """
+    loop = find_loop(kernel, step.loop, step)
+    if loop.kind in (LoopKind.UNROLLED, LoopKind.VECTORIZED):
+        raise refusal(step, f"loop {step.loop!r}", f"it is {loop.kind}", "keep a serial or parallel loop rolled")
+    loop.no_unroll = True
 
-    name = "loop-disable-unroll"
 
-    loop: str = field(metadata={"help": "the loop to leave rolled"})
-
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        return DisableUnroll(self.loop)
-
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.loop,)
+LoopDisableUnrollPass = primitive_pass(DisableUnroll, "loop=k")

@@ -1,30 +1,74 @@
-"""`loop-fuse`: the schedule primitive `fuse` as a pass."""
+"""`fuse` and the pass `loop-fuse`: two nested loops become one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.dialects import func
+from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.loop.schedule import Fuse, SchedulePrimitive
-from xrelay.passes.loop.primitive_pass import PrimitivePass
+from xrelay.dialects.loop import ForOp, Tail, ValueMap
+from xrelay.dialects.loop.schedule import Fuse
+from xrelay.passes.loop.nest_edits import replace_indices
+from xrelay.passes.loop.nest_queries import only_op
+from xrelay.passes.loop.primitives.legality import check_new_names, find_loop, refusal, static_extent
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopFusePass(PrimitivePass):
-    """Apply `fuse` to the kernels that have what it names: `-p 'loop-fuse{outer=n inner=c into=nc}'`.
+@rewrites(Fuse)
+def fuse(kernel: func.FuncOp, step: Fuse) -> None:
+    """Make one loop (`step.name`, by default `<outer>_<inner>`) of `step.outer` and `step.inner` directly inside it.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/fuse.py`.
+    ```
+    loop.for "n" %n to 2 {
+      loop.for "c" %c to 8 {
+        loop.block "b" (%vn : spatial 2 = %n, %vc : spatial 8 = %c) …
+    ```
+    becomes with `fuse("n", "c")`
+    ```
+    loop.for "n_c" %n_c to 16 {
+      loop.block "b" (%vn : spatial 2 = %n_c floordiv 8, %vc : spatial 8 = %n_c mod 8) …
+    ```
+
+    Refuses loops that are not perfectly nested, of different kinds, or not static.
     """
+    outer, inner = find_loop(kernel, step.outer, step), find_loop(kernel, step.inner, step)
+    name = f"{step.outer}_{step.inner}" if step.name is None else step.name
+    extents = _check(kernel, outer, inner, name, step)
+    index, outer_index = inner.index, outer.index
+    tail = inner.tail if outer.tail is Tail.PEEL else outer.tail
+    fused = ForOp(
+        name,
+        extents[0] * extents[1],
+        inner.detach_region(0),
+        kind=outer.kind,
+        tail=tail,
+        no_unroll=outer.no_unroll or inner.no_unroll,
+    )
+    index.name_hint = name
+    block = outer.parent_block()
+    if block is None:
+        raise refusal(step, f"loop {step.outer!r}", "it is in no function", "put it into one")
+    block.insert_op_before(fused, outer)
+    whole = AffineDimExpr(0)
+    replace_indices(
+        {
+            outer_index: ValueMap.make([whole // extents[1]], (index,)),
+            index: ValueMap.make([whole % extents[1]], (index,)),
+        }
+    )
+    outer.detach()
+    outer.erase()
 
-    name = "loop-fuse"
 
-    outer: str = field(metadata={"help": "the outer loop"})
-    inner: str = field(metadata={"help": "the loop directly inside it"})
-    into: str | None = field(default=None, metadata={"help": "the name of the fused loop"})
+def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fuse) -> tuple[int, int]:
+    if only_op(outer) is not inner:
+        reason = f"{step.inner!r} is not the only thing directly inside it"
+        raise refusal(step, f"loop {step.outer!r}", reason, "bring the two loops next to each other with reorder")
+    if outer.kind is not inner.kind:
+        reason = f"it is {outer.kind}, {step.inner!r} is {inner.kind}"
+        raise refusal(step, f"loop {step.outer!r}", reason, "fuse before choosing kinds")
+    check_new_names(kernel, [name], {step.outer, step.inner}, step)
+    return static_extent(outer, step), static_extent(inner, step)
 
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        return Fuse(self.outer, self.inner, self.into)
 
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.outer, self.inner)
+LoopFusePass = primitive_pass(Fuse, "outer=n inner=c into=nc")

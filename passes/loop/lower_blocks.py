@@ -20,7 +20,8 @@ from xdsl.passes import ModulePass
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.loop.decompose_init import decompose_init
-from xrelay.passes.loop.nests import Names, blocks_inside, compute, give_value, index_range, range_of
+from xrelay.passes.loop.nest_edits import Names, compute, give_value
+from xrelay.passes.loop.nest_queries import blocks_inside, index_range, range_of
 from xrelay.passes.loop.tails import domain_conditions, handle_tails
 
 

@@ -1,28 +1,63 @@
-"""`loop-parallelize`: the schedule primitive `parallelize` as a pass."""
+"""`parallelize` and the pass `loop-parallelize`: the iterations of a loop are run by several threads."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.dialects import func
+from xdsl.ir import OpResult, SSAValue
 
-from xrelay.dialects.loop.schedule import Parallelize, SchedulePrimitive
-from xrelay.passes.loop.primitive_pass import PrimitivePass
+from xrelay.dialects.loop import ForOp, LoopKind
+from xrelay.dialects.loop.schedule import Parallelize
+from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, reduces_over
+from xrelay.passes.loop.primitives.legality import find_loop, refusal
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopParallelizePass(PrimitivePass):
-    """Apply `parallelize` to the kernels that have what it names: `-p 'loop-parallelize{loop=n}'`.
+@rewrites(Parallelize)
+def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
+    """Mark `step.loop` parallel.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/parallelize.py`.
+    ```
+    loop.for "n" %n to 4 {
+      loop.block "b" (%vn : spatial 4 = %n, …) …
+    ```
+    becomes
+    ```
+    loop.for "n" %n to 4 parallel {
+      loop.block "b" (%vn : spatial 4 = %n, …) …
+    ```
+
+    Legal where no iteration depends on another: every block inside takes a spatial variable from the loop, or writes
+    only buffers of its own iteration. Refuses a reduction, blocks that would write the same elements from several
+    iterations, a loop that is vectorized or unrolled, and one parallel loop inside another.
     """
+    loop = find_loop(kernel, step.loop, step)
+    subject = f"loop {step.loop!r}"
+    if loop.kind not in (LoopKind.SERIAL, LoopKind.PARALLEL):
+        raise refusal(step, subject, f"it is {loop.kind}", "parallelize a serial loop")
+    _check_nesting(loop, step)
+    for block in blocks_inside(loop):
+        if reduces_over(block, loop):
+            reason = f"block {block.block_name!r} reduces over it: its iterations add to the same elements"
+            raise refusal(step, subject, reason, "parallelize a loop of a spatial variable")
+        shared = [buffer for buffer in block.writes if not _is_private(buffer, loop)]
+        if shared and loop.extent != 1 and loop.index not in block.binding_operands:
+            reason = f"block {block.block_name!r} does not depend on it: every iteration writes the same elements"
+            raise refusal(step, subject, reason, "parallelize a loop of a spatial variable")
+    loop.kind = LoopKind.PARALLEL
 
-    name = "loop-parallelize"
 
-    loop: str = field(metadata={"help": "the loop to run by several threads"})
+def _check_nesting(loop: ForOp, step: Parallelize) -> None:
+    inside = [op for op in loop.walk() if isinstance(op, ForOp) and op is not loop]
+    for other in [*enclosing_loops(loop), *inside]:
+        if other.kind is LoopKind.PARALLEL:
+            reason = f"{other.loop_name!r} is parallel already, and parallel loops do not nest"
+            raise refusal(step, f"loop {step.loop!r}", reason, "fuse the two loops, or parallelize one of them")
 
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        return Parallelize(self.loop)
 
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.loop,)
+def _is_private(buffer: SSAValue, loop: ForOp) -> bool:
+    """Whether the buffer belongs to one iteration: it is allocated inside."""
+    return isinstance(buffer, OpResult) and loop.is_ancestor(buffer.op)
+
+
+LoopParallelizePass = primitive_pass(Parallelize, "loop=n")

@@ -6,14 +6,12 @@ schedule.attr          # #loop.schedule<[split("ow", 14), …]>: what a test wri
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Self
+from collections.abc import Callable, Iterable
+from typing import Generic, ParamSpec, Self
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL
-from xrelay.dialects.loop import LOCAL, ScheduleAttr, SchedulePrimitive, Tail
+from xrelay.dialects.loop import ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.schedule import (
     CacheWrite,
     ComputeAt,
@@ -29,6 +27,22 @@ from xrelay.dialects.loop.schedule import (
 )
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.primitives import apply_primitive
+
+Arguments = ParamSpec("Arguments")
+
+
+class _Method(Generic[Arguments]):
+    """A method of `Schedule` that follows from a primitive: it takes what the primitive's class takes."""
+
+    def __init__(self, primitive: Callable[Arguments, SchedulePrimitive]):
+        self._primitive = primitive
+        self.__doc__ = primitive.__doc__
+
+    def __get__(self, schedule: Schedule, owner: type[Schedule]) -> Callable[Arguments, Schedule]:
+        def method(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Schedule:
+            return schedule.apply(self._primitive(*args, **kwargs))
+
+        return method
 
 
 class Schedule:
@@ -55,49 +69,20 @@ class Schedule:
             self.primitives.append(step)
         return self
 
-    def split(self, loop: str, factor: int, *, tail: Tail = Tail.PEEL, names: tuple[str, ...] = ()) -> Self:
-        """See `passes/loop/primitives/split.py`."""
-        return self.apply(Split(loop, factor, tail, names))
-
-    def fuse(self, outer: str, inner: str, name: str | None = None) -> Self:
-        """See `passes/loop/primitives/fuse.py`."""
-        return self.apply(Fuse(outer, inner, name))
+    split = _Method(Split)
+    fuse = _Method(Fuse)
+    tile = _Method(Tile)
+    unroll = _Method(Unroll)
+    vectorize = _Method(Vectorize)
+    parallelize = _Method(Parallelize)
+    cache_write = _Method(CacheWrite)
+    compute_at = _Method(ComputeAt)
+    set_tail = _Method(SetTail)
+    disable_unroll = _Method(DisableUnroll)
 
     def reorder(self, *loops: str) -> Self:
-        """See `passes/loop/primitives/reorder.py`."""
+        """Apply `Reorder`, whose loops stand here one by one, as in the text."""
         return self.apply(Reorder(loops))
-
-    def tile(self, outer: str, inner: str, outer_factor: int, inner_factor: int, *, tail: Tail = Tail.PEEL) -> Self:
-        """See `passes/loop/primitives/tile.py`."""
-        return self.apply(Tile(outer, inner, outer_factor, inner_factor, tail))
-
-    def unroll(self, loop: str) -> Self:
-        """See `passes/loop/primitives/unroll.py`."""
-        return self.apply(Unroll(loop))
-
-    def vectorize(self, loop: str) -> Self:
-        """See `passes/loop/primitives/vectorize.py`."""
-        return self.apply(Vectorize(loop))
-
-    def parallelize(self, loop: str) -> Self:
-        """See `passes/loop/primitives/parallelize.py`."""
-        return self.apply(Parallelize(loop))
-
-    def cache_write(self, block: str, *, space: str = LOCAL, names: tuple[str, ...] = ()) -> Self:
-        """See `passes/loop/primitives/cache_write.py`."""
-        return self.apply(CacheWrite(block, space, names))
-
-    def compute_at(self, block: str, loop: str) -> Self:
-        """See `passes/loop/primitives/compute_at.py`."""
-        return self.apply(ComputeAt(block, loop))
-
-    def set_tail(self, loop: str, tail: Tail) -> Self:
-        """See `passes/loop/primitives/set_tail.py`."""
-        return self.apply(SetTail(loop, tail))
-
-    def disable_unroll(self, loop: str) -> Self:
-        """See `passes/loop/primitives/disable_unroll.py`."""
-        return self.apply(DisableUnroll(loop))
 
 
 def apply_schedule(kernel: func.FuncOp, steps: Iterable[SchedulePrimitive]) -> Schedule:
@@ -110,8 +95,3 @@ def apply_schedule(kernel: func.FuncOp, steps: Iterable[SchedulePrimitive]) -> S
             place = f"@{kernel.sym_name.data}, step {number}"
             raise ScheduleError(error.message, location=place, help=error.help) from error
     return schedule
-
-
-def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
-    """The kernels of a module: the functions marked `loop.kernel`, in order."""
-    return [op for op in module.ops if isinstance(op, func.FuncOp) and LOOP_KERNEL in op.attributes]

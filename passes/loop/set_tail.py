@@ -1,29 +1,35 @@
-"""`loop-set-tail`: the schedule primitive `set_tail` as a pass."""
+"""`set_tail` and the pass `loop-set-tail`: choose how a partial last tile is handled."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.dialects import func
 
-from xrelay.dialects.loop.schedule import SchedulePrimitive, SetTail
-from xrelay.passes.loop.primitive_pass import PrimitivePass, parse_tail
+from xrelay.dialects.loop import Tail
+from xrelay.dialects.loop.schedule import SetTail
+from xrelay.passes.loop.nest_queries import enclosing_loops
+from xrelay.passes.loop.primitives.legality import check_overlap, find_loop
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopSetTailPass(PrimitivePass):
-    """Apply `set_tail` to the kernels that have what it names: `-p 'loop-set-tail{loop=w_o tail=mask}'`.
+@rewrites(SetTail)
+def set_tail(kernel: func.FuncOp, step: SetTail) -> None:
+    """Let a partial last tile under `step.loop` be peeled, masked or overlapped.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/set_tail.py`.
+    ```
+    loop.for "w_o" %w_o to 5 {…}
+    ```
+    becomes with `set_tail("w_o", mask)`
+    ```
+    loop.for "w_o" %w_o to 5 tail = mask {…}
+    ```
+
+    Refuses `overlap` where computing an element twice gives another result.
     """
+    loop = find_loop(kernel, step.loop, step)
+    if step.tail is Tail.OVERLAP:
+        check_overlap(loop, enclosing_loops(loop), step)
+    loop.tail = step.tail
 
-    name = "loop-set-tail"
 
-    loop: str = field(metadata={"help": "the loop"})
-    tail: str = field(metadata={"help": "peel, mask or overlap"})
-
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        return SetTail(self.loop, parse_tail(self.tail))
-
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.loop,)
+LoopSetTailPass = primitive_pass(SetTail, "loop=w_o tail=mask")

@@ -24,7 +24,8 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.index_algebra.affine_bounds import LinearForm, bounds, linear_form
 from xrelay.passes.infra.locations import location_of
-from xrelay.passes.loop.nests import Names, blocks_inside, box_of, compute, give_value, is_local, prepend
+from xrelay.passes.loop.nest_edits import Names, compute, give_value, prepend
+from xrelay.passes.loop.nest_queries import blocks_inside, box_of, is_local
 
 
 @dataclass(frozen=True)

@@ -1,34 +1,44 @@
-"""`loop-tile`: the schedule primitive `tile` as a pass."""
+"""`tile` and the pass `loop-tile`: two loops become tiles and the loops inside a tile."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.dialects import func
 
-from xrelay.dialects.loop.schedule import SchedulePrimitive, Tile
-from xrelay.errors import PassError
-from xrelay.passes.loop.primitive_pass import PrimitivePass, parse_tail
+from xrelay.dialects.loop.schedule import Reorder, Split, Tile, primitive_text
+from xrelay.errors import ScheduleError
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
+from xrelay.passes.loop.reorder import reorder
+from xrelay.passes.loop.split import split
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopTilePass(PrimitivePass):
-    """Apply `tile` to the kernels that have what it names: `-p 'loop-tile{outer=i inner=j factors=6,64}'`.
+@rewrites(Tile)
+def tile(kernel: func.FuncOp, step: Tile) -> None:
+    """Split `step.outer` and `step.inner` and move both inner parts inside.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/tile.py`.
+    ```
+    loop.for "i" %i to 12 {
+      loop.for "j" %j to 128 {…}
+    ```
+    becomes with `tile("i", "j", 6, 64)`
+    ```
+    loop.for "i_o" %i_o to 2 {
+      loop.for "j_o" %j_o to 2 {
+        loop.for "i_i" %i_i to 6 {
+          loop.for "j_i" %j_i to 64 {…}
+    ```
+
+    It is `split`, `split`, `reorder`, and refuses where one of them does.
     """
+    untouched = kernel.body.clone()
+    try:
+        split(kernel, Split(step.outer, step.outer_factor, step.tail))
+        split(kernel, Split(step.inner, step.inner_factor, step.tail))
+        reorder(kernel, Reorder((f"{step.outer}_o", f"{step.inner}_o", f"{step.outer}_i", f"{step.inner}_i")))
+    except ScheduleError as error:
+        kernel.detach_region(0).drop_all_references()
+        kernel.add_region(untouched)
+        raise ScheduleError(f"{primitive_text(step)}: {error.message}", help=error.help) from error
 
-    name = "loop-tile"
 
-    outer: str = field(metadata={"help": "the outer loop"})
-    inner: str = field(metadata={"help": "the inner loop"})
-    factors: tuple[int, ...] = field(metadata={"help": "the two tile sizes"})
-    tail: str = field(default="peel", metadata={"help": "how a partial last tile is handled: peel, mask or overlap"})
-
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        if len(self.factors) != 2:
-            raise PassError(f"{self.name}: two factors are needed, got {len(self.factors)}", help="factors=6,64")
-        return Tile(self.outer, self.inner, self.factors[0], self.factors[1], parse_tail(self.tail))
-
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.outer, self.inner)
+LoopTilePass = primitive_pass(Tile, "outer=i inner=j outer-factor=6 inner-factor=64")

@@ -1,28 +1,42 @@
-"""`loop-unroll`: the schedule primitive `unroll` as a pass."""
+"""`unroll` and the pass `loop-unroll`: a loop is to become straight code."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.dialects import func
 
-from xrelay.dialects.loop.schedule import SchedulePrimitive, Unroll
-from xrelay.passes.loop.primitive_pass import PrimitivePass
+from xrelay.dialects.loop import ForOp, LoopKind
+from xrelay.dialects.loop.for_op import MAX_COPIES
+from xrelay.dialects.loop.schedule import Unroll
+from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopUnrollPass(PrimitivePass):
-    """Apply `unroll` to the kernels that have what it names: `-p 'loop-unroll{loop=w_i}'`.
+@rewrites(Unroll)
+def unroll(kernel: func.FuncOp, step: Unroll) -> None:
+    """Mark `step.loop` unrolled. The loop stays one op: LLVM unrolls it, and arrays of accumulators become registers.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/unroll.py`.
+    ```
+    loop.for "w_i" %w_i to 14 {…}
+    ```
+    becomes
+    ```
+    loop.for "w_i" %w_i to 14 unrolled {…}
+    ```
+
+    Refuses a loop that is not serial, whose extent is known only at run time, or that would write out a body more than
+    1024 times, together with the unrolled loops around it and inside.
     """
+    loop = find_loop(kernel, step.loop, step)
+    extent = static_extent(loop, step)
+    if loop.kind not in (LoopKind.SERIAL, LoopKind.UNROLLED):
+        raise refusal(step, f"loop {step.loop!r}", f"it is {loop.kind}", "unroll a serial loop")
+    unrolled = [op for op in loop.body.walk() if isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED]
+    copies = max(inner.copies for inner in (loop, *unrolled)) * (extent if loop.kind is LoopKind.SERIAL else 1)
+    if copies > MAX_COPIES:
+        reason = f"its body would be written out {copies} times, {MAX_COPIES} are allowed"
+        raise refusal(step, f"loop {step.loop!r}", reason, "split it and unroll the inner loop")
+    loop.kind, loop.no_unroll = LoopKind.UNROLLED, False
 
-    name = "loop-unroll"
 
-    loop: str = field(metadata={"help": "the loop to unroll"})
-
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        return Unroll(self.loop)
-
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.loop,)
+LoopUnrollPass = primitive_pass(Unroll, "loop=w_i")

@@ -1,28 +1,110 @@
-"""`loop-vectorize`: the schedule primitive `vectorize` as a pass."""
+"""`vectorize` and the pass `loop-vectorize`: the iterations of a loop become lanes of vectors."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from xdsl.dialects import func, scf
+from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.loop.schedule import SchedulePrimitive, Vectorize
-from xrelay.passes.loop.primitive_pass import PrimitivePass
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop.for_op import MAX_LANES
+from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
+from xrelay.dialects.loop.schedule import Vectorize
+from xrelay.index_algebra.affine_bounds import stride
+from xrelay.passes.loop.nest_queries import blocks_inside, reduces_over
+from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopVectorizePass(PrimitivePass):
-    """Apply `vectorize` to the kernels that have what it names: `-p 'loop-vectorize{loop=c_i}'`.
+@rewrites(Vectorize)
+def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
+    """Mark `step.loop` vectorized.
 
-    What it does, with a picture, and when it refuses: `passes/loop/primitives/vectorize.py`.
+    ```
+    loop.for "c_i" %c_i to 16 {
+      loop.block "b" (…, %v : spatial 16 = %c_i) reads(%X) writes(%Y) {…}
+    ```
+    becomes
+    ```
+    loop.for "c_i" %c_i to 16 vectorized {
+      loop.block "b" (…, %v : spatial 16 = %c_i) reads(%X) writes(%Y) {…}
+    ```
+
+    Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes.
+    Refuses a reduction, a loop that is not innermost, accesses with another stride or computed indices that differ
+    between lanes, conditions and computations that depend on the lane, more than 1024 iterations, and extents known
+    only at run time.
     """
+    loop = find_loop(kernel, step.loop, step)
+    subject = f"loop {step.loop!r}"
+    if (extent := static_extent(loop, step)) > MAX_LANES:
+        reason = f"it has {extent} iterations, a vector at most {MAX_LANES} lanes"
+        raise refusal(step, subject, reason, "split it and vectorize the inner loop")
+    if loop.kind not in (LoopKind.SERIAL, LoopKind.VECTORIZED):
+        raise refusal(step, subject, f"it is {loop.kind}", "vectorize a serial loop")
+    inner = next((op for op in loop.body.walk() if isinstance(op, ForOp)), None)
+    if inner is not None:
+        reason = f"it is not innermost: loop {inner.loop_name!r} is inside it"
+        raise refusal(step, subject, reason, "reorder it innermost, or split and vectorize the inner loop")
+    for block in blocks_inside(loop):
+        if reduces_over(block, loop):
+            reason = f"block {block.block_name!r} reduces over it: its iterations add to the same element"
+            raise refusal(step, subject, reason, "vectorize a loop of a spatial variable")
+        if (problem := _lane_problem(block, loop)) is not None:
+            reason = f"block {block.block_name!r} {problem}"
+            raise refusal(step, subject, reason, "vectorize another loop, or change the layout")
+    loop.kind = LoopKind.VECTORIZED
 
-    name = "loop-vectorize"
 
-    loop: str = field(metadata={"help": "the loop to vectorize"})
+def _lane_problem(block: BlockOp, loop: ForOp) -> str | None:
+    """Why the body cannot be run for all lanes at once; `None` if it can."""
+    bindings = block.bindings
+    variables = {v for k, v in enumerate(block.variables) if loop.index in bindings[k].operands}
+    if block.has_init:
+        variables |= {block.init.block.args[n] for n, k in enumerate(block.spatial) if block.variables[k] in variables}
+    lanes: set[SSAValue] = {*variables, loop.index}
+    fixed = set(block.variables) - lanes
+    for op in block.walk():
+        if op is block:
+            continue
+        if isinstance(op, LoadOp | StoreOp):
+            problem = _access_problem(op, loop, lanes - {loop.index} - variables, fixed)
+            if problem is not None:
+                return problem
+        elif any(operand in lanes for operand in op.operands):
+            if isinstance(op, scf.IfOp):
+                return "runs different branches in different lanes"
+            lanes.update(op.results)
+            if _is_index(op):
+                continue
+            return f"computes with its index in '{op.name}'"
+    return None
 
-    def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options."""
-        return Vectorize(self.loop)
 
-    def subjects(self) -> tuple[str, ...]:
-        """The names that a kernel must have to be meant."""
-        return (self.loop,)
+def _is_index(op: Operation) -> bool:
+    """Whether the op computes conditions or indices: no harm before they are used."""
+    return all(str(result.type) in ("index", "i1") for result in op.results)
+
+
+def _access_problem(op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue], fixed: set[SSAValue]) -> str | None:
+    """Why the access cannot be one of a vector; `computed` differs from lane to lane, `fixed` is the same in all."""
+    word = "reads" if isinstance(op, LoadOp) else "writes"
+    index = op.index
+    if any(operand in computed for operand in index.operands):
+        return f"{word} at an index that is computed for each lane"
+    strides = [0 if fixed.issuperset(index[k].operands) else _stride(index[k], loop.index) for k in range(len(index))]
+    if any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1)):
+        return f"{word} with strides {strides} in its buffer's dimensions, not 0 before the last and 0 or 1 in it"
+    if isinstance(op, StoreOp) and strides and strides[-1] == 0:
+        return "writes the same element from every lane"
+    return None
+
+
+def _stride(index: ValueMap, value: SSAValue) -> int | None:
+    bound = in_loop_indices(index)
+    # What the ranges of loops decide disappears: (jo * 64 + ji) mod 64 is ji.
+    bound = bound.simplified({v: known for v in bound.operands if (known := interval_of(v)) is not None})
+    return stride(bound.exprs[0], bound.operands.index(value)) if value in bound.operands else 0
+
+
+LoopVectorizePass = primitive_pass(Vectorize, "loop=c_i")

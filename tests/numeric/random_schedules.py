@@ -21,7 +21,7 @@ from xrelay.dialects.loop.schedule import (
     Vectorize,
 )
 from xrelay.errors import ScheduleError
-from xrelay.passes.loop.primitives.nest import blocks_of, enclosing_loops, loops_of, only_op
+from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, loops_of, only_op
 from xrelay.passes.loop.schedule import Schedule
 
 TRIES = 40

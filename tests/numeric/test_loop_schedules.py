@@ -29,7 +29,7 @@ from xrelay.dialects.loop.schedule import (
 from xrelay.errors import ScheduleError
 from xrelay.interpreters.loop import run_kernel
 from xrelay.passes.loop.lower_blocks import lower_blocks
-from xrelay.passes.loop.primitives.nest import blocks_of, loops_of
+from xrelay.passes.loop.nest_queries import blocks_of, loops_of
 from xrelay.passes.loop.schedule import Schedule
 
 sys.path.insert(0, str(Path(__file__).parent))

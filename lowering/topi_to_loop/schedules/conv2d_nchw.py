@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xrelay.dialects.loop import BlockOp, LoadOp
 from xrelay.index_algebra.affine_bounds import stride
-from xrelay.lowering.topi_to_loop.schedules.nests import MIN_LANES, schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.plan import Plan, memref_type, source_of
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from xrelay.dialects.loop import BlockOp, LoadOp
-from xrelay.lowering.topi_to_loop.schedules.nests import schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.plan import Plan, source_of
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of
 from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Split, Unroll
-from xrelay.lowering.topi_to_loop.schedules.nests import MIN_LANES, parallelize_outer, schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, parallelize_outer, schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.plan import (
     Plan,
     loop_of_variable,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xrelay.lowering.topi_to_loop.schedules.nests import schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.plan import Plan
 
 

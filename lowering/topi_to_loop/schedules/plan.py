@@ -14,8 +14,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, LoopKind, Sch
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
-from xrelay.passes.loop.nests import enclosing_loops
-from xrelay.passes.loop.primitives.nest import blocks_of, loops_of
+from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, loops_of
 from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xrelay.dialects.loop import BlockOp, IterKind
 from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, Split
-from xrelay.lowering.topi_to_loop.schedules.nests import (
+from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     MAX_UNROLLED_VECTORS,
     parallelize_outer,
     schedule_remaining,

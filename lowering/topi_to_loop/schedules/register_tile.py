@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xrelay.dialects.loop import IterKind
 from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Split, Unroll, Vectorize
-from xrelay.lowering.topi_to_loop.schedules.nests import parallelize_outer
+from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
 from xrelay.lowering.topi_to_loop.schedules.plan import Plan, loop_of_variable, loops_of_kind, points
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt
-from xrelay.lowering.topi_to_loop.schedules.nests import (
+from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     parallelize_outer,
     schedule_remaining,
     vectorize_fold,

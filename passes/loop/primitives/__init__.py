@@ -1,5 +1,5 @@
-"""The schedule primitives, one a file: legality check, then rewrite."""
+"""What schedule primitives are made with: legality conditions, the registry of rewrites, the passes that follow."""
 
-from xrelay.passes.loop.primitives.registry import REWRITES, apply_primitive, register_rewrite
+from xrelay.passes.loop.primitives.rewrites import REWRITES, apply_primitive, rewrites
 
-__all__ = ["REWRITES", "apply_primitive", "register_rewrite"]
+__all__ = ["REWRITES", "apply_primitive", "rewrites"]

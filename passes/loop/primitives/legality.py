@@ -1,22 +1,107 @@
-"""Legality conditions that several primitives share."""
+"""Legality of primitives: finding what they name, and the conditions that several of them share."""
 
 from __future__ import annotations
 
 from xdsl.dialects import func
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, SchedulePrimitive, Tail
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, SchedulePrimitive, StoreOp, Tail
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
-from xrelay.errors import ScheduleError
+from xrelay.errors import ScheduleError, did_you_mean
 from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.passes.loop.lower_blocks import cut_tails
-from xrelay.passes.loop.primitives.nest import (
-    accumulates_without_init,
-    blocks_under,
-    loops_of,
-    reduces_over,
-    refusal,
-)
+from xrelay.passes.loop.nest_queries import accumulates_without_init, blocks_inside, blocks_of, loops_of, reduces_over
+
+
+def refusal(step: SchedulePrimitive, subject: str, reason: str, help: str) -> ScheduleError:
+    """The error of a primitive that is not legal: `subject` is a loop or a block, `reason` says why."""
+    return ScheduleError(f"{primitive_text(step)}: {subject}: {reason}", help=help)
+
+
+def find_loop(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> ForOp:
+    """The loop called `name`; `ScheduleError` if there is none."""
+    loops = loops_of(kernel)
+    if name not in loops:
+        raise _not_found(kernel, "loop", name, list(loops), step)
+    return loops[name]
+
+
+def find_block(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> BlockOp:
+    """The block called `name`; `ScheduleError` if there is none."""
+    blocks = blocks_of(kernel)
+    if name not in blocks:
+        raise _not_found(kernel, "block", name, list(blocks), step)
+    return blocks[name]
+
+
+def _not_found(kernel: func.FuncOp, what: str, name: str, known: list[str], step: SchedulePrimitive) -> ScheduleError:
+    hint = did_you_mean(name, known, f"there are {', '.join(known) if known else 'none'}")
+    return refusal(step, f"{what} {name!r}", f"@{kernel.sym_name.data} has no such {what}", hint)
+
+
+def check_new_names(kernel: func.FuncOp, names: list[str], replaced: set[str], step: SchedulePrimitive) -> None:
+    """Refuse names for new loops that other loops have."""
+    taken = loops_of(kernel).keys() - replaced
+    for position, name in enumerate(names):
+        if name in taken or name in names[:position]:
+            raise refusal(step, f"loop {name!r}", "there is a loop with this name already", "give other names")
+
+
+def static_extent(loop: ForOp, step: SchedulePrimitive) -> int:
+    """The extent of the loop; refuses one that is known only at run time."""
+    if loop.extent is None:
+        raise refusal(
+            step, f"loop {loop.loop_name!r}", "its extent is known only at run time", "give the kernel a static shape"
+        )
+    return loop.extent
+
+
+def single_output(block: BlockOp, step: SchedulePrimitive) -> SSAValue:
+    """The one buffer that `block` writes; refuses several."""
+    if len(block.writes) != 1:
+        reason = f"it writes {len(block.writes)} buffers"
+        raise refusal(step, f"block {block.block_name!r}", reason, "a block with one result is needed")
+    return block.writes[0]
+
+
+def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> list[int | None]:
+    """For each dimension of `buffer` the spatial variable that alone is its index; `None` for a constant 0.
+
+    Refuses a block whose stores are not of this form, or whose other spatial variables have more than one value.
+    """
+    subject = f"block {block.block_name!r}"
+    advice = "a block that stores each element at its own spatial variables is needed"
+    stores = [op for op in block.walk() if isinstance(op, StoreOp) and op.memref is buffer]
+    if not stores:
+        raise refusal(step, subject, "it stores nothing", advice)
+    found = [_positions_of(block, op) for op in stores]
+    if any(positions is None or positions != found[0] for positions in found):
+        raise refusal(step, subject, "it stores at something else than its spatial variables", advice)
+    positions = found[0] if found[0] is not None else []
+    used = [p for p in positions if p is not None]
+    missing = [k for k in block.spatial if k not in used and block.extents[k] != 1]
+    if len(set(used)) != len(used) or missing:
+        raise refusal(step, subject, "its stores do not use each spatial variable once", advice)
+    return positions
+
+
+def _positions_of(block: BlockOp, store: StoreOp) -> list[int | None] | None:
+    in_init = block.has_init and store.parent_block() is block.init.block
+    arguments: list[SSAValue] = list(block.init.block.args if in_init else block.variables)
+    variables = list(block.spatial) if in_init else list(range(len(arguments)))
+    positions: list[int | None] = []
+    index = store.index
+    for k in range(len(index)):
+        expr = index[k]
+        if expr.exprs[0] == AffineConstantExpr(0):
+            positions.append(None)
+        elif expr.exprs[0] == AffineDimExpr(0) and expr.operands[0] in arguments:
+            positions.append(variables[arguments.index(expr.operands[0])])
+        else:
+            return None
+    return positions
 
 
 def keeps_away(block: BlockOp, loop: ForOp, beyond: Interval) -> bool:
@@ -39,7 +124,7 @@ def check_overlap(loop: ForOp, around: list[ForOp], step: SchedulePrimitive, *, 
     `around` are the loops that will stand around it; the blocks are those under `innermost`, by default under `loop`.
     """
     subject = f"loop {loop.loop_name!r}"
-    for block in blocks_under(loop if innermost is None else innermost):
+    for block in blocks_inside(loop if innermost is None else innermost):
         name = block.block_name
         if reduces_over(block, loop):
             reason = f"block {name!r} reduces over it, and overlapping tiles would add contributions twice"

@@ -161,7 +161,7 @@ from xrelay.lowering.emit_llvm.functions import writes
 from xrelay.lowering.relay_to_topi.strategies import implements
 from xrelay.lowering.topi_to_loop.schedules.assign import register_family
 from xrelay.passes.layout.layout_hooks import alters_layout
-from xrelay.passes.loop.primitives.registry import register_rewrite
+from xrelay.passes.loop.primitives.rewrites import rewrites
 from xrelay.relay.op import register_alter_op_layout
 
 class Mine:
@@ -182,7 +182,7 @@ registrars = [
     lambda: implements("relay.contrib.mine", "mine.generic")(mine),
     lambda: register_family("mine", mine),
     lambda: alters_layout("nn.conv2d", target="cpu")(mine),
-    lambda: register_rewrite("mine", mine),
+    lambda: rewrites(Mine)(mine),
     lambda: register_alter_op_layout("nn.dense")(mine),
 ]
 assert not registrations.registering_modules()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 import pytest
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.parser import Parser
+from xdsl.utils.arg_spec import parse_pipeline
 
 from xrelay.dialects.loop import LOOP, LoopKind, ScheduleAttr, SchedulePrimitive, Tail
 from xrelay.dialects.loop.schedule import (
@@ -19,12 +20,15 @@ from xrelay.dialects.loop.schedule import (
     Fuse,
     Reorder,
     Split,
+    names,
     primitive_text,
     register_primitive,
 )
 from xrelay.errors import ScheduleError
-from xrelay.passes.loop.primitives import REWRITES, register_rewrite
-from xrelay.passes.loop.primitives.nest import find_loop
+from xrelay.passes.loop.nest_queries import loops_of
+from xrelay.passes.loop.primitives import REWRITES, rewrites
+from xrelay.passes.loop.primitives.legality import find_loop
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.schedule import Schedule, apply_schedule
 
 KERNEL = """
@@ -90,17 +94,17 @@ def test_errors_name_kernel_and_step():
 @dataclass(frozen=True)
 class MakeSerial(SchedulePrimitive):
     primitive: ClassVar[str] = "make_serial"
-    loop: str
+    loop: str = field(metadata=names("the loop"))
 
 
 @pytest.fixture
 def make_serial() -> Iterator[None]:
     register_primitive(MakeSerial)
 
+    @rewrites(MakeSerial)
     def rewrite(kernel: func.FuncOp, step: MakeSerial) -> None:
         find_loop(kernel, step.loop, step).kind = LoopKind.SERIAL
 
-    register_rewrite("make_serial", rewrite)
     yield
     del PRIMITIVES["make_serial"], REWRITES["make_serial"]
 
@@ -113,3 +117,17 @@ def test_another_package_adds_a_primitive():
     target = kernel()
     apply_schedule(target, attr.data)
     assert find_loop(target, "i", attr.data[1]).kind is LoopKind.SERIAL
+
+
+@pytest.mark.usefixtures("make_serial")
+def test_the_pass_of_another_package_s_primitive_follows():
+    made = primitive_pass(MakeSerial, "loop=i")
+    assert (made.name, made.__name__) == ("loop-make-serial", "LoopMakeSerialPass")
+    assert {option.name: option.metadata["help"] for option in fields(made)}["loop"] == "the loop"
+    assert "loop-make-serial{loop=i}" in (made.__doc__ or "")
+    target = kernel()
+    Schedule(target).unroll("i")
+    target.detach()
+    (spec,) = parse_pipeline("loop-make-serial{loop=i}")
+    made.from_pass_spec(spec).apply(context(), ModuleOp([target]))
+    assert loops_of(target)["i"].kind is LoopKind.SERIAL

@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.value_map import ValueMap
-from xrelay.passes.loop.nests import compute
+from xrelay.passes.loop.nest_edits import compute
 
 LEAVES = st.one_of(st.builds(AffineDimExpr, st.integers(0, 1)), st.builds(AffineConstantExpr, st.integers(-9, 9)))
 

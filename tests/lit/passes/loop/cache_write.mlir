@@ -1,5 +1,5 @@
 // RUN: xrelay-opt %s -p 'loop-cache-write{block=gemm}' | filecheck %s
-// RUN: xrelay-opt %s -p 'loop-cache-write{block=gemm names=r,c},loop-tile{outer=r inner=c factors=6,64},loop-compute-at{block=gemm loop=c_o},loop-reorder{loops=k,i,j}' | filecheck %s --check-prefix TILED
+// RUN: xrelay-opt %s -p 'loop-cache-write{block=gemm names=r,c},loop-tile{outer=r inner=c outer-factor=6 inner-factor=64},loop-compute-at{block=gemm loop=c_o},loop-reorder{loops=k,i,j}' | filecheck %s --check-prefix TILED
 // RUN: not xrelay-opt %s -p 'loop-cache-write{block=gemm},loop-cache-write{block=gemm}' 2>&1 | filecheck %s --check-prefix TWICE
 
 // CHECK: %gemm_tile = memref.alloc() : memref<12x64xf32, "local">

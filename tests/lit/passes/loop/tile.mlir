@@ -1,6 +1,6 @@
-// RUN: xrelay-opt %s -p 'loop-tile{outer=i inner=j factors=6,16}' | filecheck %s
-// RUN: xrelay-opt %s -p 'loop-tile{outer=i inner=j factors=5,16 tail=mask}' | filecheck %s --check-prefix MASK
-// RUN: not xrelay-opt %s -p 'loop-tile{outer=i inner=j factors=6}' 2>&1 | filecheck %s --check-prefix FACTORS
+// RUN: xrelay-opt %s -p 'loop-tile{outer=i inner=j outer-factor=6 inner-factor=16}' | filecheck %s
+// RUN: xrelay-opt %s -p 'loop-tile{outer=i inner=j outer-factor=5 inner-factor=16 tail=mask}' | filecheck %s --check-prefix MASK
+// RUN: not xrelay-opt %s -p 'loop-tile{outer=i inner=j outer-factor=6}' 2>&1 | filecheck %s --check-prefix FACTORS
 
 // CHECK: loop.for "i_o" %i_o to 2 {
 // CHECK-NEXT: loop.for "j_o" %j_o to 4 {
@@ -10,7 +10,7 @@
 // CHECK-NEXT: loop.block "gemm" (%vi : spatial 12 = %i_o * 6 + %i_i, %vj : spatial 64 = %j_o * 16 + %j_i, %vk : reduce 32 = %k)
 // MASK: loop.for "i_o" %i_o to 3 tail = mask {
 // MASK-NEXT: loop.for "j_o" %j_o to 4 {
-// FACTORS: error: loop-tile: two factors are needed, got 1; help: factors=6,64
+// FACTORS: error: [loop-tile] needs the option 'inner-factor'
 func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref<12x64xf32>) attributes {loop.kernel} {
   loop.for "i" %i to 12 {
     loop.for "j" %j to 64 {

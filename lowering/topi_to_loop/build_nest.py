@@ -1,4 +1,4 @@
-"""One compute as one perfect nest of named loops around one `loop.block`."""
+"""Building the nest of a compute: one perfect nest of named loops around one `loop.block`."""
 
 from __future__ import annotations
 

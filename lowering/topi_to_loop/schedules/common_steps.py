@@ -1,4 +1,4 @@
-"""What every family does to nests: spread outer loops over threads, make lanes of the innermost one."""
+"""Scheduling steps common to families: outer loops are spread over threads, the innermost one becomes lanes."""
 
 from __future__ import annotations
 

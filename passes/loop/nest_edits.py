@@ -1,62 +1,19 @@
-"""Small things that rewrites of loop nests share: what encloses an op, fresh names, giving an index another value."""
+"""Edits of a loop nest: fresh names, giving an index another value, letting accesses go elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.ranges import interval_of
-from xrelay.index_algebra.affine_bounds import Interval, bounds
+from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.index_arith import IndexArith
-
-
-def enclosing_loops(op: Operation) -> list[ForOp]:
-    """The loops around `op`, the outermost first."""
-    loops: list[ForOp] = []
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ForOp):
-            loops.append(parent)
-        parent = parent.parent_op()
-    return loops[::-1]
-
-
-def index_range(value: SSAValue) -> Interval | None:
-    """What a loop index, a constant, a product or a minimum of such can be; None if that is not known."""
-    if not isinstance(value, OpResult) or not isinstance(op := value.op, arith.MinSIOp | arith.MuliOp):
-        return interval_of(value)
-    left, right = index_range(op.lhs), index_range(op.rhs)
-    if left is None or right is None:
-        return None
-    if isinstance(op, arith.MinSIOp):
-        return min(left[0], right[0]), min(left[1], right[1])
-    products = [a * b for a in left for b in right]
-    return min(products), max(products)
-
-
-def box_of(value: ValueMap) -> list[Interval | None]:
-    """The range of each operand of a map."""
-    return [index_range(operand) for operand in value.operands]
-
-
-def range_of(value: ValueMap) -> Interval | None:
-    """Bounds of the one expression of `value`; None if unknown."""
-    return bounds(value.exprs[0], box_of(value))
-
-
-def is_local(buffer: SSAValue) -> bool:
-    """Whether a buffer has the memory space `"local"`."""
-    return isinstance(buffer.type, MemRefType) and buffer.type.memory_space == StringAttr(LOCAL)
-
-
-def blocks_inside(op: Operation) -> list[BlockOp]:
-    """The statements under `op`, in order."""
-    return [inner for inner in op.walk() if isinstance(inner, BlockOp)]
+from xrelay.passes.loop.nest_queries import index_range
 
 
 class Names:
@@ -114,6 +71,24 @@ def give_value(index: SSAValue, value: ValueMap, at: Block) -> None:
             user.operands[use.index] = computed
 
 
+def replace_indices(replacements: Mapping[SSAValue, ValueMap]) -> None:
+    """Rewrite every binding and access that uses one of the indices in terms of other indices."""
+    users = {use.operation: None for value in replacements for use in value.uses}
+    for user in users:
+        if isinstance(user, BlockOp):
+            user.bindings = simplified(user.bindings.substitute(replacements))
+        elif isinstance(user, LoadOp | StoreOp):
+            user.index = simplified(user.index.substitute(replacements))
+
+
+def retarget(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
+    """Let `block` access `new` wherever it accesses `old`."""
+    for op in block.walk():
+        for position, operand in enumerate(op.operands):
+            if operand is old:
+                op.operands[position] = new
+
+
 def prepend(block: Block, ops: Sequence[Operation]) -> None:
     """Inserts `ops` at the beginning of a block."""
     if (first := block.first_op) is not None:
@@ -130,3 +105,29 @@ def compute(value: ValueMap, ops: list[Operation]) -> SSAValue:
         return op.result
 
     return IndexArith(ops.append, constant, index_range).value(value)
+
+
+def simplified(index: ValueMap) -> ValueMap:
+    """`index` simplified with what the extents of loops and variables say."""
+    return index.simplified(_intervals(index.operands))
+
+
+def difference(left: ValueMap, right: ValueMap) -> ValueMap:
+    """`left - right` for two single expressions, simplified."""
+    return _combination(left, right, -1)
+
+
+def total(left: ValueMap, right: ValueMap) -> ValueMap:
+    """`left + right` for two single expressions, simplified."""
+    return _combination(left, right, 1)
+
+
+def _combination(left: ValueMap, right: ValueMap, factor: int) -> ValueMap:
+    space = Space()
+    (first,), (second,) = space.lift(left), space.lift(right)
+    return simplified(ValueMap.make([first + second * factor], space.values))
+
+
+def _intervals(values: tuple[SSAValue, ...]) -> dict[SSAValue, tuple[int, int]]:
+    """The known intervals of index values."""
+    return {value: interval for value in values if (interval := interval_of(value)) is not None}

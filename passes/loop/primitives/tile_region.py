@@ -12,7 +12,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, Valu
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of, loop_of_index
 from xrelay.index_algebra.affine_bounds import Interval, Span, join, span
 from xrelay.index_algebra.value_map import Space
-from xrelay.passes.loop.primitives.nest import refusal
+from xrelay.passes.loop.primitives.legality import refusal
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,121 @@
+"""Questions about a loop nest: its loops and blocks, what encloses what, and what index values can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from xrelay.dialects.attribute_names import LOOP_KERNEL
+from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, LoadOp, ValueMap
+from xrelay.dialects.loop.ranges import interval_of
+from xrelay.index_algebra.affine_bounds import Interval, bounds
+
+
+def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
+    """The kernels of a module: the functions marked `loop.kernel`, in order."""
+    return [op for op in module.ops if isinstance(op, func.FuncOp) and LOOP_KERNEL in op.attributes]
+
+
+def structure_of(root: Operation) -> Iterator[Operation]:
+    """The ops with regions inside of `root`, in the order of the text: what a search for loops and blocks looks at.
+
+    Every primitive searches several times; most ops are scalars in bodies of blocks, which `Operation.walk` would enter
+    one generator each.
+    """
+    pending = [iter(block.ops) for region in reversed(root.regions) for block in reversed(region.blocks)]
+    while pending:
+        op = next(pending[-1], None)
+        if op is None:
+            pending.pop()
+        elif op.regions:
+            yield op
+            pending += [iter(block.ops) for region in reversed(op.regions) for block in reversed(region.blocks)]
+
+
+def loops_of(kernel: func.FuncOp) -> dict[str, ForOp]:
+    """Every loop of the kernel by name, in the order of the text."""
+    return {op.loop_name: op for op in structure_of(kernel) if isinstance(op, ForOp)}
+
+
+def blocks_of(kernel: func.FuncOp) -> dict[str, BlockOp]:
+    """Every block of the kernel by name, in the order of the text."""
+    return {op.block_name: op for op in structure_of(kernel) if isinstance(op, BlockOp)}
+
+
+def enclosing_loops(op: Operation) -> list[ForOp]:
+    """The loops around `op`, the outermost first."""
+    loops: list[ForOp] = []
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, ForOp):
+            loops.append(parent)
+        parent = parent.parent_op()
+    return loops[::-1]
+
+
+def blocks_inside(op: Operation) -> list[BlockOp]:
+    """The blocks under `op`, itself if it is one, in the order of the text."""
+    return [inner for inner in (op, *structure_of(op)) if isinstance(inner, BlockOp)]
+
+
+def only_op(loop: ForOp) -> Operation | None:
+    """The single op of the loop's body; `None` if there are none or several."""
+    block = loop.body.block
+    return block.first_op if block.first_op is block.last_op else None
+
+
+def nest_root(block: BlockOp) -> Operation:
+    """The outermost op that holds `block` and nothing else: a loop of its perfect nest, or the block itself."""
+    root: Operation = block
+    parent = root.parent_op()
+    while isinstance(parent, ForOp) and only_op(parent) is root:
+        root, parent = parent, parent.parent_op()
+    return root
+
+
+def reduces_over(block: BlockOp, loop: ForOp) -> bool:
+    """Whether a reduce variable of the block depends on the loop."""
+    bindings = block.bindings
+    return any(kind is IterKind.REDUCE and loop.index in bindings[k].operands for k, kind in enumerate(block.kinds))
+
+
+def is_spatial_in(block: BlockOp, loop: ForOp) -> bool:
+    """Whether a spatial variable of the block depends on the loop."""
+    return loop.index in block.bindings.select(block.spatial).operands
+
+
+def accumulates_without_init(block: BlockOp) -> bool:
+    """Whether running the block twice at one point gives another result: it reads what it wrote, and has no init."""
+    written = set(block.writes)
+    return not block.has_init and any(isinstance(op, LoadOp) and op.memref in written for op in block.body.walk())
+
+
+def is_local(buffer: SSAValue) -> bool:
+    """Whether a buffer has the memory space `"local"`."""
+    return isinstance(buffer.type, MemRefType) and buffer.type.memory_space == StringAttr(LOCAL)
+
+
+def index_range(value: SSAValue) -> Interval | None:
+    """What a loop index, a constant, a product or a minimum of such can be; None if that is not known."""
+    if not isinstance(value, OpResult) or not isinstance(op := value.op, arith.MinSIOp | arith.MuliOp):
+        return interval_of(value)
+    left, right = index_range(op.lhs), index_range(op.rhs)
+    if left is None or right is None:
+        return None
+    if isinstance(op, arith.MinSIOp):
+        return min(left[0], right[0]), min(left[1], right[1])
+    products = [a * b for a in left for b in right]
+    return min(products), max(products)
+
+
+def box_of(value: ValueMap) -> list[Interval | None]:
+    """The range of each operand of a map."""
+    return [index_range(operand) for operand in value.operands]
+
+
+def range_of(value: ValueMap) -> Interval | None:
+    """Bounds of the one expression of `value`; None if unknown."""
+    return bounds(value.exprs[0], box_of(value))

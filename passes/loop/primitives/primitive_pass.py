@@ -1,0 +1,114 @@
+"""The passes `loop-split`, `loop-fuse`, …: each follows from the class and the rewrite of its primitive."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
+from typing import Any, ClassVar, get_type_hints
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.loop import SchedulePrimitive, Tail
+from xrelay.errors import PassError
+from xrelay.passes.loop.nest_queries import blocks_of, kernels_of, loops_of
+from xrelay.passes.loop.primitives.rewrites import apply_primitive, rewrite_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrimitivePass(ModulePass):
+    """Apply one primitive to every kernel that has the loops and blocks it names, or to `kernel` alone.
+
+    `ScheduleError` where it is not legal; `PassError` where no kernel has them. The options are those of the primitive.
+    """
+
+    name = "loop-primitive"
+    of: ClassVar[type[SchedulePrimitive]]
+
+    kernel: str | None = field(default=None, metadata={"help": "the only kernel to change, by symbol name"})
+
+    def primitive(self) -> SchedulePrimitive:
+        """The primitive with the pass's options; `PassError` for an unknown tail."""
+        values: dict[str, Any] = {}
+        for spec in fields(self.of):
+            value = getattr(self, _option_name(spec))
+            values[spec.name] = _tail(value) if _type_of(self.of, spec) is Tail else value
+        return self.of(**values)
+
+    def subjects(self) -> tuple[str, ...]:
+        """The names of loops and blocks that a kernel must have to be meant."""
+        named = [getattr(self, _option_name(spec)) for spec in fields(self.of) if spec.metadata.get("names")]
+        return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Apply the primitive to each kernel that is meant."""
+        kernels = [kernel for kernel in kernels_of(op) if self._is_meant(kernel)]
+        if not kernels:
+            wanted = ", ".join(repr(name) for name in self.subjects())
+            place = "no kernel" if self.kernel is None else f"@{self.kernel}, if it is a kernel,"
+            raise PassError(f"{self.name}: {place} has {wanted}", help="name loops and blocks as in the text")
+        for kernel in kernels:
+            apply_primitive(kernel, self.primitive())
+
+    def _is_meant(self, kernel: func.FuncOp) -> bool:
+        if self.kernel is not None:
+            return kernel.sym_name.data == self.kernel
+        return set(self.subjects()) <= loops_of(kernel).keys() | blocks_of(kernel).keys()
+
+
+def primitive_pass(primitive: type[SchedulePrimitive], example: str) -> type[PrimitivePass]:
+    """The pass `loop-<primitive>` for a primitive whose rewrite is registered; `example` are options for its help.
+
+    The pass has an option for each field of the primitive, with the field's help, and the documentation of the rewrite.
+    """
+    verb = primitive.primitive.replace("_", "-")
+    rewrite = rewrite_of(primitive)
+    members = {
+        "name": f"loop-{verb}",
+        "of": primitive,
+        "__doc__": _documentation(rewrite.__doc__, f"loop-{verb}{{{example}}}"),
+        "__module__": rewrite.__module__,
+    }
+    options = [_option(primitive, spec) for spec in fields(primitive)]
+    title = "".join(part.capitalize() for part in verb.split("-"))
+    return make_dataclass(
+        f"Loop{title}Pass", options, bases=(PrimitivePass,), namespace=members, frozen=True, kw_only=True
+    )
+
+
+def _documentation(text: str | None, example: str) -> str:
+    """The documentation of a rewrite, said of the pass: its options stand for the fields of the rewrite's argument."""
+    main = inspect.cleandoc("Apply the primitive." if text is None else text).replace("`step.", "`")
+    return (
+        f"{main}\n\nFor example `-p '{example}'`. The kernels that have the loops and blocks named are changed,\n"
+        "or `kernel` alone; it is an error where none has them."
+    )
+
+
+def _option(primitive: type[SchedulePrimitive], spec: Field[Any]) -> tuple[str, Any, Any]:
+    """Name, type and field of the option for a field; a tail is text until it is used."""
+    hint = _type_of(primitive, spec)
+    metadata = {"help": spec.metadata.get("help", spec.name)}
+    if spec.default is MISSING:
+        return _option_name(spec), str if hint is Tail else hint, field(metadata=metadata)
+    default = str(spec.default) if hint is Tail else spec.default
+    return _option_name(spec), str if hint is Tail else hint, field(default=default, metadata=metadata)
+
+
+def _type_of(primitive: type[SchedulePrimitive], spec: Field[Any]) -> Any:
+    return get_type_hints(primitive, vars(sys.modules[primitive.__module__]))[spec.name]
+
+
+def _option_name(spec: Field[Any]) -> str:
+    """The name of the option: the field's own, save where every pass has an attribute of that name."""
+    return spec.metadata.get("option", spec.name)
+
+
+def _tail(text: str) -> Tail:
+    """The tail that an option names."""
+    if text not in list(Tail):
+        raise PassError(f"no tail is called {text!r}", help="use peel, mask or overlap")
+    return Tail(text)

@@ -1,0 +1,68 @@
+"""What primitives do: the rewrite of each, registered for its class with `@rewrites(Split)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+from xdsl.dialects import func
+
+from xrelay.dialects.loop import SchedulePrimitive, Tail
+from xrelay.errors import ScheduleError
+from xrelay.passes.loop.primitives.legality import check_tails, has_overlap
+from xrelay.registrations import note_registration
+
+Rewrite = Callable[[func.FuncOp, Any], None]
+"""Changes the kernel in place; raises `ScheduleError`, leaving the kernel alone, where that is not legal.
+
+The second argument is an instance of the primitive's own class."""
+
+RewriteT = TypeVar("RewriteT", bound=Rewrite)
+
+_OWN = (
+    "split", "fuse", "reorder", "tile", "unroll", "vectorize", "parallelize", "cache_write", "compute_at", "set_tail",
+    "disable_unroll",
+)  # fmt: skip
+
+REWRITES: dict[str, Rewrite | str] = {name: f"xrelay.passes.loop.{name}" for name in _OWN}
+"""Primitive name → function, or the module that registers it, imported when the primitive is first used."""
+
+
+def rewrites(primitive: type[SchedulePrimitive]) -> Callable[[RewriteT], RewriteT]:
+    """Function decorator: the function carries out this primitive, which `register_primitive` has made known."""
+
+    def register(rewrite: RewriteT) -> RewriteT:
+        REWRITES[primitive.primitive] = rewrite
+        note_registration(rewrite)
+        return rewrite
+
+    return register
+
+
+def rewrite_of(primitive: type[SchedulePrimitive]) -> Rewrite:
+    """The rewrite of a primitive; `ScheduleError` where none is registered."""
+    name = primitive.primitive
+    if isinstance(module := REWRITES.get(name), str):
+        import_module(module)
+    rewrite = REWRITES.get(name)
+    if rewrite is None or isinstance(rewrite, str):
+        raise ScheduleError(f"primitive '{name}' has no rewrite", help="register one with @rewrites")
+    return rewrite
+
+
+def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> None:
+    """Carry out one primitive on a kernel, in place.
+
+    Raises `ScheduleError` naming the primitive, its loop or block, the reason and what to do; the kernel is unchanged
+    then.
+    """
+    if (problem := step.problem()) is not None:
+        raise ScheduleError(f"{step.primitive}: {problem}", help="see the primitive's documentation")
+    rewrite = rewrite_of(type(step))
+    if getattr(step, "tail", None) is Tail.OVERLAP or has_overlap(kernel):
+        # Whether the last tiles can be moved back shows when they are: on a copy, before the kernel is touched.
+        trial = kernel.clone()
+        rewrite(trial, step)
+        check_tails(trial, step)
+    rewrite(kernel, step)
