@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.core import dtypes
 from xrelay.errors import InterpreterError, TypeInferenceError
+from xrelay.interpreters.rounding import cast_once
 
 Value: TypeAlias = Any
 """A numpy scalar, a numpy array of lanes, or (for `index`) a Python int. numpy's own types cannot say this."""
@@ -71,6 +72,6 @@ def caster(dtype: np.dtype[Any]) -> Callable[[Value], Value]:
     def cast(value: Value) -> Value:
         if type(value) is kind:
             return value
-        return np.asarray(value).astype(dtype)[()]
+        return cast_once(np.asarray(value), dtype)[()]
 
     return cast

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from xrelay.errors import InputError
-from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE
+from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE, llvm_pipeline
 from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, Decide, PipelineRow, chosen_passes
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.points import PipelineWeaver
@@ -47,22 +47,28 @@ class Stage:
 
 
 def compile_stages(
-    *, opt_level: int = MAX_OPT_LEVEL, vector_lanes: int = 16, schedule_target: str = "", decide: Decide | None = None
+    *,
+    opt_level: int = MAX_OPT_LEVEL,
+    vector_lanes: int = 16,
+    schedule_target: str = "",
+    converts_f16: bool = True,
+    decide: Decide | None = None,
 ) -> list[Stage]:
     """The stages of a compilation.
 
     `vector_lanes` is how many f32 the target's vectors hold; `schedule_target` is the target in the form that
-    `loop-assign-schedules{target=…}` takes, empty for the generic one. Raises `InputError` for an opt_level that is not
-    between 0 and 3. `decide` may name passes of the optimiser that run, or do not, whatever their level; without
+    `loop-assign-schedules{target=…}` takes, empty for the generic one; `converts_f16` is whether the target has
+    instructions between f16 and f32. Raises `InputError` for an opt_level that is not between 0 and 3. `decide` may name passes of the optimiser that run, or do not, whatever their level; without
     `relay-fuse-ops` every op is a kernel of its own.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
     fuse_level = 0 if decide is not None and decide("relay-fuse-ops") is False else opt_level
     assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
+    fuse, llvm = f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", llvm_pipeline(converts_f16=converts_f16)
     return [
         Stage(phase, tuple(_chosen(phase, rows, opt_level, vector_lanes, decide)))
-        for phase, rows in _woven(PipelineWeaver(), f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", assign)
+        for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm)
     ]
 
 
@@ -81,7 +87,9 @@ def graph_rows() -> list[PipelineRow]:
     return [*woven[Phase.TYPED], *woven[Phase.OPTIMIZED], *fused[:outlining]]
 
 
-def _woven(weaver: PipelineWeaver, fuse: str, assign: str) -> list[tuple[Phase, list[PipelineRow]]]:
+def _woven(
+    weaver: PipelineWeaver, fuse: str, assign: str, llvm: tuple[str, ...] = LLVM_PIPELINE
+) -> list[tuple[Phase, list[PipelineRow]]]:
     """The rows of each stage, in order."""
     lowerings: dict[Phase, tuple[str, ...]] = {
         Phase.FUSED: (fuse, "relay-outline-fused"),
@@ -89,7 +97,7 @@ def _woven(weaver: PipelineWeaver, fuse: str, assign: str) -> list[tuple[Phase, 
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", "convert-topi-to-loop", assign),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks"),
         Phase.SCF: ("convert-loop-to-scf", "canonicalize", "cse"),
-        Phase.LLVM: LLVM_PIPELINE,
+        Phase.LLVM: llvm,
     }
     rows = {
         Phase.TYPED: (PipelineRow(0, "relay-infer-type", "every other pass asks for types"),),

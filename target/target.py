@@ -70,6 +70,13 @@ class Target(TargetScope):
         """LLVM's triple for code of another architecture than this machine's; None for code that may run here."""
         return None if self.arch == host_facts().arch else f"{self.arch}-unknown-linux-gnu"
 
+    @property
+    def converts_f16(self) -> bool:
+        """Whether there are instructions between f16 and f32: F16C on x86, on aarch64 always."""
+        features = self.code_features()
+        has_f16c = not {"+f16c", "+avx512f"}.isdisjoint(features) and "-f16c" not in features
+        return self.arch == "aarch64" or has_f16c
+
     def runs_here(self) -> bool:
         """Whether this machine has the architecture and every feature that code for the target may use."""
         wanted = {feature[1:] for feature in self.code_features() if feature.startswith("+")}

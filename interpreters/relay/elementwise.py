@@ -41,6 +41,7 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import Value, evaluates
+from xrelay.interpreters.rounding import cast_once
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 
@@ -102,8 +103,8 @@ def _bound(value: float, dtype: np.dtype) -> np.generic:
 
 @evaluates(CastOp)
 def evaluate_cast(op: CastOp, data: Array) -> Array:
-    """Each element converted; numpy truncates towards zero as well."""
-    return data.astype(numpy_dtype(op.dtype))
+    """Each element converted, rounded once; numpy truncates towards zero as well."""
+    return cast_once(data, numpy_dtype(op.dtype))
 
 
 @evaluates(LetOp, StopFusionOp)

@@ -215,8 +215,8 @@ def convert_scalar(b: Body, x: SSAValue, target: Attribute) -> SSAValue:
 
 
 def _convert_float(b: Body, x: SSAValue, source: AnyFloat, target: AnyFloat) -> SSAValue:
-    """Always by way of f32 to or from 16 bits: the two kinds have no direct conversion, f64 one in a library only."""
-    if 16 in (source.bitwidth, target.bitwidth) and f32 not in (source, target):
+    """Between the two kinds of 16 bits by way of f32, which holds both."""
+    if source.bitwidth == target.bitwidth == 16:
         return _convert_float(b, _convert_float(b, x, source, f32), f32, target)
     return b.add((arith.ExtFOp if target.bitwidth > source.bitwidth else arith.TruncFOp)(x, target))
 

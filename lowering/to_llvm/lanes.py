@@ -1,4 +1,4 @@
-"""Arithmetic on f32 scalars or vectors, written as in a formula: what the expansions of `math-expand` are made of."""
+"""Arithmetic on scalars or vectors, written as in a formula: what the expansions of math and casts are made of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.upstream.arith_extras import CmpfOp, SelectOp, SIToFPOp, with_element
+from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, SelectOp, SIToFPOp, with_element
 from xrelay.lowering.to_llvm.constants import number_attribute
 from xrelay.passes.infra.conversion import ConversionRewriter
 
@@ -18,10 +18,15 @@ CONTRACT = arith.FastMathFlagsAttr((FastMathFlag.ALLOW_CONTRACT,))
 
 
 class Lanes:
-    """Inserts arith and math ops on values of one shape: a scalar, or a vector of any number of lanes."""
+    """Inserts arith and math ops on values of one shape: a scalar, or a vector of any number of lanes.
 
-    def __init__(self, type_: Attribute, rewriter: ConversionRewriter):
-        self.floats, self.integers = with_element(type_, f32), with_element(type_, i32)
+    `floats` and `integers` are element types of one width, f32 and i32 unless told.
+    """
+
+    def __init__(
+        self, type_: Attribute, rewriter: ConversionRewriter, *, floats: Attribute = f32, integers: Attribute = i32
+    ):
+        self.floats, self.integers = with_element(type_, floats), with_element(type_, integers)
         self._rewriter = rewriter
 
     def _result(self, op: Operation) -> SSAValue:
@@ -32,7 +37,7 @@ class Lanes:
         return self._constant(value, self.floats)
 
     def integer(self, value: int) -> SSAValue:
-        """`value` in every lane, as i32."""
+        """`value` in every lane, as an integer."""
         return self._constant(value, self.integers)
 
     def _constant(self, value: float, type_: Attribute) -> SSAValue:
@@ -116,6 +121,22 @@ class Lanes:
     def shift_right(self, a: SSAValue, count: int) -> SSAValue:
         """`a >> count`, the sign kept."""
         return self._result(arith.ShRSIOp(a, self.integer(count)))
+
+    def shift_right_logical(self, a: SSAValue, count: int) -> SSAValue:
+        """`a >> count`, zeros moved in."""
+        return self._result(arith.ShRUIOp(a, self.integer(count)))
+
+    def and_bits(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a & b`."""
+        return self._result(arith.AndIOp(a, b))
+
+    def or_bits(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a | b`."""
+        return self._result(arith.OrIOp(a, b))
+
+    def compare_integers(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """An integer comparison, such as `eq`, `slt` or `ult`."""
+        return self._result(CmpiOp(a, b, predicate))
 
     def to_float(self, a: SSAValue) -> SSAValue:
         """Integers as floats."""

@@ -13,14 +13,13 @@ fused multiply-add), the error stays below
 | erf | 2 ulp | ±1 |
 
 so that `1 / (1 + exp(-x))`, which is how sigmoid arrives here, needs no pattern of its own: 3 ulp where the result
-is normal, 0 and 1 at the ends. NaN gives NaN everywhere. f16 and bf16 are computed in f32 and rounded once. f64 stays
+is normal, 0 and 1 at the ends. NaN gives NaN everywhere. f16 and bf16 come as f32 (`arith-expand-half`). f64 stays
 an intrinsic, that is, a call of the C library, since models compute in f32 and less.
 
 Polynomials were fitted by iteratively reweighted least squares (Lawson) to the least maximal error.
 
-An expansion takes 15 to 60 ops, and a fused kernel may hold a hundred uses. So each is written once for a module and a
-type, as a private function that is always inlined, and a use becomes a call of it: LLVM inlines before it does anything
-else, so the code is the same, but what our own passes see does not grow.
+Each is written once for a module and a type, as a private function that is always inlined, and a use becomes a call of
+it (`always_inline.InlinedOps`).
 
     %y = math.exp %x : vector<16xf32>
 
@@ -33,13 +32,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, math
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, StringAttr, f32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects import math
+from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.upstream.arith_extras import element_type, with_element
-from xrelay.lowering.to_llvm.always_inline import inline_function, is_always_inline
+from xrelay.dialects.upstream.arith_extras import element_type
+from xrelay.lowering.to_llvm.always_inline import InlinedOps
 from xrelay.lowering.to_llvm.lanes import Lanes
 from xrelay.lowering.to_llvm.one_to_one import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
@@ -172,54 +171,17 @@ class ExpandErf(ConversionPattern[math.ErfOp]):
 Expanded = math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp
 
 
-class WidenHalf(ConversionPattern[Expanded]):
-    """`math.exp %x : f16` → `extf`, `math.exp : f32`, `truncf`; bf16 likewise."""
-
-    def rewrite(self, op: Expanded, rewriter: ConversionRewriter) -> str | None:
-        """Compute in f32; the op made here is expanded in its turn."""
-        narrow = op.result.type
-        wide = rewriter.insert(arith.ExtFOp(op.operand, with_element(narrow, f32)))
-        result = rewriter.insert(type(op)(wide.result))
-        rewriter.replace(op, rewriter.insert(arith.TruncFOp(result.result, narrow)))
-        return None
-
-
 class CallExpansion(ConversionPattern[Expanded]):
     """`math.exp %x : f32` → `func.call @xrelay_exp_f32(%x)`, a function that is made when it is first needed."""
 
-    def __init__(self, module: ModuleOp):
-        names = [op.get_attr_or_prop("sym_name") for op in module.ops]
-        self._taken = {name.data for name in names if isinstance(name, StringAttr)}
-        self._known = {
-            op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and is_always_inline(op)
-        }
-        self.made: list[func.FuncOp] = []
-        """The new functions; each body is the one op that it stands for."""
+    def __init__(self, inlined: InlinedOps):
+        self.inlined = inlined
 
     def rewrite(self, op: Expanded, rewriter: ConversionRewriter) -> str | None:
         """Call the function for this op and type."""
-        if not isinstance(element_type(op.result.type), Float32Type):
-            return "not f32"
-        function = self._function(type(op), op.result.type)
-        call = func.CallOp(function.sym_name.data, [op.operand], [op.result.type])
-        rewriter.replace(op, rewriter.insert(call))
+        name = f"xrelay_{op.name.removeprefix('math.')}_{type_suffix(op.result.type)}"
+        rewriter.replace(op, rewriter.insert(self.inlined.call(op, name)))
         return None
-
-    def _function(self, op_type: type[Expanded], type_: Attribute) -> func.FuncOp:
-        wanted = f"xrelay_{op_type.name.removeprefix('math.')}_{type_suffix(type_)}"
-        known = self._known.get(wanted)
-        if known is None:
-            name, number = wanted, 0
-            while name in self._taken:
-                number += 1
-                name = f"{wanted}_{number}"
-            self._taken.add(name)
-            known = self._known[wanted] = inline_function(name, [type_], type_)
-            block = known.body.block
-            result = op_type(block.args[0])
-            block.add_ops([result, func.ReturnOp(result.result)])
-            self.made.append(known)
-        return known
 
 
 def _exp_parts(lanes: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
@@ -249,13 +211,12 @@ EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), Ex
 
 
 def _is_legal(op: Operation) -> bool:
-    narrow = Float32Type | Float16Type | BFloat16Type
-    return not isinstance(op, Expanded) or not isinstance(element_type(op.result.type), narrow)
+    return not isinstance(op, Expanded) or not isinstance(element_type(op.result.type), Float32Type)
 
 
 @dataclass(frozen=True)
 class MathExpandPass(ModulePass):
-    """Expand exp, log, tanh and erf on f32, f16 and bf16 into arithmetic; leaves f64 and all other math ops alone.
+    """Expand exp, log, tanh and erf on f32 into arithmetic; leaves other types and all other math ops alone.
 
     An expansion is a private function, always inlined, one for each function and type; its uses are calls.
     """
@@ -264,8 +225,8 @@ class MathExpandPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Make every such op in the module a call, then write the functions that are called."""
-        calls = CallExpansion(op)
-        apply_conversion(op, (calls, WidenHalf()), is_legal=_is_legal)
-        for function in calls.made:
+        inlined = InlinedOps(op)
+        apply_conversion(op, (CallExpansion(inlined),), is_legal=_is_legal)
+        for function in inlined.made:
             apply_conversion(function, EXPANSIONS, is_legal=_is_legal)
-            op.body.block.add_op(function)
+        inlined.add_to_module()

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-LLVM_PIPELINE: tuple[str, ...] = (
-    "convert-scf-parallel-to-calls",
-    "arith-guard-division",
-    "math-expand",
-    "convert-scf-to-branches",
-    "convert-memref-to-llvm",
-    "convert-vector-to-llvm",
-    "convert-arith-to-llvm",
-    "convert-math-to-llvm",
-    "convert-cf-to-llvm",
-    "convert-func-to-llvm",
-)
-"""Names of passes, in order. Each runs alone on a text; what lies between two of them is valid upstream MLIR."""
+
+def llvm_pipeline(*, converts_f16: bool = True) -> tuple[str, ...]:
+    """Names of passes, in order, for a CPU that has instructions to convert f16, or has none.
+
+    Each runs alone on a text; what lies between two of them is valid upstream MLIR.
+    """
+    return (
+        "convert-scf-parallel-to-calls",
+        "arith-guard-division",
+        "arith-expand-half" if converts_f16 else "arith-expand-half{f16=true}",
+        "math-expand",
+        "convert-scf-to-branches",
+        "convert-memref-to-llvm",
+        "convert-vector-to-llvm",
+        "convert-arith-to-llvm",
+        "convert-math-to-llvm",
+        "convert-cf-to-llvm",
+        "convert-func-to-llvm",
+    )
+
+
+LLVM_PIPELINE = llvm_pipeline()
+"""The passes where nothing is known of the CPU."""

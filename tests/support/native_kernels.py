@@ -37,9 +37,9 @@ def lowered(text: str, passes: Sequence[str] = SCF_PIPELINE) -> ModuleOp:
     return module
 
 
-def host_ir(text: str, passes: Sequence[str] = SCF_PIPELINE) -> str:
+def host_ir(text: str, passes: Sequence[str] = SCF_PIPELINE, llvm_passes: Sequence[str] = LLVM_PIPELINE) -> str:
     """LLVM IR text for this machine."""
-    return emit_llvm_ir(lowered(text, [*passes, *LLVM_PIPELINE]))
+    return emit_llvm_ir(lowered(text, [*passes, *llvm_passes]))
 
 
 class NativeKernel:

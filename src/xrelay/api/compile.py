@@ -101,7 +101,11 @@ def build_artifact(
 ) -> Artifact:
     """Object code, tables and weights of a module, which is consumed."""
     stages = compile_stages(
-        opt_level=opt_level, vector_lanes=target.lanes(), schedule_target=str(target), decide=decide
+        opt_level=opt_level,
+        vector_lanes=target.lanes(),
+        schedule_target=str(target),
+        converts_f16=target.converts_f16,
+        decide=decide,
     )
     runner = StageRunner(stages, dump=dump, progress=progress)
     runner.run(module)

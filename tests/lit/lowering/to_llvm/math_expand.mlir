@@ -35,27 +35,17 @@ func.func @scalar(%x: f32) -> f32 {
 
 // -----
 
-// CHECK-LABEL: func.func @half
-// CHECK-NEXT:  arith.extf %x : f16 to f32
-// CHECK-NEXT:  func.call @xrelay_exp_f32
-// CHECK-NEXT:  [[R:%.*]] = arith.truncf {{.*}} : f32 to f16
-// CHECK-NEXT:  func.return [[R]]
-func.func @half(%x: f16) -> f16 {
-  %0 = math.exp %x : f16
-  func.return %0 : f16
-}
-
-// -----
-
-// f64 and other functions stay.
+// f64, f16 and other functions stay.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-NEXT:  math.exp %x : f64
 // CHECK-NEXT:  math.sqrt %y : f32
+// CHECK-NEXT:  math.exp %z : f16
 // CHECK-NEXT:  func.return
-func.func @left_alone(%x: f64, %y: f32) -> (f64, f32) {
+func.func @left_alone(%x: f64, %y: f32, %z: f16) -> (f64, f32, f16) {
   %0 = math.exp %x : f64
   %1 = math.sqrt %y : f32
-  func.return %0, %1 : f64, f32
+  %2 = math.exp %z : f16
+  func.return %0, %1, %2 : f64, f32, f16
 }
 
 // -----

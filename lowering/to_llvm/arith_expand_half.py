@@ -1,0 +1,215 @@
+"""arith-expand-half: f16 and bf16 are stored, f32 is computed with.
+
+Few CPUs compute with 16-bit floats, and where they do not LLVM calls functions of a C library that may not be there. So
+every operation is done in f32 and rounded, which gives what rounding once would: 24 bits are enough for sums, products,
+quotients and roots of numbers of 11.
+
+    %y = arith.addf %a, %b : bf16
+
+    →   %wide = arith.addf (arith.extf %a), (arith.extf %b) : f32
+        %y = func.call @xrelay_truncf_f32_bf16(%wide) : (f32) -> bf16
+
+Conversions of bf16 are integer arithmetic on every CPU: the instruction of AVX512-BF16 takes denormals for 0. Those
+between f16 and f32 are instructions (F16C, NEON) unless `f16` asks for integer arithmetic too. An f64 goes to f32
+rounded to odd first, and so does an integer that f32 does not hold, lest it be rounded twice on its way to bf16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import arith, math, vector
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    FixedBitwidthType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    ModuleOp,
+    f32,
+    f64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.upstream.arith_extras import element_type, with_element
+from xrelay.lowering.to_llvm.always_inline import InlinedOps
+from xrelay.lowering.to_llvm.half_conversions import (
+    bf16_of_f32,
+    clear_sign,
+    copy_sign,
+    f16_of_f32,
+    f32_of_bf16,
+    f32_of_f16,
+    f32_to_odd,
+    f64_to_odd,
+    flip_sign,
+)
+from xrelay.lowering.to_llvm.one_to_one import type_suffix
+from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
+
+F32_INTEGER_BITS, F64_INTEGER_BITS = 24, 53
+"""Integers of so many bits are exact in f32 and in f64."""
+MOVING_OPS = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp)
+"""Ops of arith that look at no number."""
+
+
+def is_half(type_: Attribute) -> bool:
+    """Whether numbers of this type, or lanes of this vector, are floats of 16 bits."""
+    return isinstance(element_type(type_), Float16Type | BFloat16Type)
+
+
+def computes_on_halves(op: Operation) -> bool:
+    """Whether `op` is of arith or math, or a sum or reduction of vectors, and has an operand or a result of 16 bits."""
+    if isinstance(op, MOVING_OPS) or not any(is_half(value.type) for value in (*op.operands, *op.results)):
+        return False
+    return op.name.startswith(("arith.", "math.")) or isinstance(op, vector.ReductionOp | vector.FMAOp)
+
+
+class ComputeInSingle(ConversionPattern[Operation]):
+    """`arith.addf %a, %b : f16` → `extf` of both, `arith.addf : f32`, `truncf`; comparisons give what they gave."""
+
+    def handles(self, op_type: type[Operation]) -> bool:
+        """Every class; what is converted is a question of types."""
+        return True
+
+    def rewrite(self, op: Operation, rewriter: ConversionRewriter) -> str | None:
+        """Widen, compute, round."""
+        operands = [_widened(operand, rewriter) if is_half(operand.type) else operand for operand in op.operands]
+        types = [with_element(result.type, f32) if is_half(result.type) else result.type for result in op.results]
+        wide = rewriter.insert(
+            type(op).create(
+                operands=operands, result_types=types, properties=dict(op.properties), attributes=dict(op.attributes)
+            )
+        )
+        results = [
+            rewriter.insert(arith.TruncFOp(new, old.type)).result if is_half(old.type) else new
+            for new, old in zip(wide.results, op.results, strict=True)
+        ]
+        rewriter.replace(op, results)
+        return None
+
+
+class ChangeSign(ConversionPattern[arith.NegfOp | math.AbsFOp | math.CopySignOp]):
+    """`arith.negf %x : f16` → `arith.xori` of its bits; the others likewise."""
+
+    def rewrite(self, op: arith.NegfOp | math.AbsFOp | math.CopySignOp, rewriter: ConversionRewriter) -> str | None:
+        """Set, clear or copy the highest bit."""
+        if isinstance(op, math.CopySignOp):
+            result = copy_sign(op.lhs, op.rhs, rewriter)
+        else:
+            result = (flip_sign if isinstance(op, arith.NegfOp) else clear_sign)(op.operand, rewriter)
+        rewriter.replace(op, [result])
+        return None
+
+
+class RoundIntegerOnce(ConversionPattern[arith.SIToFPOp | arith.UIToFPOp]):
+    """`arith.sitofp %i : i32 to bf16` → by way of f64, which holds it; i64 is rounded to odd on the way.
+
+    f16 needs no such thing: what f32 does not hold exactly is infinite there.
+    """
+
+    def rewrite(self, op: arith.SIToFPOp | arith.UIToFPOp, rewriter: ConversionRewriter) -> str | None:
+        """Convert to f64, and leave the rest to the conversion from there."""
+        bits, target = _bits(op.input.type), element_type(op.result.type)
+        if bits <= F32_INTEGER_BITS or not isinstance(target, BFloat16Type):
+            return "f32 holds it"
+        if bits <= F64_INTEGER_BITS:
+            exact = type(op).create(operands=[op.input], result_types=[with_element(op.result.type, f64)])
+            wide = rewriter.insert(exact).result
+        else:
+            wide = f64_to_odd(op.input, rewriter, signed=isinstance(op, arith.SIToFPOp))
+        rewriter.replace(op, rewriter.insert(arith.TruncFOp(wide, op.result.type)))
+        return None
+
+
+class WidenInSteps(ConversionPattern[arith.ExtFOp]):
+    """`arith.extf %x : f16 to f64` → by way of f32; both are exact."""
+
+    def rewrite(self, op: arith.ExtFOp, rewriter: ConversionRewriter) -> str | None:
+        """Two conversions for one."""
+        if not isinstance(element_type(op.result.type), Float64Type):
+            return "not to f64"
+        wide = _widened(op.input, rewriter)
+        rewriter.replace(op, rewriter.insert(arith.ExtFOp(wide, op.result.type)))
+        return None
+
+
+class CallConversion(ConversionPattern[arith.TruncFOp | arith.ExtFOp]):
+    """`arith.truncf %x : f32 to bf16` → `func.call @xrelay_truncf_f32_bf16(%x)`, made when it is first needed."""
+
+    def __init__(self, inlined: InlinedOps):
+        self.inlined = inlined
+
+    def rewrite(self, op: arith.TruncFOp | arith.ExtFOp, rewriter: ConversionRewriter) -> str | None:
+        """Call the function for this op and these types."""
+        types = f"{type_suffix(op.input.type)}_{type_suffix(op.result.type)}"
+        name = f"xrelay_{op.name.removeprefix('arith.')}_{types}"
+        rewriter.replace(op, rewriter.insert(self.inlined.call(op, name)))
+        return None
+
+
+class ExpandConversion(ConversionPattern[arith.TruncFOp | arith.ExtFOp]):
+    """The conversion itself, in the function that stands for it."""
+
+    def rewrite(self, op: arith.TruncFOp | arith.ExtFOp, rewriter: ConversionRewriter) -> str | None:
+        """Shift bits; an f64 is brought to f32 before."""
+        x = op.input
+        if isinstance(op, arith.ExtFOp):
+            widen = f32_of_bf16 if isinstance(element_type(x.type), BFloat16Type) else f32_of_f16
+            rewriter.replace(op, [widen(x, rewriter)])
+            return None
+        if isinstance(element_type(x.type), Float64Type):
+            narrow = arith.TruncFOp(f32_to_odd(x, rewriter), op.result.type)
+            rewriter.replace(op, rewriter.insert(narrow))
+            return None
+        narrow_bits = bf16_of_f32 if isinstance(element_type(op.result.type), BFloat16Type) else f16_of_f32
+        rewriter.replace(op, [narrow_bits(x, rewriter)])
+        return None
+
+
+def _widened(value: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
+    return rewriter.insert(arith.ExtFOp(value, with_element(value.type, f32))).result
+
+
+def _bits(type_: Attribute) -> int:
+    element = element_type(type_)
+    assert isinstance(element, FixedBitwidthType), "indices become i64 before they become floats"
+    return element.bitwidth
+
+
+@dataclass(frozen=True)
+class ArithExpandHalfPass(ModulePass):
+    """Compute in f32 what is stored in f16 and bf16, and write out the conversions that CPUs lack.
+
+    A conversion is a private function, always inlined, one for each pair of types; its uses are calls.
+    """
+
+    name = "arith-expand-half"
+
+    f16: bool = field(
+        default=False, metadata={"help": "expand conversions between f16 and f32, for CPUs that have none"}
+    )
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert every op in the module, then write the functions that are called."""
+        inlined = InlinedOps(op)
+        patterns: tuple[AnyPattern, ...] = (
+            WidenInSteps(),
+            CallConversion(inlined),
+            ChangeSign(),
+            RoundIntegerOnce(),
+            ComputeInSingle(),
+        )
+        apply_conversion(op, patterns, is_legal=self._is_legal)
+        for function in inlined.made:
+            apply_conversion(function, (ExpandConversion(),), is_legal=self._is_legal)
+        inlined.add_to_module()
+
+    def _is_legal(self, op: Operation) -> bool:
+        if not computes_on_halves(op):
+            return True
+        if self.f16 or not isinstance(op, arith.TruncFOp | arith.ExtFOp):
+            return False
+        return {type(element_type(value.type)) for value in (op.input, op.result)} == {Float16Type, Float32Type}
