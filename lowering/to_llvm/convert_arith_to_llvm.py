@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FixedBitwidthType,
+    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -28,6 +30,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
+from xrelay.interpreters.rounding import BFLOAT16, cast_once
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
 from xrelay.lowering.to_llvm.types import llvm_types
@@ -49,7 +52,10 @@ class ConvertConstant(ConversionPattern[arith.ConstantOp]):
         if isa(value, IntegerAttr) and isinstance(value.type, IndexType):
             value = IntegerAttr(value.value.data, i64)
         elif isinstance(value, DenseIntOrFPElementsAttr) and isa(type_, VectorType[IntegerType]):
-            value = DenseIntOrFPElementsAttr(type_, value.data)  # an index is stored as an i64 already
+            value = DenseIntOrFPElementsAttr(type_, value.data)  # stored as these integers already
+        elif isinstance(value, FloatAttr) and isa(type_, IntegerType):
+            (bits,) = cast_once(np.array([value.value.data]), BFLOAT16).view(np.int16).tolist()
+            value = IntegerAttr(bits, type_)
         rewriter.replace(op, rewriter.insert(llvm.ConstantOp(value, type_)))
         return None
 

@@ -1,12 +1,16 @@
 """How values of the scf level look at the llvm level.
 
 - `index` is `i64`, also inside vectors.
+- `bf16` is `i16`: what computes with it has become arithmetic on its bits, and LLVM would convert a `bfloat` to f32 and
+  back even where it is only handed on.
 - A memref is the bare pointer to its element (0, …, 0); the offset of a strided layout is in the pointer already, its
   strides are known from the type. Where a stride depends on a `?` size there is no such representation.
 - A function as a value is a pointer.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -16,8 +20,10 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     VectorType,
+    bf16,
     i1,
     i8,
+    i16,
     i64,
 )
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType
@@ -32,12 +38,16 @@ BUFFER_ALIGNMENT = 64
 """Bytes to which buffers that the compiler places are aligned: a cache line, and the widest vector."""
 
 
+_SCALARS: Mapping[Attribute, Attribute] = {IndexType(): i64, bf16: i16}
+"""Types of numbers that have no, or no safe, counterpart → those that stand for them."""
+
+
 def to_llvm_type(type_: Attribute) -> Attribute | None:
     """The rule of the conversion; None for a type that stays."""
-    if isinstance(type_, IndexType):
-        return i64
-    if isa(type_, VectorType) and isinstance(type_.element_type, IndexType):
-        return VectorType(i64, type_.shape, type_.scalable_dims)
+    if (scalar := _SCALARS.get(type_)) is not None:
+        return scalar
+    if isa(type_, VectorType) and (scalar := _SCALARS.get(type_.element_type)) is not None:
+        return VectorType(scalar, type_.shape, type_.scalable_dims)
     if isinstance(type_, MemRefType | FunctionType):
         return PTR
     return None
@@ -49,12 +59,12 @@ def llvm_types() -> TypeConverter:
 
 
 def memory_type(type_: Attribute) -> Attribute:
-    """How a value of an element type lies in memory: `i1` is a byte of 0 or 1, in vectors too, `index` is `i64`."""
+    """How a value of an element type lies in memory: `i1` is a byte of 0 or 1, the rest as converted."""
     if isa(type_, VectorType):
         return VectorType(memory_type(type_.element_type), type_.shape, type_.scalable_dims)
     if type_ == i1:
         return i8
-    return i64 if isinstance(type_, IndexType) else type_
+    return _SCALARS.get(type_, type_)
 
 
 def byte_size(type_: Attribute) -> int:

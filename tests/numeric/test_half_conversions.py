@@ -212,3 +212,18 @@ def test_arithmetic_is_rounded_once(dtype: str, cpu: str):
             # Sums and products are exact in f64; its quotients of numbers of 11 bits never look like a middle.
             expected = cast_once(function(x.astype(np.float64), y.astype(np.float64)), HALVES[dtype])
         assert_bits(found, expected)
+
+
+@pytest.mark.parametrize("cpu", TARGETS)
+@pytest.mark.parametrize("dtype", HALVES)
+def test_what_is_only_handed_on_keeps_its_bits(dtype: str, cpu: str):
+    """Through branches too, where LLVM would convert a bfloat to f32 and back."""
+    x = all_halves(HALVES[dtype]).reshape(256, 256)
+    padded = relay.nn.pad(
+        relay.transpose(relay.var("x", shape=(256, 256), dtype=dtype)), pad_value=1, pad_width=(1, 0, 0, 2)
+    )
+    model = xrelay.compile(relay.Module.from_expr(padded), target=cpu, cache=False)
+    expected = np.pad(
+        x.T.view(np.uint16), ((1, 0), (0, 2)), constant_values=np.ones(1, HALVES[dtype]).view(np.uint16)[0]
+    )
+    np.testing.assert_array_equal(model(x)[0].view(np.uint16), expected)

@@ -62,3 +62,17 @@ func.func @other(%x: f32) -> f32 {
   %0 = math.sqrt %x : f32
   func.return %0 : f32
 }
+
+// -----
+
+// A bf16 is its bits.
+// CHECK-LABEL: func.func @bf16
+// CHECK:         llvm.mlir.constant(16256 : i16) : i16
+// CHECK:         llvm.mlir.constant(dense<-16384> : vector<4xi16>) : vector<4xi16>
+// CHECK:         llvm.select {{.*}} : i1, i16
+func.func @bf16(%c: i1, %x: bf16) -> (bf16, vector<4xbf16>) {
+  %one = arith.constant 1.0 : bf16
+  %v = arith.constant dense<-2.0> : vector<4xbf16>
+  %r = arith.select %c, %one, %x : bf16
+  func.return %r, %v : bf16, vector<4xbf16>
+}
