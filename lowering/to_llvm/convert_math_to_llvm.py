@@ -2,23 +2,28 @@
 
 Square root, absolute value, rounding, copysign and fma are instructions of every CPU we generate code for. The others
 (sin, pow, …) stay calls of the C library behind their intrinsics: correct, scalar, slow; LLVM splits a vector into
-such calls.
+such calls. Functions without an intrinsic (erf, cbrt, …) are called by name, lane by lane.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import llvm, math
-from xdsl.dialects.builtin import ModuleOp, i1
+from xdsl.dialects.builtin import ModuleOp, VectorType, f32, f64, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
 
+from xrelay.dialects.upstream.arith_extras import element_type
+from xrelay.dialects.upstream.llvm_extras import ExtractElementOp, PoisonOp
+from xrelay.lowering.to_llvm.c_library import declare
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
 from xrelay.lowering.to_llvm.types import llvm_types
+from xrelay.lowering.to_llvm.vector_lanes import lane_count
 from xrelay.passes.infra.conversion import (
     AnyPattern,
     ConversionPattern,
@@ -59,6 +64,43 @@ class ConvertIntegerWithFlag(ConversionPattern[math.AbsIOp | math.CountLeadingZe
         return None
 
 
+class CallLibrary(
+    ConversionPattern[
+        math.ErfOp | math.CbrtOp | math.ExpM1Op | math.Log1pOp | math.AsinhOp | math.AcoshOp | math.AtanhOp
+    ]
+):
+    """`math.erf %x : f64` → `llvm.call @erf(%x)`, for f32 `@erff`; of a vector lane by lane."""
+
+    def rewrite(
+        self,
+        op: math.ErfOp | math.CbrtOp | math.ExpM1Op | math.Log1pOp | math.AsinhOp | math.AcoshOp | math.AtanhOp,
+        rewriter: ConversionRewriter,
+    ) -> str | None:
+        """Declare the function, and call it for each number."""
+        type_ = op.result.type
+        element, lanes = element_type(type_), lane_count(type_)
+        suffix = _SUFFIXES.get(element)
+        if suffix is None or (isa(type_, VectorType) and lanes is None):
+            return f"the C library has no such function on {type_}"
+        name = op.name.removeprefix("math.") + suffix
+        declare(op, name, llvm.LLVMFunctionType([element], element))
+        operand = rewriter.operand(op.operand)
+        if lanes is None:
+            rewriter.replace(op, rewriter.insert(llvm.CallOp(name, operand, return_type=element)))
+            return None
+        result = rewriter.insert(PoisonOp(type_)).res
+        for lane in range(lanes):
+            place = rewriter.insert(constant(lane, i64)).result
+            number = rewriter.insert(ExtractElementOp(operand, place)).res
+            value = rewriter.insert(llvm.CallOp(name, number, return_type=element)).results[0]
+            result = rewriter.insert(llvm.InsertElementOp(result, value, place)).res
+        rewriter.replace(op, [result])
+        return None
+
+
+_SUFFIXES: Mapping[Attribute, str] = {f64: "", f32: "f"}
+"""How names of the C library end for a type."""
+
 PATTERNS: tuple[AnyPattern, ...] = (
     OneToOne(math.FmaOp, _fma),
     OneToOne(math.SqrtOp, lambda op, operands, _: llvm.FSqrtOp(operands[0], fast_math(op))),
@@ -88,6 +130,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
     OneToOne(math.CtPopOp, intrinsic("ctpop")),
     ConvertRsqrt(),
     ConvertIntegerWithFlag(),
+    CallLibrary(),
 )
 """The patterns of this pass."""
 
@@ -96,7 +139,8 @@ PATTERNS: tuple[AnyPattern, ...] = (
 class ConvertMathToLLVMPass(ModulePass):
     """Convert math to intrinsics of the llvm dialect.
 
-    Refuses ops that are neither an intrinsic nor expanded by `math-expand` (erf on f64, cbrt, …): "failed to convert".
+    Refuses ops that are neither an intrinsic nor a function of the C library (erf on f16, fpowi, …): "failed to
+    convert".
     """
 
     name = "convert-math-to-llvm"

@@ -36,6 +36,7 @@ from xrelay.lowering.to_llvm.addressing import (
     memref_type,
     offset_address,
 )
+from xrelay.lowering.to_llvm.c_library import declare
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.held_memory import ALLOCATE, FREE
 from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
@@ -131,7 +132,7 @@ class ConvertAlloc(ConversionPattern[memref.AllocOp]):
             return f"a buffer of type {type_} has no static size"
         alignment = buffer_alignment(op)
         size = -(-max(1, count * byte_size(type_.element_type)) // alignment) * alignment
-        _declare(op, ALLOCATE, llvm.LLVMFunctionType([i64, i64], PTR))
+        declare(op, ALLOCATE, llvm.LLVMFunctionType([i64, i64], PTR))
         arguments = [rewriter.insert(constant(number, i64)).result for number in (alignment, size)]
         pointer = rewriter.insert(llvm.CallOp(ALLOCATE, *arguments, return_type=PTR)).results[0]
         number = rewriter.insert(llvm.PtrToIntOp(pointer)).output
@@ -147,7 +148,7 @@ class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
 
     def rewrite(self, op: memref.DeallocOp, rewriter: ConversionRewriter) -> str | None:
         """Call the C library."""
-        _declare(op, FREE, llvm.LLVMFunctionType([PTR]))
+        declare(op, FREE, llvm.LLVMFunctionType([PTR]))
         rewriter.insert(llvm.CallOp(FREE, rewriter.operand(op.memref)))
         rewriter.erase(op)
         return None
@@ -287,21 +288,6 @@ def _entry_block(op: Operation) -> Block:
     if entry is None:
         raise LoweringError("a stack buffer stands outside of any function", location=describe_place(op))
     return entry
-
-
-def _declare(op: Operation, name: str, type_: llvm.LLVMFunctionType) -> None:
-    """Declare a function of the C library at the end of the module, once."""
-    module: Operation | None = op
-    while module is not None and not isinstance(module, ModuleOp):
-        module = module.parent_op()
-    assert isinstance(module, ModuleOp), "passes run on modules"
-    block = module.body.block
-    last = block.last_op
-    while isinstance(last, llvm.FuncOp) and not last.body.blocks:
-        if last.sym_name.data == name:
-            return
-        last = last.prev_op
-    block.add_op(llvm.FuncOp(name, type_, llvm.LinkageAttr("external")))
 
 
 PATTERNS: tuple[AnyPattern, ...] = (

@@ -33,3 +33,24 @@ func.func @other(%x: f32) -> f32 {
   %0 = arith.addf %x, %x : f32
   func.return %0 : f32
 }
+
+// -----
+
+// Without an intrinsic: by name, lane by lane, declared once.
+// CHECK-LABEL: func.func @library
+// CHECK:         llvm.call @erf({{.*}}) : (f64) -> f64
+// CHECK:         llvm.extractelement
+// CHECK-NEXT:    llvm.call @cbrtf({{.*}}) : (f32) -> f32
+// CHECK-NEXT:    llvm.insertelement
+// CHECK:         llvm.extractelement
+// CHECK-NEXT:    llvm.call @cbrtf
+// CHECK:         llvm.call @erf
+// CHECK:       llvm.func @erf(f64) -> f64
+// CHECK-NEXT:  llvm.func @cbrtf(f32) -> f32
+// CHECK-NOT:   llvm.func
+func.func @library(%x: f64, %v: vector<2xf32>) -> (f64, vector<2xf32>) {
+  %0 = math.erf %x : f64
+  %1 = math.cbrt %v : vector<2xf32>
+  %2 = math.erf %0 : f64
+  func.return %2, %1 : f64, vector<2xf32>
+}

@@ -1,0 +1,22 @@
+"""Declarations of the functions of the C library that compiled code calls."""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+
+def declare(op: Operation, name: str, type_: llvm.LLVMFunctionType) -> None:
+    """Declare a function of the C library at the end of the module, once."""
+    module: Operation | None = op
+    while module is not None and not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    assert isinstance(module, ModuleOp), "passes run on modules"
+    block = module.body.block
+    last = block.last_op
+    while isinstance(last, llvm.FuncOp) and not last.body.blocks:
+        if last.sym_name.data == name:
+            return
+        last = last.prev_op
+    block.add_op(llvm.FuncOp(name, type_, llvm.LinkageAttr("external")))
