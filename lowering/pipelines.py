@@ -58,8 +58,9 @@ def compile_stages(
 
     `vector_lanes` is how many f32 the target's vectors hold; `schedule_target` is the target in the form that
     `loop-assign-schedules{target=…}` takes, empty for the generic one; `converts_f16` is whether the target has
-    instructions between f16 and f32. Raises `InputError` for an opt_level that is not between 0 and 3. `decide` may name passes of the optimiser that run, or do not, whatever their level; without
-    `relay-fuse-ops` every op is a kernel of its own.
+    instructions between f16 and f32. Raises `InputError` for an opt_level that is not between 0 and 3. `decide` may
+    name passes of the optimiser that run, or do not, whatever their level; without `relay-fuse-ops` every op is a
+    kernel of its own.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
