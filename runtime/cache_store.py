@@ -26,15 +26,15 @@ _KEPT_SHARE: Final = 0.8  # evicting down to less than the limit makes evictions
 _ELSEWHERE: Final = "set XRELAY_CACHE_DIR to a folder of your own, or XRELAY_CACHE=0"
 
 _warned: set[str] = set()
+_warning = threading.Lock()
 
 
 def warn_once(kind: str, message: str) -> None:
     """Log a warning, and no more of its kind in this process: thirty entries may share one fault."""
-    if kind in _warned:
-        _LOG.debug("%s", message)
-        return
-    _warned.add(kind)
-    _LOG.warning("%s", message)
+    with _warning:
+        level = logging.DEBUG if kind in _warned else logging.WARNING
+        _warned.add(kind)
+    _LOG.log(level, "%s", message)
 
 
 def usable_folder(folder: Path) -> bool:

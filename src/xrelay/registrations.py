@@ -6,6 +6,12 @@ models asks: it knows the files of installed plugins, but not what a program reg
 
 from __future__ import annotations
 
+import time
+from typing import Final
+
+BEGAN_NANOSECONDS: Final = time.time_ns()
+"""When this process first imported a part of xrelay that others register with, which they do when they are imported."""
+
 _modules: set[str] = set()
 
 

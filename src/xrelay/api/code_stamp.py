@@ -16,9 +16,10 @@ from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import xrelay
-from xrelay.registrations import registering_modules
+from xrelay.registrations import BEGAN_NANOSECONDS, registering_modules
 from xrelay.runtime.digests import content_key
 from xrelay.version import __version__
 
@@ -28,6 +29,7 @@ FOUNDATIONS = ("xdsl", "llvmlite", "numpy", "ml_dtypes", "onnx")
 GROUPS = re.compile(r"xrelay\..*|xdsl\.universe")
 """The groups of entry points through which packages extend the compiler."""
 _CODE = (".py", ".ll")
+_EDITABLE = re.compile(r'"editable"\s*:\s*true')
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -37,10 +39,12 @@ class CodeStamp:
 
     text: str
     plugin_files: frozenset[str]
+    is_settled: bool
+    """Whether no plugin changed after this process began: what is loaded may else be older than its file."""
 
-    def covers_registrations(self) -> bool:
-        """Whether everything that modules outside of xrelay have registered so far is in these files."""
-        return all(_real_file(name) in self.plugin_files for name in registering_modules())
+    def covers_all(self) -> bool:
+        """Whether the code in this process is that of the files: nothing was changed or registered apart from them."""
+        return self.is_settled and all(_real_file(name) in self.plugin_files for name in registering_modules())
 
 
 @cache
@@ -48,16 +52,20 @@ def code_stamp() -> CodeStamp:
     """The stamp of this process."""
     own = _files_below(Path(xrelay.__file__).parent, _CODE)
     plugins = _plugin_packages()
-    files = {path: None for package in plugins for path in _package_files(package)}
+    packages = _with_requirements(plugins)
+    watched = {id(package): package for package in (*plugins, *filter(_is_editable, packages))}
+    files = {path: None for package in watched.values() for path in _package_files(package)}
     parts = [
         sys.version,
         __version__,
         *(f"{name} {_version(name)}" for name in FOUNDATIONS),
-        *(f"{each.name} {each.version}" for each in _with_requirements(plugins)),
-        *map(_state, own),
-        *map(_state, sorted(files)),
+        *(f"{each.name} {each.version}" for each in packages),
+        *(_state(path).text for path in own),
     ]
-    return CodeStamp(content_key(parts), frozenset(map(os.path.realpath, files)))
+    states = [_state(path) for path in sorted(files)]
+    settled = all(state.changed < BEGAN_NANOSECONDS for state in states)
+    parts += (state.text for state in states)
+    return CodeStamp(content_key(parts), frozenset(map(os.path.realpath, files)), settled)
 
 
 def _version(name: str) -> str:
@@ -145,13 +153,25 @@ def _files_below(folder: Path, suffixes: tuple[str, ...] = ("",)) -> list[str]:
     return sorted(found)
 
 
-def _state(path: str) -> str:
+class _State(NamedTuple):
+    """A file as its directory entry tells."""
+
+    text: str
+    changed: int
+
+
+def _state(path: str) -> _State:
     """The path of a file with its size and time."""
     try:
         status = os.stat(path)
     except OSError:
-        return f"{path} absent"
-    return f"{path} {status.st_size} {status.st_mtime_ns}"
+        return _State(f"{path} absent", 0)
+    return _State(f"{path} {status.st_size} {status.st_mtime_ns}", status.st_mtime_ns)
+
+
+def _is_editable(package: Distribution) -> bool:
+    """Whether a package is installed as a folder of sources that somebody works on."""
+    return _EDITABLE.search(package.read_text("direct_url.json") or "") is not None
 
 
 def _normal(name: str) -> str:

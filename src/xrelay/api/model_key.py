@@ -24,10 +24,10 @@ def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | N
     """The key of a compilation; `None` for one that has none, and is therefore compiled anew.
 
     That is a source whose content cannot be told cheaply, and any source where a program has registered something that
-    may take part: code which is not in the files of an installed plugin is not seen.
+    may take part, or where a plugin was edited since the process began: nothing tells what that code was.
     """
     stamp = code_stamp()
-    if in_layout_hook_scope() or not stamp.covers_registrations():
+    if in_layout_hook_scope() or not stamp.covers_all():
         return None
     content = _content(source)
     if content is None:

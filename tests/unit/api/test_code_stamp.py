@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 import xrelay
 from xrelay import registrations
+from xrelay.api import code_stamp as code_stamp_module
 from xrelay.api.code_stamp import CodeStamp, code_stamp
 from xrelay.api.model_key import model_key
 from xrelay.passes.layout.layout_hooks import layout_hook_scope
@@ -151,6 +153,26 @@ def test_what_a_program_registers_is_compiled_anew(tmp_path: Path, monkeypatch: 
     assert model_key(path, host, 3, None) is None
 
 
+def test_a_plugin_that_is_edited_while_it_may_be_loaded_is_compiled_anew(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registrations, "_modules", set[str]())
+    constants = site / "plugin_pack/numbers.py"
+    monkeypatch.setattr(code_stamp_module, "BEGAN_NANOSECONDS", constants.stat().st_mtime_ns + 10**9)
+    assert stamp().covers_all()
+    os.utime(constants, ns=(0, constants.stat().st_mtime_ns + 2 * 10**9))
+    assert not stamp().covers_all()
+
+
+def test_an_editable_requirement_is_seen_whole(site: Path, tmp_path: Path) -> None:
+    helper = write(tmp_path / "base_project" / "plugin_base.py", "FACTOR = 2")
+    install(site, "plugin_base", files={"_base.pth": f"{helper.parent}\n"})
+    write(site / "plugin_base-1.0.dist-info/direct_url.json", '{"dir_info": {"editable": true}, "url": "file:///p"}')
+    before = stamp().text
+    append(helper)
+    assert stamp().text != before
+
+
 REGISTER = """
 from xrelay import registrations
 from xrelay.dialects.loop.schedule import register_primitive
@@ -203,9 +225,10 @@ def test_what_a_plugin_registers_is_covered_by_its_files(site: Path, monkeypatch
     import plugin_helpers  # pyright: ignore[reportMissingImports]
 
     registrations.note_registration(type("Op", (), {"__module__": plugin_helpers.__name__}))
-    assert stamp().covers_registrations()
+    monkeypatch.setattr(code_stamp_module, "BEGAN_NANOSECONDS", time.time_ns() + 10**9)
+    assert stamp().covers_all()
     registrations.note_registration(type("Op", (), {"__module__": "bystander"}))
-    assert not stamp().covers_registrations()
+    assert not stamp().covers_all()
 
 
 RUN = """

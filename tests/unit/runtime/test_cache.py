@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
+import platformdirs
 import pytest
 
 from xrelay.environment import cache_limit
@@ -192,3 +193,18 @@ def test_variables_without_a_meaning(name: str, value: str, monkeypatch: pytest.
     monkeypatch.setenv(name, value)
     with pytest.raises(InputError, match=f"^{name} is '"):
         cache_limit() if name.endswith("LIMIT") else default_num_threads()
+
+
+def test_a_user_without_a_home_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    monkeypatch.delenv("XRELAY_CACHE_DIR")
+    for answer in ("~/.cache/xrelay", None):
+
+        def folder(name: str, answer: str | None = answer) -> str:
+            if answer is None:
+                raise RuntimeError("no home")
+            return answer
+
+        monkeypatch.setattr(platformdirs, "user_cache_dir", folder)
+        for _ in range(2):
+            assert cache_root() is None
+    assert len(caplog.records) == 1
