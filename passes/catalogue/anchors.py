@@ -1,4 +1,4 @@
-"""Which passes look at one function at a time, so that `func.func(…)` may hold them in a pipeline.
+"""Lists the passes that look at one function at a time, so that `func.func(…)` may hold them.
 
 Every pass here is applied to a module. Those of this table ask nothing of other functions and change none of them:
 applied to a module of a single function, they do to it what they do to it in its own module.

@@ -1,4 +1,4 @@
-"""What the graph optimiser does by default: one row a pass, with the level from which it runs and the reason."""
+"""The default pipeline of the graph optimiser: one row a pass, with its level and the reason why it runs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ changes layouts and re-associates floating-point arithmetic (as the simplificati
 def chosen_passes(
     rows: Iterable[PipelineRow], opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None
 ) -> list[str]:
-    """The passes of `rows` that run at `opt_level`, as `xrelay-opt -p` reads them.
+    """Returns the passes of `rows` that run at `opt_level`, as `xrelay-opt -p` reads them.
 
     `vector_lanes` is how many f32 the target's vectors hold. `decide` is asked for each pass, by name, and answers
     whether it runs whatever its level; `None` leaves it to the level.
@@ -63,11 +63,11 @@ def chosen_passes(
 
 
 def default_passes(opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None) -> list[str]:
-    """The passes of the default pipeline at `opt_level`; see `chosen_passes`."""
+    """Returns the passes of the default pipeline at `opt_level`; see `chosen_passes`."""
     return chosen_passes(DEFAULT_PIPELINE, opt_level, vector_lanes=vector_lanes, decide=decide)
 
 
 def pipeline_table() -> str:
-    """The default pipeline as text: level, pass, reason."""
+    """Returns the default pipeline as text: level, pass, reason."""
     width = max((len(row.spec) for row in DEFAULT_PIPELINE), default=0)
     return "\n".join(f"{row.opt_level}  {row.spec:<{width}}  {row.why}" for row in DEFAULT_PIPELINE)

@@ -1,4 +1,4 @@
-"""Where the passes within a level are found: name = file = class, so a pass is known by its name and its folder."""
+"""The folder of each pass within a level: name = file = class, so a name and a folder find it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FOLDERS: dict[str, str] = {
 
 
 def target_of(name: str) -> str:
-    """Where the pass called `name` is: `relay-fuse-ops` is "xrelay.passes.fusion.fuse_ops:RelayFuseOpsPass"."""
+    """Returns module and class of a pass: "xrelay.passes.fusion.fuse_ops:RelayFuseOpsPass" for `relay-fuse-ops`."""
     dialect, _, rest = name.partition("-")
     stem = (name if dialect == "test" else rest).replace("-", "_")
     return f"xrelay.passes.{FOLDERS[name]}.{stem}:{''.join(part.capitalize() for part in name.split('-'))}Pass"

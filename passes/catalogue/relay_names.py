@@ -1,4 +1,4 @@
-"""The passes under the names Relay's users know: level, required passes and options of each, in one table.
+"""Relay's passes in one table: the name of each, its level, the passes it requires, and its options.
 
 The passes themselves are plain xDSL `ModulePass`es; what makes `FoldConstant` of `relay-fold-constant` is a row here.
 Either name is understood wherever a pass is named.
@@ -12,7 +12,7 @@ from enum import Enum
 
 
 class PassKind(Enum):
-    """What a pass is applied to."""
+    """The part of a module that a pass is applied to."""
 
     FUNCTION = "function"
     """Every function of the graph, kernels excepted."""
@@ -173,11 +173,11 @@ for _row in RELAY_PASSES:
 
 
 def relay_pass(name: str) -> RelayPass | None:
-    """The row of a pass, by either of its names."""
+    """Returns the row of a pass, by either of its names."""
     return ROWS.get(name)
 
 
 def canonical(name: str) -> str:
-    """The name under which contexts compare a pass: Relay's, where it has one."""
+    """Returns the name under which contexts compare a pass: Relay's, where it has one."""
     row = ROWS.get(name)
     return name if row is None else row.name

@@ -1,4 +1,4 @@
-"""What passes may do to floating-point numbers: nothing, or regroup the arithmetic that makes them.
+"""Marks passes as exact or re-associating: whether they regroup floating-point arithmetic.
 
 An exact pass leaves every bit of every result. A re-associating pass adds, multiplies or sums in another order, so that
 results differ by rounding. `NumericCheck` holds each pass to its mark; `xrelay-opt --help-pass` shows it.
@@ -85,7 +85,7 @@ EXACT: frozenset[str] = frozenset(
 
 
 def own_pass_name(name: str) -> str:
-    """The name under which the tables hold a pass that may have Relay's name."""
+    """Returns the name under which the tables hold a pass that may have Relay's name."""
     row = relay_pass(name)
     return name if row is None else row.pass_name
 
@@ -97,7 +97,7 @@ def is_exact(name: str) -> bool:
 
 
 def rounding_mark(name: str) -> str | None:
-    """What is known of the pass in a few words; `None` where nothing is."""
+    """Returns the mark of the pass in a few words; `None` for one that has none."""
     reason = REASSOCIATING.get(own_pass_name(name))
     if reason is not None:
         return f"re-associating: {reason}; results within {REASSOCIATING_RTOL:g} of the largest value"

@@ -47,7 +47,7 @@ def run_on_functions(
 
 
 def _named(function: FuncOp) -> list[str]:
-    """The other functions that `function` names, each once, in the order in which it does."""
+    """Returns the other functions that `function` names, each once, in the order in which it does."""
     found: dict[str, None] = {}
     for op in walk_ops(function):
         for attribute in (*op.properties.values(), *op.attributes.values()):
@@ -58,7 +58,7 @@ def _named(function: FuncOp) -> list[str]:
 
 
 def _declaration(function: FuncOp) -> FuncOp:
-    """The function without its body; declarations are private."""
+    """Returns the function without its body; declarations are private."""
     declared = FuncOp.external(
         function.sym_name.data,
         list(function.function_type.inputs.data),

@@ -8,7 +8,7 @@ from xdsl.ir import Block, Region
 
 
 def dominator_tree_preorder(region: Region) -> Iterator[tuple[Block, int]]:
-    """The blocks of `region` that its entry reaches, with their depth, each after its immediate dominator.
+    """Returns the blocks of `region` that its entry reaches, with their depth, each after its immediate dominator.
 
     Immediate dominators by the iterative scheme of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
     """
@@ -25,13 +25,13 @@ def dominator_tree_preorder(region: Region) -> Iterator[tuple[Block, int]]:
 
 
 def _successors(block: Block) -> tuple[Block, ...]:
-    """The blocks that the terminator of `block` may branch to."""
+    """Returns the blocks that the terminator of `block` may branch to."""
     last = block.last_op
     return tuple(last.successors) if last is not None else ()
 
 
 def _reverse_postorder(region: Region) -> list[Block]:
-    """The blocks that the entry reaches, each before its successors except along back edges."""
+    """Returns the blocks that the entry reaches, each before its successors except along back edges."""
     entry = region.first_block
     if entry is None:
         return []
@@ -52,7 +52,7 @@ def _reverse_postorder(region: Region) -> list[Block]:
 
 
 def _immediate_dominators(order: list[Block]) -> dict[Block, Block]:
-    """The immediate dominator of each block of a reverse postorder; the entry is its own."""
+    """Returns the immediate dominator of each block of a reverse postorder; the entry is its own."""
     index = {block: i for i, block in enumerate(order)}
     predecessors: dict[Block, list[Block]] = {block: [] for block in order}
     for block in order:
@@ -75,7 +75,7 @@ def _immediate_dominators(order: list[Block]) -> dict[Block, Block]:
 
 
 def _meet(idom: dict[Block, Block], index: dict[Block, int], left: Block, right: Block) -> Block:
-    """The closest block that dominates both."""
+    """Returns the closest block that dominates both."""
     while left is not right:
         while index[left] > index[right]:
             left = idom[left]

@@ -1,4 +1,4 @@
-"""The keys of `PassContext(config={…})`: each registered with its type, so that none is misspelt in silence."""
+"""Registers the keys of `PassContext(config={…})`, each with the type of its values, and checks configs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def register_config(key: str, type_: type[ConfigValue], help_: str) -> None:
 
 
 def config_keys() -> Mapping[str, ConfigKey]:
-    """The registered keys."""
+    """Returns the registered keys."""
     return _KEYS
 
 
@@ -71,7 +71,7 @@ def check_config(config: object) -> dict[str, ConfigValue]:
 
 
 def parse_configs(texts: Iterable[str]) -> dict[str, ConfigValue]:
-    """The config that several `key=value` write; raises as `parse_config` does, and for a key that is given twice."""
+    """Returns the config that several `key=value` write; raises as `parse_config`, and for a key given twice."""
     found: dict[str, ConfigValue] = {}
     for text in texts:
         key, value = parse_config(text)
@@ -82,7 +82,7 @@ def parse_configs(texts: Iterable[str]) -> dict[str, ConfigValue]:
 
 
 def parse_config(text: str) -> tuple[str, ConfigValue]:
-    """The entry that `key=value` writes; raises as `check_config` does, and `PassError` for another form of text."""
+    """Returns the entry that `key=value` writes; raises as `check_config`, and `PassError` for text of another form."""
     key, separator, value = text.partition("=")
     if not separator:
         raise PassError(f"pass config {text!r} is not of the form key=value")
@@ -97,7 +97,7 @@ def parse_config(text: str) -> tuple[str, ConfigValue]:
 
 
 def known_key(key: str) -> ConfigKey:
-    """The registered key; `UnknownConfigError` with its neighbours for one that nobody registered.
+    """Returns the registered key; `UnknownConfigError` with its neighbours for one that nobody registered.
 
     The key of an option of a pass may be written with the pass's own name: `relay-fuse-ops.max-depth` is
     `relay.FuseOps.max_depth`.

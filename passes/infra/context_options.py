@@ -12,7 +12,7 @@ from xrelay.passes.infra.pass_context import PassContext
 
 
 def configured(current: ModulePass, context: PassContext, *, use_level: bool) -> ModulePass:
-    """The pass with what the context says about options that are left at their defaults.
+    """Returns the pass with what the context says about options that are left at their defaults.
 
     `use_level` says whether the context's opt_level counts, as for the level of fusion.
     """
@@ -29,7 +29,7 @@ def configured(current: ModulePass, context: PassContext, *, use_level: bool) ->
 
 
 def configured_options(row: RelayPass, given: Mapping[str, object], ctx: PassContext) -> dict[str, object]:
-    """The options of a pass in `ctx`: those given, else what the context's config and level say."""
+    """Returns the options of a pass in `ctx`: those given, else what the context's config and level say."""
     options = dict(given)
     for key, option in row.config.items():
         if option not in options and key in ctx.config:

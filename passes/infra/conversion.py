@@ -53,7 +53,7 @@ AnyOpT = TypeVar("AnyOpT", bound=Operation)
 
 
 def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
-    """The location of something that came from all of `locations`.
+    """Returns the location of something that came from all of `locations`.
 
     Fused locations among them are flattened, unknown ones and repetitions dropped; one that is left stands for
     itself, none gives the unknown location, several give `loc(fused[…])` in order of first appearance.
@@ -74,7 +74,7 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
 
 
 def describe_place(op: Operation) -> str | None:
-    """Where `op` stands, for an error message: its source location, else the function around it, else None."""
+    """Returns the place of `op` for an error message: its source location, else the function around it, else None."""
     if (place := location_of(op)) is not None:
         return place
     around: Operation | None = op
@@ -97,7 +97,7 @@ class TypeConverter:
         self._known: dict[Attribute, Attribute] = {}
 
     def convert(self, type_: Attribute) -> Attribute:
-        """The type that stands for `type_` at the next level."""
+        """Returns the type that stands for `type_` at the next level."""
         known = self._known.get(type_)
         if known is None:
             candidates = (rule(type_) for rule in self._rules)
@@ -114,7 +114,7 @@ NO_TYPE_CHANGES = TypeConverter()
 
 
 class ConversionRewriter:
-    """What a pattern changes the program with. One serves a whole conversion."""
+    """Changes the program for patterns: inserts, replaces and erases ops. One serves a whole conversion."""
 
     types: TypeConverter
     insertion_point: InsertPoint
@@ -134,7 +134,7 @@ class ConversionRewriter:
         self._location = op.location
 
     def take_inserted(self) -> list[Operation]:
-        """The ops inserted since the last call, outermost ones only."""
+        """Returns the ops inserted since the last call, outermost ones only."""
         inserted, self._inserted = self._inserted, []
         return inserted
 
@@ -298,14 +298,14 @@ AnyPattern: TypeAlias = ConversionPattern[Any]
 
 
 def _op_classes(arguments: tuple[Any, ...]) -> tuple[type[Operation], ...]:
-    """The op classes in the type arguments of `ConversionPattern[…]`; empty where they are type variables."""
+    """Returns the op classes in the type arguments of `ConversionPattern[…]`; empty where they are type variables."""
     flat = [a for arg in arguments for a in (get_args(arg) if isinstance(arg, UnionType) else (arg,))]
     origins = [get_origin(a) or a for a in flat]
     return tuple(a for a in origins if isinstance(a, type) and issubclass(a, Operation))
 
 
 def legal_outside(*levels: str) -> Callable[[Operation], bool]:
-    """The predicate that holds for the ops of every level, or upstream dialect, but these.
+    """Returns the predicate that holds for the ops of every level, or upstream dialect, but these.
 
     It asks the op's class (`level_of`): an op of relay that another package names `acme.foo` is an op of relay.
     """
@@ -376,7 +376,7 @@ def _convert_one(
 
 
 def _stacked(op: Operation, inner_first: bool) -> list[Operation]:
-    """`op` and the ops in it, as a stack whose top is the first to be visited."""
+    """Returns `op` and the ops in it, as a stack whose top is the first to be visited."""
     if not op.regions:
         return [op]
     return list(op.walk()) if inner_first else list(op.walk(reverse=True, region_first=True))

@@ -1,4 +1,4 @@
-"""The SSA rule that xDSL's verifier leaves out: a value is defined before it is used, and in scope where it is used.
+"""Checks the SSA rule that xDSL's verifier leaves out: a value is defined before its uses, and visible there.
 
 One walk over the module in dominance order with the set of values that are visible: entering a block adds its
 arguments, passing an op adds its results, leaving a block's subtree of the dominator tree removes what was added
@@ -25,7 +25,7 @@ def verify_dominance(module: Operation) -> None:
 
 
 def dominance_errors(module: Operation) -> Iterator[VerificationError]:
-    """Each use in `module` of a value that is not visible there, in the order of the walk."""
+    """Yields each use in `module` of a value that is not visible there, in the order of the walk."""
     visible: dict[SSAValue, int] = {}
     stack: list[_Visit | _Leave] = []
     isolations = 0
@@ -120,7 +120,7 @@ def _plan_region(region: Region, isolation: int) -> list[_Visit | _Leave]:
 
 
 def _use_error(op: Operation, operand: SSAValue) -> VerificationError:
-    """The message for a use that no visible definition reaches."""
+    """Returns the message for a use that no visible definition reaches."""
     name = f"%{operand.name_hint}" if operand.name_hint is not None else "an operand"
     owner = operand.owner
     defined = location_of(owner) if isinstance(owner, Operation) else None

@@ -1,4 +1,4 @@
-"""Rare garbage collections while programs are parsed and rewritten.
+"""`gc_pause` makes garbage collections rare while programs are parsed and rewritten.
 
 `parse_module`, `run_pipeline` and every pass that is called from Python, a `Sequential` above all, run inside of
 `gc_pause`; outside of them the thresholds are those that the user of the library set.

@@ -1,4 +1,4 @@
-"""Calls the hooks of instruments: the one place that says in which order, and what an error in a hook means.
+"""Calls the hooks of instruments, in Relay's order, and says what an error in a hook means.
 
 **Contexts.** Entering calls every `enter_pass_ctx` in order, leaving every `exit_pass_ctx` in the same order. Where
 `enter_pass_ctx` raises, the instruments entered already are exited in reverse. Where `exit_pass_ctx` raises, the

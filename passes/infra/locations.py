@@ -1,4 +1,4 @@
-"""Source locations as text, for passes; the functions live below, where interpreters reach them too."""
+"""Source locations as text, for passes. The functions stand below, where interpreters reach them too."""
 
 from xrelay.dialects.locations import format_location, location_of, source_names
 

@@ -1,4 +1,4 @@
-"""Options of passes that are values which no text can write: whether they are what the pass takes.
+"""Checks options of passes that no text can hold, such as functions and mappings.
 
 They are named here as the function that takes them names them (`RelayPass.values`).
 """

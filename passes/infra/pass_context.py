@@ -1,4 +1,4 @@
-"""`PassContext`: the level, the names, the options and the instruments under which passes run.
+"""`PassContext` holds the level, the names, the options and the instruments under which passes run.
 
     with PassContext(opt_level=3, disabled_pass=["FoldConstant"]):
         module = sequential(module)
@@ -33,7 +33,7 @@ DEFAULT_OPT_LEVEL = 2
 
 
 class _Thread(threading.local):
-    """What one thread has for itself: its default context, made when it is first asked for."""
+    """The state of one thread: its default context, made when it is first asked for."""
 
     def __init__(self) -> None:
         self.default: PassContext | None = None
@@ -85,7 +85,7 @@ class PassContext:
 
     @staticmethod
     def current() -> PassContext:
-        """The innermost context that this thread has entered, else the thread's default one."""
+        """Returns the innermost context that this thread has entered, else the thread's default one."""
         entered = _entered()
         if entered:
             return entered[-1]
@@ -95,16 +95,16 @@ class PassContext:
 
     @staticmethod
     def entered() -> PassContext | None:
-        """The innermost context that this thread has entered; `None` outside of all."""
+        """Returns the innermost context that this thread has entered; `None` outside of all."""
         return next(reversed(_entered()), None)
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
-        """Every config key with the name of its type and what it does."""
+        """Returns every config key with the name of its type and what it does."""
         return {key: {"type": known.type.__name__, "help": known.help} for key, known in config_keys().items()}
 
     def get_config(self, key: str, default: ConfigValue | None = None) -> ConfigValue | None:
-        """The value of a config key here; `UnknownConfigError` for one that nobody registered."""
+        """Returns the value of a config key here; `UnknownConfigError` for one that nobody registered."""
         return self.config.get(known_key(key).key, default)
 
     def decide(self, info: PassInfo) -> PassDecision:
@@ -170,7 +170,7 @@ class PassContext:
 
 
 def _entered() -> tuple[PassContext, ...]:
-    """The contexts that this thread, or the task in it, has entered, innermost last."""
+    """Returns the contexts that this thread, or the task in it, has entered, innermost last."""
     thread, contexts = _ENTERED.get((None, ()))
     return contexts if thread is _THREAD.mark else ()
 

@@ -1,4 +1,4 @@
-"""What the infrastructure knows of a pass, and the errors of those who misuse one."""
+"""`PassInfo` is the record of a pass; errors of its arguments, and of others that are misused, stand beside it."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class PassInstrument:
         """Just after a pass that succeeded, with the module it gave."""
 
     def pass_scope(self, mod: ModuleOp, info: PassInfo) -> AbstractContextManager[None]:
-        """A context manager that is entered for the pass alone, inside of all other hooks, and sees what it raises.
+        """Returns a context manager that encloses the pass alone, inside of all other hooks, and sees what it raises.
 
         `mod` is the module that the pass rewrites: a copy of what the other hooks saw, where the engine makes one.
         """

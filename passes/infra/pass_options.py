@@ -31,7 +31,7 @@ def refuse_repeated_options(text: str) -> None:
 
 
 def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = None) -> ModulePass:
-    """The pass with the options of `spec`; `name` is what errors call it, its own unless given.
+    """Returns the pass with the options of `spec`; `name` is what errors call it, its own unless given.
 
     Raises `PassArgumentError` for an option that it does not have (with the closest), that is missing or has a value
     the pass refuses, and `PassTypeError` for one of the wrong type.

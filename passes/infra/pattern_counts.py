@@ -1,4 +1,4 @@
-"""How often the patterns of a pass were tried and how often they rewrote something.
+"""Counts how often the patterns of a pass were tried, and how often they rewrote something.
 
 The rewriting loops of the project tell the recorder of their thread or task, where there is one; `PassStatistics` sets
 one for each pass. Passes that are no patterns, and xDSL's own, count none.
@@ -27,7 +27,7 @@ class PatternCounts:
         self.hit[name] += hit
 
     def lines(self) -> list[str]:
-        """A line for each pattern, in the order in which they were first tried."""
+        """Returns a line for each pattern, in the order in which they were first tried."""
         width = max(map(len, self.tried), default=0)
         return [f"{name:{width}}  tried {tried}, hit {self.hit[name]}" for name, tried in self.tried.items()]
 
@@ -37,7 +37,7 @@ RECORDER: ContextVar[PatternCounts | None] = ContextVar("pattern counts", defaul
 
 
 def counted(pattern: RewritePattern) -> RewritePattern:
-    """The pattern, telling the recorder; itself where there is none."""
+    """Returns the pattern, telling the recorder; itself where there is none."""
     counts = RECORDER.get()
     return pattern if counts is None else _Counted(pattern, counts)
 

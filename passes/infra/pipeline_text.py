@@ -89,7 +89,7 @@ def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> 
 
 
 def _without_module(spec: str) -> str:
-    """The text inside `builtin.module(…)`, where that stands around all of it."""
+    """Returns the text inside `builtin.module(…)`, where that stands around all of it."""
     text = spec.strip()
     if not text.startswith(f"{MODULE}("):
         return text
@@ -99,7 +99,7 @@ def _without_module(spec: str) -> str:
 
 
 def _items(text: str) -> list[_Item]:
-    """The text split at the parentheses that stand outside of options and of quoted text."""
+    """Returns the text split at the parentheses that stand outside of options and of quoted text."""
     items: list[_Item] = []
     start, braces, quoted = 0, 0, False
     for position, char in enumerate(text):
@@ -114,13 +114,13 @@ def _items(text: str) -> list[_Item]:
 
 
 def _before_opening(text: str) -> list[_Item]:
-    """The passes listed before an anchor, and the anchor."""
+    """Returns the passes listed before an anchor, and the anchor."""
     listed, _, anchor = text.rpartition(",")
     return [*_listed(listed), _Item("open", anchor.strip())]
 
 
 def _listed(text: str) -> list[_Item]:
-    """The passes listed in a piece of text; commas beside parentheses separate nothing."""
+    """Returns the passes listed in a piece of text; commas beside parentheses separate nothing."""
     inner = text.strip().strip(",").strip()
     return [_Item("passes", inner)] if inner else []
 
@@ -143,7 +143,7 @@ def _refuse_module_passes(entries: Sequence[PipelineEntry], anchor: int) -> None
 
 
 def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, group: str = "") -> list[PipelineEntry]:
-    """The passes of `spec`, which has no anchors; those of a named pipeline carry its name."""
+    """Returns the passes of `spec`, which has no anchors; those of a named pipeline carry its name."""
     refuse_repeated_options(spec)
     try:
         items = list(parse_pipeline(spec.strip()))
@@ -164,7 +164,7 @@ def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, gro
 
 
 def _instantiate(item: ArgSpec, available: PassTable) -> ModulePass:
-    """The pass with the options of `item`."""
+    """Returns the pass with the options of `item`."""
     try:
         pass_type = available[item.name]()
     except ImportError as error:

@@ -21,7 +21,7 @@ def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
 
 
 def print_module(module: ModuleOp, *, generic: bool = False, debuginfo: bool = False) -> str:
-    """The module as text, in custom or generic form, with or without locations."""
+    """Returns the module as text, in custom or generic form, with or without locations."""
     stream = StringIO()
     Printer(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo).print_op(module)
     return stream.getvalue()

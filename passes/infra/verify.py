@@ -26,7 +26,7 @@ def verify_module(module: Operation) -> None:
 
 
 def verification_errors(module: Operation) -> Iterator[VerificationError]:
-    """Everything that is wrong with `module`: ops in program order, then uses that no definition reaches."""
+    """Yields everything that is wrong with `module`: ops in program order, then uses that no definition reaches."""
     for op in walk_ops(module):
         redefined = list(redefined_symbols(op))
         yield from redefined
@@ -49,7 +49,7 @@ def walk_ops(top: Operation) -> Iterator[Operation]:
 
 
 def _op_failure(op: Operation) -> str | None:
-    """What is wrong with one op, in one line, its regions' structure included."""
+    """Returns what is wrong with one op, in one line, its regions' structure included."""
     try:
         if (message := _structure_failure(op)) is not None:
             return message
@@ -62,7 +62,7 @@ def _op_failure(op: Operation) -> str | None:
 
 
 def _structure_failure(op: Operation) -> str | None:
-    """What is wrong with the blocks of `op`'s regions and with its place in its own block."""
+    """Returns what is wrong with the blocks of `op`'s regions and with its place in its own block."""
     block = op.parent
     if op.successors:
         if block is None or block.last_op is not op:
@@ -80,7 +80,7 @@ def _structure_failure(op: Operation) -> str | None:
 
 
 def _end_failure(op: Operation, block: Block) -> str | None:
-    """What is wrong with the end of a block that needs a terminator."""
+    """Returns what is wrong with the end of a block that needs a terminator."""
     last = block.last_op
     if last is None:
         return f"a block of {op.name} is empty, but must end in a terminator"

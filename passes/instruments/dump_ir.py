@@ -1,4 +1,4 @@
-"""`DumpIR`: the module after every pass, as a file."""
+"""`DumpIR` writes the module after every pass to a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Immutability`: a pass leaves the module it is given alone and gives another one."""
+"""`Immutability` checks that passes leave the module they are given as it is."""
 
 from __future__ import annotations
 

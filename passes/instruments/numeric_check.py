@@ -1,4 +1,4 @@
-"""`NumericCheck`: every pass keeps what the program computes, seen on random inputs.
+"""`NumericCheck` checks on random inputs that passes keep the results of the program.
 
 The module runs before and after each pass, on the same inputs, in the interpreter of the level it is at: relay, topi
 or loop, so that lowerings are checked too. The first pass after which an output differs is named in a `PassError`, with
@@ -31,7 +31,7 @@ from xrelay.passes.instruments.random_inputs import random_array
 
 @dataclass(frozen=True)
 class _Results:
-    """What a module computed."""
+    """The results of a module."""
 
     module: ModuleOp
     level: str
@@ -113,7 +113,7 @@ class NumericCheck(PassInstrument):
         self._inputs, self._last, self._since = None, None, []
 
     def _run(self, mod: ModuleOp) -> _Results | str:
-        """What the module computes, or why it cannot be run."""
+        """Returns the results of the module, or the reason why it cannot be run."""
         try:
             level = level_of(mod)
             if self._inputs is None:
@@ -176,7 +176,7 @@ def _functions(mod: ModuleOp) -> list[FuncOp]:
 
 
 def _entry(mod: ModuleOp) -> str:
-    """The function to run: `main`, else the only one that can be called from outside."""
+    """Returns the function to run: `main`, else the only one that can be called from outside."""
     functions = _functions(mod)
     if any(op.sym_name.data == "main" for op in functions):
         return "main"

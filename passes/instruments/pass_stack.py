@@ -1,4 +1,4 @@
-"""What an instrument remembers between `run_before_pass` and `run_after_pass`."""
+"""`PassStack` keeps the values of an instrument between `run_before_pass` and `run_after_pass`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PassStack(Generic[T]):
         self._open.append((info, value))
 
     def pop(self, info: PassInfo) -> T:
-        """The value of the pass, which ends; `KeyError` for one that did not begin."""
+        """Returns the value of the pass, which ends; `KeyError` for one that did not begin."""
         while self._open:
             known, value = self._open.pop()
             if known == info:

@@ -127,7 +127,7 @@ def write_heading(stream: TextIO | None, heading: str, text: str) -> None:
 
 
 def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
-    """The names as contexts compare them; None stands for all."""
+    """Returns the names as contexts compare them; None stands for all."""
     if isinstance(names, bool):
         return None if names else frozenset()
     return check_known(check_names(names, what), what)

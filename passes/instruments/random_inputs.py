@@ -21,7 +21,7 @@ OPEN_EXTENT = 3
 
 
 def random_array(type_: Attribute, rng: np.random.Generator) -> Array:
-    """An array of a tensor or buffer type, with `random_values`.
+    """Returns an array of a tensor or buffer type, with `random_values`.
 
     Open extents are `OPEN_EXTENT`. Raises `PassError` for any other type.
     """
@@ -43,7 +43,7 @@ def random_values(shape: Sequence[int], dtype: np.dtype[Any], rng: np.random.Gen
 
 
 def _extent(dim: Dim) -> int:
-    """An extent for a dimension that may be open; every name stands for `OPEN_EXTENT`."""
+    """Returns an extent for a dimension that may be open; every name stands for `OPEN_EXTENT`."""
     if isinstance(dim, int):
         return dim
     known: Dim = OPEN_EXTENT if isinstance(dim, AnyDim) else dim.substitute(dict.fromkeys(_names(dim), OPEN_EXTENT))

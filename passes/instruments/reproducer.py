@@ -1,4 +1,4 @@
-"""Crash reproducers: when a pass fails, a file with the program it was given, the pass, and what it ran under.
+"""Crash reproducers hold, when a pass fails, the program it was given, the pass, and what it ran under.
 
     // xrelay-reproducer: xrelay-opt --run-reproducer FILE
     // pipeline: relay-fuse-ops{max-depth=4}
@@ -98,7 +98,7 @@ class CrashReproducer(PassInstrument):
         return "".join(f"{line}\n" for line in lines)
 
     def _with_weights(self, text: str, mod: ModuleOp) -> str:
-        """The text, naming a side file that is written with the weights whose bytes are here."""
+        """Returns the text, naming a side file that is written with the weights whose bytes are here."""
         weights = weights_of(mod)
         if not weights or not all(weight.is_resolved for weight in weights) or WEIGHTS_FILE in mod.attributes:
             return text
@@ -110,7 +110,7 @@ class CrashReproducer(PassInstrument):
 
 @dataclass(frozen=True)
 class Reproducer:
-    """What the header of a reproducer says."""
+    """The header of a reproducer."""
 
     pipeline: str
     opt_level: int
@@ -128,7 +128,7 @@ class Reproducer:
 
 
 def read_reproducer(text: str, name: str) -> Reproducer:
-    """The header of the reproducer `text`, the file `name`; `ParseError` where it has none, or one that is damaged."""
+    """Returns the header of the reproducer `text`, the file `name`; `ParseError` for one that is absent or damaged."""
     header: dict[str, list[str]] = {}
     for line in text.splitlines():
         if not line.startswith("// "):
@@ -161,7 +161,7 @@ def _flags(lines: Iterable[str], name: str) -> tuple[str, ...]:
 
 
 def _config(context: PassContext) -> dict[str, ConfigValue]:
-    """The config of a replay, which verifies where the run did: an instrument may verify where the config does not."""
+    """Returns the config of a replay, which verifies where the run did, be it by an instrument alone."""
     config = dict(context.config)
     if any(isinstance(instrument, Verify) for instrument in context.instruments):
         config.pop(VERIFY, None)
@@ -169,7 +169,7 @@ def _config(context: PassContext) -> dict[str, ConfigValue]:
 
 
 def _unwritten(instruments: Iterable[PassInstrument]) -> list[str]:
-    """The users' instruments, which a replay lacks, and the arguments that it lacks of others."""
+    """Returns the users' instruments, which a replay lacks, and the arguments that it lacks of others."""
     found: list[str] = []
     for instrument in instruments:
         if type(instrument).__module__.partition(".")[0] != "xrelay":

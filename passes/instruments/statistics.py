@@ -1,4 +1,4 @@
-"""`PassStatistics`: what passes do to the number of ops, and how their patterns fare."""
+"""`PassStatistics` counts ops before and after passes, and how often patterns were tried and hit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.passes.instruments.pass_stack import PassStack
 
 @dataclass(frozen=True)
 class PassRecord:
-    """What one run of a pass did to the number of ops of each kind, and how its patterns fared."""
+    """One run of a pass: the numbers of ops before and after, and how often its patterns were tried and hit."""
 
     name: str
     before: int
@@ -64,7 +64,7 @@ class PassStatistics(PassInstrument):
         self.records.append(PassRecord(info.name, *counts, patterns))
 
     def report(self) -> str:
-        """A line for each pass, in the order in which they ended: ops before and after, and what came and went.
+        """Returns a line for each pass, in the order in which they ended: ops before and after, and what came and went.
 
         Below it stands a line for each pattern that was tried.
         """

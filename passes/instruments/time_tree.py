@@ -1,4 +1,4 @@
-"""Where time goes, as a tree of steps."""
+"""Measures the time of steps that enclose each other, as a tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Step:
         return self.seconds - sum(step.seconds for step in self.steps)
 
     def child(self, name: str, *, merge: bool) -> Step:
-        """A new step in this one; with `merge` the one of that name, where there is one."""
+        """Returns a new step in this one; with `merge` the one of that name, where there is one."""
         found = next((step for step in self.steps if step.name == name), None) if merge else None
         if found is None:
             found = Step(name)
@@ -30,7 +30,7 @@ class Step:
         return found
 
     def walk(self) -> Iterator[tuple[Step, Step, int]]:
-        """Every step below this one with its parent and its depth, parents first."""
+        """Yields every step below this one with its parent and its depth, parents first."""
         stack: list[tuple[Step, Step, int]] = [(step, self, 0) for step in reversed(self.steps)]
         while stack:
             step, parent, depth = stack.pop()
@@ -38,7 +38,7 @@ class Step:
             stack += ((inner, step, depth + 1) for inner in reversed(step.steps))
 
     def as_data(self, steps: str = "steps") -> dict[str, object]:
-        """The step for JSON, with the inner ones under the key `steps`; no deeper than pipelines nest."""
+        """Returns the step for JSON, with the inner ones under the key `steps`; no deeper than pipelines nest."""
         return {
             "name": self.name,
             "seconds": self.seconds,
@@ -56,7 +56,7 @@ class TimeTree:
 
     @property
     def depth(self) -> int:
-        """How many steps are open."""
+        """The number of open steps."""
         return len(self._open)
 
     def open(self, name: str, *, merge: bool = False) -> None:
@@ -87,7 +87,7 @@ class TimeTree:
             self.close_to(depth)
 
     def report(self) -> str:
-        """A table of seconds, of which outside of inner steps, shares of the total, and names indented by depth."""
+        """Returns a table: seconds, seconds outside of inner steps, share of the total, and name, indented by depth."""
         total = self.root.seconds
         rows = [
             f"{step.seconds:10.4f} {step.own_seconds:10.4f} {step.seconds / total if total else 0:8.1%}  "

@@ -1,4 +1,4 @@
-"""`PassTiming`: how long every pass took, as a tree, in text or JSON."""
+"""`PassTiming` measures the time of every pass, and gives a tree as text or JSON."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PassTiming(PassInstrument):
             self.tree.close_to(depth)
 
     def render(self) -> str:
-        """A line for each pass, indented by its depth: name, total, own time, share of everything and of its parent.
+        """Returns a line for each pass, indented by its depth: name, total, own time, share of all and of its parent.
 
         Empty, with a warning, where no pass has run.
         """
@@ -58,7 +58,7 @@ class PassTiming(PassInstrument):
         )
 
     def to_json(self) -> str:
-        """The tree as JSON: a list of objects with `name`, `seconds`, `own_seconds` and `passes`.
+        """Returns the tree as JSON: a list of objects with `name`, `seconds`, `own_seconds` and `passes`.
 
         The list is empty, with a warning, where no pass has run.
         """

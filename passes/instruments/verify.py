@@ -1,4 +1,4 @@
-"""`Verify`: what passes are given and what they leave is well-formed."""
+"""`Verify` verifies the modules that passes are given and leave."""
 
 from __future__ import annotations
 

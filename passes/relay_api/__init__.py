@@ -1,1 +1,1 @@
-"""Passes as Relay's users call them: pass objects, `Sequential`, decorators, and passes by name."""
+"""Relay's API over the engine: pass objects, `Sequential`, decorators, and passes by name."""

@@ -1,4 +1,4 @@
-"""`@module_pass`, `@function_pass` and `@kernel_pass`: passes written as functions or classes.
+"""`@module_pass`, `@function_pass` and `@kernel_pass` make passes of functions and classes.
 
     @function_pass(opt_level=1)
     class CustomPipeline:
@@ -32,7 +32,7 @@ from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass,
 
 
 class UsersPass(Pass):
-    """A pass that a function is, or the method of an object, whose attributes are the pass's then."""
+    """A pass made of a function, or of the method of an object, whose attributes are those of the pass too."""
 
     def __init__(self, info: PassInfo, function: Callable[..., object], instance: object = None):
         super().__init__(info)
@@ -84,7 +84,7 @@ class PassDecorator:
         self._required, self._traceable = required, traceable
 
     def __call__(self, item: object) -> Any:
-        """The pass that the function `item` is, or the class of passes of a class: no type tells which.
+        """Returns the pass that the function `item` is, or the class of passes of a class: no type tells which.
 
         Raises `PassTypeError` for what cannot be called, for a class without the method, and for a function or method
         that does not take what it will be called with.
@@ -102,7 +102,7 @@ class PassDecorator:
 
 
 def _class_of_passes(item: type[object], info: PassInfo, kind: _Kind) -> type[UsersPass]:
-    """The class of passes whose instances each hold one of `item`."""
+    """Returns the class of passes whose instances each hold one of `item`."""
     if not callable(getattr(item, kind.method, None)):
         message = f"class {item.__name__} has no method {kind.method}"
         raise PassTypeError(message, help=f"a {kind.name} pass needs one")

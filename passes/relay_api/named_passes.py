@@ -1,4 +1,4 @@
-"""Passes by name: Relay's faces of the xDSL passes, and every other pass that some table holds.
+"""Makes passes by name: wrappers that give xDSL passes Relay's names and levels, and passes of other tables.
 
 `create_pass("FoldConstant")`, `create_pass("relay-fuse-ops{max-depth=4}")` and `NamedPass(row, options)` give objects
 to call. Where a caller gave no value, options come from the context: the level for `fuse_opt_level`, config for others.
@@ -63,12 +63,12 @@ def register_sequence(name: str, factory: PassFactory) -> None:
 
 
 def sequence_factory(name: str) -> PassFactory | None:
-    """What makes the `Sequential` that has Relay's name `name`."""
+    """Returns the factory of the `Sequential` that Relay calls `name`; None where Relay has a pass of that name."""
     return _SEQUENCES.get(name)
 
 
 def create_pass(text: str) -> Pass:
-    """The pass that `text` names, with options as in `FuseOps{max-depth=4}`, under either kind of name.
+    """Returns the pass that `text` names, with options as in `FuseOps{max-depth=4}`, under either kind of name.
 
     Raises `PassError` for malformed text, a name no pass has (with the closest one) and unusable options.
     """
@@ -93,7 +93,7 @@ def create_pass(text: str) -> Pass:
 
 
 def _users_pass(spec: ArgSpec) -> Pass:
-    """A pass of a user's, whose options are values that no text writes."""
+    """Returns a pass of a user's, whose options are values that no text writes."""
     if spec.parameters:
         raise PassArgumentError(
             f"[{spec.name}] takes no options as text, found {', '.join(spec.parameters)}", help="make it in Python"
@@ -102,7 +102,7 @@ def _users_pass(spec: ArgSpec) -> Pass:
 
 
 def pass_class(pass_name: str) -> type[XdslModulePass]:
-    """The class of one of the passes that stand in `passes/`."""
+    """Returns the class of one of the passes that stand in `passes/`."""
     return class_of(target_of(pass_name))
 
 
@@ -122,7 +122,7 @@ class XdslPass(ModulePass):
 
 
 class NamedPass(ModulePass):
-    """The Relay face of an xDSL pass: `row` says which, `options` are those of the pass or values of the row.
+    """Wraps the xDSL pass of `row` under Relay's name; `options` are those of the pass, or values of the row.
 
     Raises `PassArgumentError` for an unknown option, `PassTypeError` for a value of the wrong type.
     """
@@ -145,7 +145,7 @@ class NamedPass(ModulePass):
         super().__init__(PassInfo(row.opt_level, row.name, row.required, spec=spec, unwritten=unwritten))
 
     def configured(self, ctx: PassContext) -> XdslModulePass:
-        """The xDSL pass that runs in `ctx`."""
+        """Returns the xDSL pass that runs in `ctx`."""
         return pass_class(self._row.pass_name)(**configured_options(self._row, self._options, ctx))
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
@@ -161,7 +161,7 @@ class NamedPass(ModulePass):
 
 
 def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
-    """Positional and named arguments, as Relay's users pass them, as options; None is no option.
+    """Returns positional and named arguments, as Relay's users pass them, as options; None is no option.
 
     Raises `PassArgumentError` for too many of them and for one that is given twice.
     """
@@ -180,7 +180,7 @@ def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
 
 
 def _option(value: object) -> object:
-    """An option's value as a pass holds it: Relay's users write lists where passes have tuples."""
+    """Returns an option's value as a pass holds it: Relay's users write lists where passes have tuples."""
     return tuple(cast(list[object], value)) if isinstance(value, list) else value
 
 
@@ -215,7 +215,7 @@ def _parse(text: str) -> ArgSpec:
 
 
 def _options_of(spec: ArgSpec, pass_type: type[XdslModulePass], name: str) -> dict[str, object]:
-    """The options written in `spec`, as values of the fields of the pass."""
+    """Returns the options written in `spec`, as values of the fields of the pass."""
     written = {key.replace("-", "_") for key in spec.parameters}
     instance = make_pass(ArgSpec(pass_type.name, spec.parameters), pass_type, name)
     names = [field.name for field in dataclasses.fields(instance)]

@@ -1,4 +1,4 @@
-"""Passes as Relay's users know them: objects with an `info`, called with a module, giving a new one.
+"""Passes as objects, as Relay has them: each has an `info`, takes a module and gives a new one.
 
     folded = transform.FoldConstant()(module)
 
@@ -50,7 +50,7 @@ class Pass(ABC):
         remember_names([info.name])
 
     def __call__(self, mod: ModuleOp) -> ModuleOp:
-        """The module that the pass makes of `mod`, which stays as it is, in the current context.
+        """Returns the module that the pass makes of `mod`, which stays as it is, in the current context.
 
         Runs whatever the level of the context is. Gives `mod` itself where an instrument forbids the pass to run.
         Raises members of the `XRelayError` family only; the message names the pass.
@@ -64,16 +64,16 @@ class Pass(ABC):
 
     @abstractmethod
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """The new module. `mod` belongs to the pass, which may rewrite it in place and give it back."""
+        """Returns the new module. `mod` belongs to the pass, which may rewrite it in place and give it back."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.info!r})"
 
 
 def run_pass(current: Pass, mod: ModuleOp, ctx: PassContext, *, owned: bool = False) -> ModuleOp:
-    """The module that `current` makes of `mod` in `ctx`, with all hooks; `owned` says that nobody else holds `mod`.
+    """Returns the module that `current` makes of `mod` in `ctx`, with all hooks around it.
 
-    A module that nobody else holds is rewritten as it is, where neither an instrument nor a check may keep it.
+    `owned` says that nobody else holds `mod`: it is then rewritten itself, where no instrument or check may keep it.
     """
     info = current.info
     checks: list[PassInstrument] = []
@@ -93,7 +93,7 @@ def run_pass(current: Pass, mod: ModuleOp, ctx: PassContext, *, owned: bool = Fa
 
 
 def _transform(current: Pass, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-    """What the pass makes of its copy; anything it raises names it."""
+    """Returns what the pass makes of its copy; anything it raises names it."""
     try:
         result = current.transform(mod, ctx)
     except XRelayError as error:
@@ -142,7 +142,7 @@ class FunctionPass(Pass):
 
     @abstractmethod
     def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
-        """The function to stand for `func` in `mod`: itself, rewritten in place, or a new one."""
+        """Returns the function to stand for `func` in `mod`: itself, rewritten in place, or a new one."""
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Transform every function it is for."""

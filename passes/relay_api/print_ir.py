@@ -1,4 +1,4 @@
-"""`PrintIR`: a pass that prints the program where it stands in a `Sequential`."""
+"""The pass `PrintIR` prints the program where it stands in a `Sequential`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.passes.relay_api.passes import ModulePass
 
 
 class PrintIRPass(ModulePass):
-    """A pass that writes the module, under `header`, and gives it back: to stand between others in a `Sequential`."""
+    """Prints the module under `header`, and gives it back."""
 
     def __init__(self, header: str = "", show_meta_data: bool = False, stream: TextIO | None = None):
         super().__init__(PassInfo(0, "PrintIR"))

@@ -1,4 +1,4 @@
-"""`Sequential`: passes one after another, those that the context wants."""
+"""`Sequential` runs passes one after another, those that the context enables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Sequential(Pass):
         super().__init__(PassInfo(check_level(opt_level, name), name, check_names(required, "Required"), traceable))
 
     def decisions(self, ctx: PassContext | None = None) -> list[tuple[PassInfo, PassDecision]]:
-        """Every member with whether the context (the current one by default) runs it, and why; nothing runs."""
+        """Returns every member with whether the context (the current one by default) runs it, and why; nothing runs."""
         current = PassContext.current() if ctx is None else ctx
         return [(member.info, current.decide(member.info)) for member in self.passes]
 
@@ -67,7 +67,7 @@ def _member(item: object, name: str) -> Pass:
 
 
 def _required(name: str, member: Pass) -> Pass:
-    """A pass that `member` requires."""
+    """Returns a pass that `member` requires."""
     try:
         return create_pass(name)
     except PassError as error:

@@ -1,4 +1,4 @@
-"""Passes as Relay's users call them.
+"""Passes under Relay's names, contexts, and decorators that make passes.
 
     sequential = transform.Sequential([
         transform.FoldConstant(),

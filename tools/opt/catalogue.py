@@ -92,7 +92,7 @@ def list_dialects(ctx: Context) -> str:
 
 
 def _pass_summary(name: str, passes: PassTable) -> str:
-    """What a pass does; one that cannot be imported stays listed, with the reason."""
+    """Returns what a pass does; one that cannot be imported stays listed, with the reason."""
     try:
         return summary(passes[name]())
     except ImportError as error:

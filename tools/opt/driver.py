@@ -142,7 +142,7 @@ class XRelayOptMain(xDSLOptMain):
         return split_chunks(text, name, split=self.args.split_input_file)
 
     def _process(self, chunk: Chunk, plan: Plan) -> tuple[str, list[XRelayError]]:
-        """What one piece becomes, and the errors met on the way."""
+        """Returns what one piece becomes, and the errors met on the way."""
         try:
             with self.clock.step("parse"):
                 module = self._parse(chunk)
@@ -192,7 +192,7 @@ class XRelayOptMain(xDSLOptMain):
                     run(module, passes, context=self.ctx, instruments=entered.instruments)
 
     def _instruments(self, chunk: Chunk, plan: Plan) -> list[PassInstrument]:
-        """What the flags ask for; the first to hear of the end of a pass verifies what it left."""
+        """Returns the instruments that the flags ask for; the first verifies before others see what a pass left."""
         args = self.args
         found: list[PassInstrument] = []
         if plan.verify_each:

@@ -76,3 +76,40 @@ def test_without_context_the_greatest_level() -> None:
 def test_unknown_pass_is_refused() -> None:
     with pytest.raises(xrelay.errors.PassError, match="AlterOpLayout"):
         transform.PassContext(disabled_pass=["AlterOpLayuot"])
+
+
+@instrument.pass_instrument
+class Forbids:
+    """Lets no pass run, and keeps the names of those about which it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def should_run(self, mod: object, info: transform.PassInfo) -> bool:
+        self.asked.append(info.name)
+        return False
+
+
+def test_instruments_forbid_passes_of_the_optimiser_alone() -> None:
+    forbids, names = Forbids(), Names()
+    with transform.PassContext(opt_level=3, instruments=[forbids, names], required_pass=["SimplifyInference"]):
+        (found,) = build(net()).run([np.ones((1, 8, 6, 6), np.float32)])
+    np.testing.assert_allclose(found, np.full((1, 8, 4, 4), 72, np.float32))
+    assert "relay-alter-op-layout" in forbids.asked
+    assert "convert-relay-to-topi" not in forbids.asked
+    optimiser = [name for name in names.seen if name.startswith("relay-")]
+    assert optimiser == ["relay-infer-type", "relay-simplify-inference", "relay-fuse-ops", "relay-outline-fused"]
+
+
+@instrument.pass_instrument
+class Fails:
+    """Is wrong."""
+
+    def run_after_pass(self, mod: object, info: transform.PassInfo) -> None:
+        raise KeyError("oh")
+
+
+def test_an_instrument_that_fails_is_named() -> None:
+    message = r"\[relay-infer-type\] Fails\.run_after_pass raised KeyError: 'oh'"
+    with pytest.raises(xrelay.errors.PassError, match=message), transform.PassContext(instruments=[Fails()]):
+        build(net())
