@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from xrelay import relay as relay
     from xrelay import target as target
     from xrelay import te as te
+    from xrelay import topi as topi
     from xrelay import transform as transform
     from xrelay.api.build import build as build
+    from xrelay.api.build_schedule import BuiltFunction as BuiltFunction
     from xrelay.api.comparison import Comparison as Comparison
     from xrelay.api.compile import compile as compile
     from xrelay.api.graph_module import GraphModule as GraphModule
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from xrelay.transform import PassContext as PassContext
 
 _PUBLIC: dict[str, str] = {
+    "BuiltFunction": "xrelay.api.build_schedule",
     "Comparison": "xrelay.api.comparison",
     "CompiledModel": "xrelay.api.model",
     "GraphModule": "xrelay.api.graph_module",
@@ -62,11 +65,13 @@ _PUBLIC: dict[str, str] = {
     "same": "xrelay.api.same",
     "target": "xrelay",
     "te": "xrelay",
+    "topi": "xrelay",
     "transform": "xrelay",
 }
 """Public name → module; of `xrelay` itself the names are modules."""
 
 __all__ = [
+    "BuiltFunction",
     "Comparison",
     "CompiledModel",
     "GraphModule",
@@ -89,6 +94,7 @@ __all__ = [
     "same",
     "target",
     "te",
+    "topi",
     "transform",
 ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument
 
+from xrelay.api.build_schedule import BuiltFunction, build_schedule
 from xrelay.api.compile import compile
 from xrelay.api.interface import main_function
 from xrelay.api.model import CompiledModel
@@ -27,6 +28,8 @@ from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.relay import Expr, Function, Module
 from xrelay.runtime.artifact import Artifact
 from xrelay.target.target import Target
+from xrelay.te.schedule import Schedule
+from xrelay.te.tensor import Tensor
 
 DEFAULT = "default"
 """The name under which a library has its model."""
@@ -42,6 +45,13 @@ class Library(CompiledModel):
         return lambda device=None: self
 
 
+@overload
+def build(
+    source: Schedule, args: Sequence[Tensor], target: str | Target | None = None, *, name: str = "kernel"
+) -> BuiltFunction: ...
+
+
+@overload
 def build(
     source: Function | Expr | ModuleOp,
     target: str | Target | None = None,
@@ -50,16 +60,36 @@ def build(
     *,
     target_host: object = None,
     threads: int | None = None,
-) -> Library:
+) -> Library: ...
+
+
+def build(source: Any, *arguments: Any, **named: Any) -> Library | BuiltFunction:
     """Compile a function or expression of the builder, or the `@main` of a relay module, which stays as it is.
 
     `params` become constants, by name of parameter: arrays, or objects with `numpy()` or `asnumpy()`. Types of
     parameters that are open follow from them. `target` and `opt_level` are as for `compile`; Relay's `llvm` is this
     machine. `target_host` is accepted and has no meaning: host and device are one CPU.
 
+    A schedule of tensor expressions becomes a function of the tensors `args`, see `build_schedule`.
+
     Raises `InputError` for a name that no parameter has, a value that is no array, or one whose shape or dtype is not
     the parameter's; and what `compile` raises.
     """
+    if isinstance(source, Schedule):
+        return build_schedule(source, *arguments, **named)
+    return _build_program(source, *arguments, **named)
+
+
+def _build_program(
+    source: Function | Expr | ModuleOp,
+    target: str | Target | None = None,
+    params: Mapping[str, object] | None = None,
+    opt_level: int | None = None,
+    *,
+    target_host: object = None,
+    threads: int | None = None,
+) -> Library:
+    """The library of a program and its parameters."""
     module = _module(source)
     bound = _arrays(params)
     _bind(main_function(module), bound)

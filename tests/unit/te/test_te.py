@@ -8,30 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from support.tensor_expressions import computed, value_of
 
 import xrelay
 from xrelay import te
 from xrelay.errors import XRelayError
-from xrelay.interpreters.loop import run_loop_module
 from xrelay.transform import create_pass
 
 RNG = np.random.default_rng(3)
-
-
-def computed(module: ModuleOp, *inputs: np.ndarray) -> list[np.ndarray]:
-    """What @main gives, nests as they are and as they are scheduled, which must be the same."""
-    module.verify()
-    plain = run_loop_module(module, "main", list(inputs))
-    scheduled = run_loop_module(create_pass("loop-apply-schedules")(module), "main", list(inputs))
-    for one, other in zip(plain, scheduled, strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-5)
-    return scheduled
-
-
-def value_of(tensor: te.Tensor, *given: tuple[te.Tensor, np.ndarray]) -> np.ndarray:
-    schedule = te.create_schedule(tensor.op)
-    return computed(te.lower(schedule, [*(one for one, _ in given), tensor]), *(array for _, array in given))[0]
 
 
 X = te.placeholder((6,), name="X")

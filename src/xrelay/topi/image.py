@@ -1,0 +1,178 @@
+"""Resizing of images, exact: coordinates are fractions of integers until an element is weighted.
+
+The place in the input of output index `i` is `numerator / denominator`, with `half_pixel` `(i + 0.5) * in / out - 0.5`,
+with `align_corners` `i * (in - 1) / (out - 1)`, with `asymmetric` `i * in / out`. Places outside take the border.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from numpy.typing import DTypeLike
+
+from xrelay import te
+from xrelay.errors import InputError, did_you_mean
+from xrelay.te.expr import PrimExpr
+from xrelay.te.tensor import Tensor
+from xrelay.topi import tag
+
+MODES = ("half_pixel", "align_corners", "asymmetric")
+METHODS = ("nearest_neighbor", "bilinear", "bicubic")
+ROUNDINGS = ("", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where in an input axis of `extent` an output index lies: `(factor * i + offset) / denominator`."""
+
+    extent: int
+    factor: int
+    offset: int
+    denominator: int
+    size: int
+
+    def numerator(self, i: PrimExpr) -> PrimExpr:
+        return i * self.factor + self.offset
+
+    def nearest(self, i: PrimExpr, rounding: str) -> PrimExpr:
+        """The index nearest to the place."""
+        scale, offset = 1, 0
+        if rounding == "ceil":
+            offset = self.denominator - 1
+        elif rounding in ("round", "round_prefer_ceil", "round_prefer_floor"):
+            scale, offset = 2, self.denominator - (rounding == "round_prefer_floor")
+        last = ((self.size - 1) * self.factor + self.offset) * scale + offset
+        index = (self.numerator(i) * scale + offset) // (self.denominator * scale)
+        inside = self.offset * scale + offset >= 0 and last // (self.denominator * scale) < self.extent
+        return index if inside else self.clipped(index)
+
+    def clipped(self, index: PrimExpr) -> PrimExpr:
+        return te.max(te.min(index, self.extent - 1), 0)
+
+    def below(self, i: PrimExpr) -> PrimExpr:
+        """The index at or below the place."""
+        return self.numerator(i) // self.denominator
+
+    def fraction(self, i: PrimExpr, dtype: str) -> PrimExpr:
+        """How far above that index it is."""
+        return (self.numerator(i) % self.denominator).astype(dtype) / float(self.denominator)
+
+
+def resize(
+    data: Tensor,
+    size: Sequence[int],
+    layout: str = "NCHW",
+    method: str = "bilinear",
+    coordinate_transformation_mode: str = "half_pixel",
+    rounding_method: str = "",
+    bicubic_alpha: float = -0.5,
+    bicubic_exclude: int = 0,
+    out_dtype: DTypeLike | None = None,
+) -> Tensor:
+    """The images in another size of height and width.
+
+    `rounding_method` is for `nearest_neighbor`: halves go up by default, `asymmetric` places down. `bicubic_exclude`
+    leaves out what lies outside, and lets the other weights sum to 1. Raises `InputError` for an unknown method, mode,
+    rounding or layout.
+    """
+    _check("method", method, METHODS)
+    _check("coordinate_transformation_mode", coordinate_transformation_mode, MODES)
+    _check("rounding_method", rounding_method, ROUNDINGS)
+    rows, columns = _image_axes(layout, data.ndim)
+    new_rows, new_columns = size
+    mode = coordinate_transformation_mode
+    y, x = (_place(data.shape[at], new, mode) for at, new in ((rows, new_rows), (columns, new_columns)))
+    shape = [new_rows if at == rows else new_columns if at == columns else e for at, e in enumerate(data.shape)]
+    dtype = data.dtype if out_dtype is None else str(te.tensor.dtype_name(out_dtype))
+    real = data.dtype if data.dtype.startswith("float") else "float32"
+
+    def compute_func(*indices: te.IterVar) -> PrimExpr:
+        def pixel(row: PrimExpr, column: PrimExpr) -> PrimExpr:
+            at: list[PrimExpr] = list(indices)
+            at[rows], at[columns] = row, column
+            return data(*at)
+
+        i, j = indices[rows], indices[columns]
+        if method == "nearest_neighbor":
+            rounding = rounding_method if rounding_method else "floor" if mode == "asymmetric" else "round"
+            value = pixel(y.nearest(i, rounding), x.nearest(j, rounding))
+        else:
+            weights = _linear if method == "bilinear" else _cubic(bicubic_alpha, bicubic_exclude)
+            value = _weighted(pixel, weights(y, i, real), weights(x, j, real), real)
+        return value if value.dtype == dtype else value.astype(dtype)
+
+    return te.compute(shape, compute_func, name="resize", tag=tag.INJECTIVE)
+
+
+def _image_axes(layout: str, rank: int) -> tuple[int, int]:
+    """The axes of height and width."""
+    letters = [letter for letter in layout if not letter.isdigit()]
+    if "H" not in letters or "W" not in letters or len(letters) != rank:
+        raise InputError(f"resize: layout {layout!r} of {rank} axes", help="write e.g. NCHW, NHWC or NCHW16c")
+    return letters.index("H"), letters.index("W")
+
+
+Taps = list[tuple[PrimExpr, PrimExpr]]
+"""Indices of an axis with their weights."""
+
+
+def _linear(place: _Place, i: PrimExpr, dtype: str) -> Taps:
+    below, fraction = place.below(i), place.fraction(i, dtype)
+    return [(place.clipped(below), 1 - fraction), (place.clipped(below + 1), fraction)]
+
+
+def _cubic(alpha: float, exclude: int) -> Callable[[_Place, PrimExpr, str], Taps]:
+    def taps(place: _Place, i: PrimExpr, dtype: str) -> Taps:
+        below, t = place.below(i), place.fraction(i, dtype)
+        # Keys' cubic: distances t + 1, t, 1 - t and 2 - t.
+        weights = [_outer(t + 1, alpha), _inner(t, alpha), _inner(1 - t, alpha), _outer(2 - t, alpha)]
+        indices = [below + step for step in (-1, 0, 1, 2)]
+        if exclude:
+            inside = [te.all(index >= 0, index < place.extent) for index in indices]
+            weights = [te.if_then_else(inside[n], weight, 0.0) for n, weight in enumerate(weights)]
+            total = weights[0] + weights[1] + weights[2] + weights[3]
+            weights = [weight / total for weight in weights]
+        return [(place.clipped(index), weight) for index, weight in zip(indices, weights, strict=True)]
+
+    return taps
+
+
+def _inner(d: PrimExpr, alpha: float) -> PrimExpr:
+    return ((alpha + 2) * d - (alpha + 3)) * d * d + 1
+
+
+def _outer(d: PrimExpr, alpha: float) -> PrimExpr:
+    return ((alpha * d - 5 * alpha) * d + 8 * alpha) * d - 4 * alpha
+
+
+def _weighted(pixel: Callable[[PrimExpr, PrimExpr], PrimExpr], rows: Taps, columns: Taps, dtype: str) -> PrimExpr:
+    def element(row: PrimExpr, column: PrimExpr) -> PrimExpr:
+        value = pixel(row, column)
+        return value if value.dtype == dtype else value.astype(dtype)
+
+    sums = [_sum([weight * element(row, column) for column, weight in columns]) for row, _ in rows]
+    return _sum([weight * line for (_, weight), line in zip(rows, sums, strict=True)])
+
+
+def _sum(terms: Sequence[PrimExpr]) -> PrimExpr:
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def _place(extent: int, size: int, mode: str) -> _Place:
+    if mode == "asymmetric":
+        return _Place(extent, extent, 0, size, size)
+    if mode == "half_pixel":
+        return _Place(extent, 2 * extent, extent - size, 2 * size, size)
+    return _Place(extent, extent - 1, 0, size - 1, size) if size > 1 else _Place(extent, 0, 0, 1, size)
+
+
+def _check(what: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        names = ", ".join(repr(name) for name in known)
+        raise InputError(
+            f"resize: {what} {value!r} is not supported", help=did_you_mean(value, known, f"write {names}")
+        )

@@ -1,0 +1,6 @@
+"""What a compute says of itself to schedules: `te.compute(…, tag=tag.INJECTIVE)`."""
+
+ELEMWISE = "elemwise"
+BROADCAST = "broadcast"
+INJECTIVE = "injective"
+COMM_REDUCE = "comm_reduce"
