@@ -23,6 +23,9 @@ Writer: TypeAlias = "Callable[[Any, FunctionText], None]"
 WRITERS: dict[type[Operation], Writer] = {}
 """Op class → what writes it. Another package adds its own with `writes`."""
 
+MAX_NAME = 200
+"""Characters of a value's or block's name; longer ones are cut, and numbered where that makes them equal."""
+
 
 def writes(*op_types: type[Operation]) -> Callable[[Writer], Writer]:
     """Register the decorated function as the writer of these classes of ops (and of classes derived from them).
@@ -210,7 +213,11 @@ class FunctionText:
             self._incoming.setdefault(target, []).append((origin, values))
 
     def _fresh(self, hint: str) -> str:
-        """A name not given yet: `hint`, else `hint_1`, `hint_2` and so on."""
+        """A name not given yet: `hint`, else `hint_1`, `hint_2` and so on.
+
+        LLVM cuts names off after 1024 characters, and takes those that are equal so far for one.
+        """
+        hint = hint[:MAX_NAME]
         if hint not in self._taken:
             self._taken[hint] = 0
             return hint
