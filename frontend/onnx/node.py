@@ -62,8 +62,8 @@ class NodeView:
 
     def describe(self) -> str:
         """The node for messages: name, op and opset."""
-        domain = f"{self.proto.domain}::" if self.proto.domain else ""
-        return f"node {self.name!r} ({domain}{self.proto.op_type}, opset {self.opset})"
+        op = f"{self.proto.domain}::{self.proto.op_type}" if self.proto.domain else self.proto.op_type
+        return f"node {self.name!r} ({op if op.isprintable() else repr(op)}, opset {self.opset})"
 
     def error(self, message: str, *, help: str | None = None) -> ModelImportError:
         """An error about this node."""

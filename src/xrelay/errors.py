@@ -38,7 +38,8 @@ class XRelayError(Exception):
         return [note if ": note: " in note else f"note: {note}" for note in notes]
 
     def _line(self, severity: str) -> str:
-        place = f"{self.location}: " if self.location else ""
+        # Nodes of foreign models may have names with line breaks.
+        place = "\\n".join(self.location.splitlines()) + ": " if self.location else ""
         hint = f"; help: {self.help}" if self.help else ""
         return f"{place}{severity}{self.message}{hint}"
 

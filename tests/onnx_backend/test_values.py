@@ -5,6 +5,7 @@ What each must give is written down here, from ONNX's definitions; interpreter a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,7 +49,12 @@ def softplus(x: float) -> float:
 LOGITS = np.array([[1e6, 1e6 + 1, 1e6 - 5]], F4)
 LOG_SOFTMAX = (LOGITS - 1e6 - np.log(1 + np.e + np.exp(-5))).astype(F4)
 TAIL = [-9.0, -15.0, -16.0, 0.0, 20.0]
+DOUBLES = np.linspace(-4, 4, 9)
+ERF = np.array([math.erf(x) for x in DOUBLES])
+GELU = np.array([x / 2 * math.erfc(-x / math.sqrt(2)) for x in DOUBLES])
 CASES = [
+    Case("Erf", DOUBLES, ERF, rtol=1e-15),
+    Case("Gelu", DOUBLES, GELU, opset=20, rtol=1e-11),
     Case("LogSoftmax", LOGITS, LOG_SOFTMAX),
     Case("LogSoftmax", LOGITS, LOG_SOFTMAX, opset=11),
     Case("LogSoftmax", F4([[-INF, 1, 1]]), F4([[-INF, -np.log(2), -np.log(2)]])),

@@ -46,4 +46,5 @@ def convert_constant_of_shape(node: NodeView) -> SSAValue:
     problem = check_size(shape, filler.itemsize)
     if problem is not None:
         raise node.error(problem)
-    return node.emit_constant(np.full(shape, filler.reshape(-1)[0], dtype=filler.dtype), "value")
+    # One element in memory, seen from every place: a few bytes of model may ask for gigabytes.
+    return node.emit_constant(np.broadcast_to(filler.reshape(()), shape), "value")

@@ -101,8 +101,7 @@ def convert_resize(node: NodeView) -> SSAValue:
     """Nearest neighbours by whole factors, where that repeats every element."""
     sizes = node.required_ints(3, "sizes") if node.optional_input(3) is not None else ()
     if sizes:
-        shape = static_shape(node, node.input(0))
-        scales = [size / extent for size, extent in zip(sizes, shape, strict=False)]
+        scales = _scales_of(node, sizes)
     else:
         scales = [float(scale) for scale in node.required_constant(2, "scales").reshape(-1)]
     coordinates = node.attribute_string(
@@ -119,8 +118,20 @@ def convert_resize(node: NodeView) -> SSAValue:
     return _enlarge(node, scales)
 
 
+def _scales_of(node: NodeView, sizes: Sequence[int]) -> list[float]:
+    """The whole factors by which the extents become `sizes`."""
+    shape = static_shape(node, node.input(0))
+    if len(sizes) != len(shape):
+        raise node.error(f"{len(sizes)} sizes for {len(shape)} axes")
+    if any(size != extent and (extent == 0 or size % extent) for size, extent in zip(sizes, shape, strict=True)):
+        raise node.error(
+            f"sizes {list(sizes)} are not supported, only whole multiples of the extents {list(shape)} are"
+        )
+    return [1.0 if size == extent else float(size // extent) for size, extent in zip(sizes, shape, strict=True)]
+
+
 def _enlarge(node: NodeView, scales: Sequence[float]) -> SSAValue:
     rank = len(static_shape(node, node.input(0)))
-    if len(scales) != rank or any(scale < 1 or scale != int(scale) for scale in scales):
+    if len(scales) != rank or not all(scale >= 1 and scale.is_integer() for scale in scales):
         raise node.error(f"scales {list(scales)} are not supported, only {rank} whole factors from 1 are")
     return _repeat_axes(node, [(1, int(scale)) for scale in scales])

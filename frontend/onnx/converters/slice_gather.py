@@ -128,6 +128,8 @@ def convert_gather(node: NodeView) -> SSAValue:
     shape = static_shape(node, node.input(0))
     axis = known_axis(node, node.attribute_int("axis", 0), len(shape))
     array = node.required_constant(1, "indices")
+    if array.dtype.kind not in "iu":
+        raise node.error(f"input #1 (indices) must be integers, found {array.dtype}{list(array.shape)}")
     extent = shape[axis]
     indices = [int(index) for index in array.reshape(-1)]
     wrong = next((index for index in indices if not -extent <= index < extent), None)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from fuzz.onnx_mutations import mutated_bytes, mutated_model
+from fuzz.onnx_nodes import random_node_model
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import convert_model_to_external_data, write_external_data_tensors
 from support.onnx_models import conv_model, model, value
@@ -214,3 +217,68 @@ def test_outputs_that_nothing_reads_are_not_asked_for() -> None:
     source.graph.output.append(helper.make_tensor_value_info("indices", TensorProto.INT64, None))
     with pytest.raises(ModelImportError, match=r"Indices, 'indices'.*'m1' belongs to training"):
         import_onnx(source)
+
+
+def test_random_edits_give_errors_of_the_project_alone() -> None:
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        proto = random_node_model(rng)
+        edited = mutated_model(rng, proto).SerializeToString() if seed % 2 else None
+        message = complaint(mutated_bytes(rng, proto.SerializeToString()) if edited is None else edited)
+        assert len(message.splitlines()) <= 1
+
+
+@pytest.mark.parametrize("dims", [[2**40], [2**62, 2**62], [0, 2**62]])
+def test_shapes_that_no_memory_holds(dims: list[int]) -> None:
+    tensor = onnx.TensorProto(name="w", data_type=TensorProto.FLOAT, dims=dims)
+    source = model([helper.make_node("Relu", ["w"], ["y"])], [], ["y"])
+    source.graph.initializer.append(tensor)
+    assert "'w'" in complaint(source.SerializeToString())
+
+
+def test_large_constants_take_no_memory() -> None:
+    node = helper.make_node("ConstantOfShape", ["s"], ["y"], name="large")
+    module = import_onnx(model([node], [], ["y"], initializers={"s": np.array([2**29 - 1])}))
+    tracemalloc.start()
+    import_onnx(model([node], [], ["y"], initializers={"s": np.array([2**29 - 1])}))
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+    assert "relay.weight" in str(module)
+
+
+@pytest.mark.parametrize(
+    ("op", "constants", "words"),
+    [
+        ("Gather", {"i": np.array([np.nan], np.float32)}, "must be integers, found float32"),
+        ("Resize", {"": None, "s": np.array([np.inf, 1], np.float32)}, "only 2 whole factors"),
+        ("ConstantOfShape", {}, r"has a negative extent|must be a list"),
+        ("Tile", {"r": np.array([2**40, 1])}, "would take"),
+    ],
+)
+def test_settings_that_are_none(op: str, constants: dict[str, np.ndarray], words: str) -> None:
+    arrays = {name: array for name, array in constants.items() if name}
+    inputs = ["x", *constants] if op != "ConstantOfShape" else ["c"]
+    if op == "ConstantOfShape":
+        arrays["c"] = np.array([-1])
+    node = helper.make_node(op, inputs, ["y"], name="node", **({"mode": "nearest"} if op == "Resize" else {}))
+    with pytest.raises(ModelImportError, match=words):
+        import_onnx(model([node], [value("x", (2, 3))], ["y"], initializers=arrays))
+
+
+def test_an_empty_axis_is_not_resized() -> None:
+    node = helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="nearest")
+    with pytest.raises(ModelImportError, match="only whole multiples of the extents"):
+        import_onnx(model([node], [value("x", (0, 3))], ["y"], initializers={"s": np.array([2, 3])}))
+
+
+def test_a_slice_of_an_enormous_axis_is_not_listed() -> None:
+    node = helper.make_node("Slice", ["x", "s", "e", "a", "t"], ["y"])
+    settings = {"s": [0], "e": [2**62], "a": [0], "t": [2]}
+    constants = {name: np.array(values) for name, values in settings.items()}
+    import_onnx(model([node], [value("x", (2**40,))], ["y"], initializers=constants))
+
+
+def test_a_name_with_a_line_break_gives_one_line() -> None:
+    source = model([helper.make_node("Frob\nnicate", ["x"], ["y"], name="a\nb")], [value("x", (2,))], ["y"])
+    source.graph.name = "c\nd"
+    assert complaint(source.SerializeToString()).count("\n") == 0
