@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest check lint types imports unit lit bench format clean
+.PHONY: help demo test test-all test-lowest check lint types imports unit lit fuzz bench format clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -42,6 +42,9 @@ unit: $(VENV)/.installed-test ## The Python tests alone
 
 lit: $(VENV)/.installed-test ## The text tests alone
 	@$(BIN)/lit -j $(JOBS) tests/lit
+
+fuzz: $(VENV)/.installed-test ## Random graphs, damaged models and texts for MINUTES (30); CASE=graphs:17 repeats a finding
+	@cd tests && $(abspath $(BIN))/python -m fuzz $(if $(CASE),--case $(CASE),--minutes $(or $(MINUTES),30) --jobs $(JOBS))
 
 bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, what passes cost and are worth
 	@$(BIN)/python benchmarks/bench_kernels.py

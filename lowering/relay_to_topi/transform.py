@@ -101,7 +101,7 @@ def build_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements("relay.concatenate", "concatenate.generic")
 def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The operand in whose part of the axis the element lies: a chain of guards."""
+    """The operand in whose part of the axis the element lies, found by guards that halve the operands."""
     parts = emitter.operands_of_tuple(0)
     shape = emitter.result_shape
     axis = emitter.integer("axis") % len(shape)
@@ -115,14 +115,14 @@ def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
             at[axis] = b.spatial[axis] - starts[index]
             return b.read(parts[index], *at)
 
-        def choose(index: int) -> Callable[[], SSAValue]:
-            if index == len(parts) - 1:
-                return lambda: read(index)
-            return lambda: b.guard(
-                b.in_bounds([b.spatial[axis]], [starts[index + 1]]), element, lambda: read(index), choose(index + 1)
-            )
+        def choose(first: int, end: int) -> SSAValue:
+            if end - first == 1:
+                return read(first)
+            middle = (first + end) // 2
+            below = b.in_bounds([b.spatial[axis]], [starts[middle]])
+            return b.guard(below, element, lambda: choose(first, middle), lambda: choose(middle, end))
 
-        return choose(0)()
+        return choose(0, len(parts))
 
     return [emitter.compute("concatenate", variables("i", shape), element, fill)]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from onnx import helper, numpy_helper
+
 from fuzz.onnx_nodes import Draft, draws
 from fuzz.special_values import is_float
-from onnx import helper, numpy_helper
 
 
 @draws("Abs", "Ceil", "Erf", "Exp", "Floor", "HardSwish", "Identity", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu")

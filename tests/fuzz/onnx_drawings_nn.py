@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from fuzz.onnx_nodes import Draft, draws
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from fuzz.special_values import Array, random_array
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzz.special_values import Array, random_array
 from xrelay.dialects.relay.core.dtypes import element_type
 from xrelay.errors import TypeInferenceError
 from xrelay.frontend.onnx import converters, registered_ops

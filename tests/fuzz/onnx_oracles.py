@@ -8,8 +8,9 @@ import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
-from fuzz.special_values import Array, is_float
 from onnx import numpy_helper
+
+from fuzz.special_values import Array, is_float
 
 onnxruntime.set_default_logger_severity(4)
 

@@ -1,0 +1,97 @@
+"""Damaged .onnx files: a model, or one line of the project's own; never a traceback, a hang or a huge allocation."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import onnx
+
+from fuzz.finding import Finding
+from fuzz.graphs import GraphBuilder
+from xrelay.errors import XRelayError
+from xrelay.frontend.onnx import import_onnx
+
+
+def run_case(seed: int) -> None:
+    """A random graph of a few nodes, its file damaged in several ways."""
+    rng = np.random.default_rng(seed)
+    builder = GraphBuilder(rng, 17, special=False)
+    for _ in range(3):
+        builder.add_random_node()
+    data = builder.model().SerializeToString()
+    choices = random.Random(seed)
+    for _ in range(20):
+        check(damaged(data, choices))
+
+
+def check(data: bytes) -> None:
+    """Import `data`; raises `Finding` where an error is not one line of the project's own."""
+    try:
+        import_onnx(data).verify()
+    except XRelayError as error:
+        if "\n" in str(error):
+            raise Finding("message of several lines", str(error), {"model.onnx": data}) from error
+    except Exception as error:
+        raise Finding(f"{type(error).__name__} from a damaged model", str(error), {"model.onnx": data}) from error
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """`data` with bytes changed, taken out, put in or repeated, or a field of the model changed."""
+    if rng.random() < 0.4:
+        return _restructured(data, rng)
+    result = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 8))):
+        place, length = rng.randrange(len(result)), rng.choice((1, 2, 8, 64))
+        match rng.randrange(4):
+            case 0:
+                result[place] = rng.randrange(256)
+            case 1:
+                del result[place : place + length]
+            case 2:
+                result[place:place] = rng.randbytes(length)
+            case _:
+                result[place:place] = result[place : place + length]
+    return bytes(result)
+
+
+def _restructured(data: bytes, rng: random.Random) -> bytes:
+    """`data` as a model that is well-formed protobuf and wrong otherwise."""
+    model = onnx.load_from_string(data)
+    graph = model.graph
+    for _ in range(rng.choice((1, 2, 4))):
+        node = graph.node[rng.randrange(len(graph.node))]
+        match rng.randrange(8):
+            case 0:
+                node.input.append(rng.choice(["", "nowhere", *node.output]))
+            case 1 if node.input:
+                node.input[rng.randrange(len(node.input))] = rng.choice(["", "nowhere", *node.output])
+            case 2:
+                node.output.append(rng.choice(["", *node.input]))
+            case 3 if node.attribute:
+                _change_attribute(node.attribute[rng.randrange(len(node.attribute))], rng)
+            case 4 if graph.initializer:
+                tensor = graph.initializer[rng.randrange(len(graph.initializer))]
+                tensor.dims.append(rng.choice((0, -1, 3, 1 << 40)))
+            case 5 if graph.initializer:
+                graph.initializer[rng.randrange(len(graph.initializer))].data_type = rng.randrange(30)
+            case 6 if graph.input:
+                _change_shape(graph.input[rng.randrange(len(graph.input))], rng)
+            case _:
+                node.op_type = rng.choice([other.op_type for other in graph.node] + ["Nothing", "", "Loop"])
+    return model.SerializeToString()
+
+
+def _change_attribute(attribute: onnx.AttributeProto, rng: random.Random) -> None:
+    odd = rng.choice((0, -1, 1 << 31, (1 << 63) - 1, -(1 << 63), 7))
+    attribute.i = odd
+    attribute.ints.append(odd)
+    attribute.type = rng.choice([attribute.type, *onnx.AttributeProto.AttributeType.values()])
+
+
+def _change_shape(value: onnx.ValueInfoProto, rng: random.Random) -> None:
+    dims = value.type.tensor_type.shape.dim
+    if dims and rng.random() < 0.7:
+        dims[rng.randrange(len(dims))].dim_value = rng.choice((0, -1, 1, 1 << 31, 1 << 62))
+    else:
+        dims.add().dim_param = "n"

@@ -1,0 +1,34 @@
+"""Our ways to run an ONNX model: the interpreter, and native code for several CPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx
+
+import xrelay
+from fuzz.special_values import Array
+from xrelay.errors import LoweringError, ModelImportError
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+TARGETS = ("cpu", "cpu -mcpu=haswell", "cpu -mcpu=x86-64")
+
+
+def interpret(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array] | None:
+    """The outputs by the relay interpreter; None where the importer refuses the model."""
+    try:
+        module = import_onnx(model)
+    except ModelImportError:
+        return None
+    return [np.asarray(out) for out in run_relay(module, list(inputs.values()))]
+
+
+def native(model: onnx.ModelProto, inputs: Mapping[str, Array], target: str, level: int) -> Sequence[Array] | None:
+    """The outputs of compiled code; None where something has no native form."""
+    try:
+        compiled = xrelay.compile(model, target=target, opt_level=level, threads=1, cache=False)
+    except LoweringError:
+        return None
+    return compiled.run(dict(inputs))

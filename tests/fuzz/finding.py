@@ -1,0 +1,32 @@
+"""What a campaign reports: a finding, with the files that show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_NUMBERS = re.compile(r"0x[0-9a-f]+|[-+]?\d[\d.e+-]*")
+_NAMES = re.compile(r"'[^']*'|\{[^{}]*\}")
+
+
+@dataclass
+class Finding(Exception):
+    """Something is wrong: `kind` in a word or two, `message` in full, `files` by name to be kept beside the report."""
+
+    kind: str
+    message: str
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+    @property
+    def signature(self) -> str:
+        """The finding without its numbers and quoted names, by which equal ones are told."""
+        return signature(f"{self.kind}: {self.message}")
+
+
+def signature(text: str) -> str:
+    """The first line of `text` without numbers and quoted names."""
+    return _NAMES.sub("'…'", _NUMBERS.sub("#", text.strip().splitlines()[0] if text.strip() else ""))

@@ -1,0 +1,161 @@
+"""Random graphs over all registered operators: nodes of `onnx_nodes`, their inputs adapted to values that are there.
+
+Each node is made for shapes of its own choice; a value of another shape is flattened, repeated or cut, and reshaped to
+what the node wants, so that every operator can follow every other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzz.engines import interpret
+from fuzz.nodes import check_native
+from fuzz.onnx_nodes import drawn_ops, opsets_of, random_inputs, random_node_model
+from fuzz.special_values import Array, is_float, random_array
+
+LARGEST = 4096
+"""Elements of the largest value that is passed on."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of the graph that later nodes may take."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+
+@dataclass
+class GraphBuilder:
+    """A graph in the making; `special` says whether inputs hold infinities and the like."""
+
+    rng: np.random.Generator
+    opset: int
+    special: bool
+    nodes: list[onnx.NodeProto] = field(default_factory=list[onnx.NodeProto])
+    constants: dict[str, Array] = field(default_factory=dict[str, Array])
+    inputs: dict[str, Array] = field(default_factory=dict[str, Array])
+    values: list[Value] = field(default_factory=list[Value])
+    used: set[str] = field(default_factory=set[str])
+
+    def add_random_node(self) -> None:
+        """Append a random node, with the adapters that its inputs need."""
+        ops = [op for op in drawn_ops() if self.opset in opsets_of(op)]
+        single = random_node_model(self.rng, ops[int(self.rng.integers(len(ops)))], self.opset)
+        own = random_inputs(self.rng, single, special=self.special)
+        outputs = interpret(single, own)
+        if outputs is None or any(out.size > LARGEST for out in outputs):
+            return
+        prefix = f"n{len(self.nodes)}_"
+        names: dict[str, str] = {"": ""}
+        for tensor in single.graph.initializer:
+            names[tensor.name] = prefix + tensor.name
+            self.constants[prefix + tensor.name] = numpy_helper.to_array(tensor)
+        for info in single.graph.input:
+            names[info.name] = self.value_like(own[info.name], info.doc_string or "any")
+        for node in single.graph.node:
+            self._append(node, prefix, names)
+        for info, out in zip(single.graph.output, outputs, strict=True):
+            self.values.append(Value(names[info.name], out.dtype, out.shape))
+
+    def value_like(self, array: Array, domain: str) -> str:
+        """A value with the dtype and shape of `array`: one that is there, adapted, or a new input.
+
+        An input that must lie in a domain is always new.
+        """
+        fitting = [value for value in self.values if _convertible(value.dtype, array.dtype) and value.size > 0]
+        anywhere = domain == "any" and 0 < array.size <= LARGEST
+        if not anywhere or not fitting or self.rng.random() < 0.25:
+            name = f"x{len(self.inputs)}"
+            self.inputs[name] = random_array(self.rng, array.shape, array.dtype, domain, special=self.special)
+            self.values.append(Value(name, array.dtype, array.shape))
+            self.used.add(name)
+            return name
+        exact = [value for value in fitting if (value.dtype, value.shape) == (array.dtype, array.shape)]
+        pool = exact or fitting
+        value = pool[int(self.rng.integers(max(0, len(pool) - 4), len(pool)))]
+        self.used.add(value.name)
+        return self._adapted(value, array)
+
+    def model(self) -> onnx.ModelProto:
+        """The graph with every value as an output that nothing uses, and some that something does."""
+        made = [value for value in self.values if value.name not in self.inputs]
+        outputs = [value.name for value in made if value.name not in self.used or self.rng.random() < 0.2]
+        graph = helper.make_graph(
+            self.nodes,
+            "fuzz",
+            [helper.make_tensor_value_info(name, _onnx_type(a.dtype), a.shape) for name, a in self.inputs.items()],
+            [helper.make_empty_tensor_value_info(name) for name in outputs],
+            [numpy_helper.from_array(array, name) for name, array in self.constants.items()],
+        )
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
+
+    def _append(self, node: onnx.NodeProto, prefix: str, names: dict[str, str]) -> None:
+        copy = onnx.NodeProto()
+        copy.CopyFrom(node)
+        for name in node.output:
+            names.setdefault(name, prefix + name)
+        copy.name = prefix + node.op_type
+        del copy.input[:], copy.output[:]
+        copy.input.extend(names[name] for name in node.input)
+        copy.output.extend(names[name] for name in node.output)
+        self.nodes.append(copy)
+
+    def _adapted(self, value: Value, like: Array) -> str:
+        name = value.name
+        if value.shape != like.shape:
+            name = self._emit("Reshape", [name, self._constant([-1])])
+            repeats = -(-like.size // value.size)
+            if repeats > 1:
+                name = self._emit("Concat", [name] * repeats, axis=0)
+            if repeats * value.size != like.size:
+                name = self._emit("Slice", [name, self._constant([0]), self._constant([like.size])])
+            name = self._emit("Reshape", [name, self._constant(list(like.shape))])
+        if value.dtype != like.dtype:
+            name = self._emit("Cast", [name], to=_onnx_type(like.dtype))
+        return name
+
+    def _emit(self, op: str, inputs: list[str], **attributes: Any) -> str:
+        name = f"n{len(self.nodes)}_{op.lower()}"
+        self.nodes.append(helper.make_node(op, inputs, [name], name=name, **attributes))
+        return name
+
+    def _constant(self, numbers: list[int]) -> str:
+        name = f"k{len(self.constants)}"
+        self.constants[name] = np.array(numbers, np.int64)
+        return name
+
+
+def run_case(seed: int) -> None:
+    """One graph, on the interpreter and as native code."""
+    rng = np.random.default_rng(seed)
+    builder = GraphBuilder(rng, int(rng.choice([11, 13, 15, 17, 18, 21])), special=bool(rng.random() < 0.3))
+    for _ in range(int(rng.integers(2, 12))):
+        builder.add_random_node()
+    if not builder.nodes:
+        return
+    model = builder.model()
+    expected = interpret(model, builder.inputs)
+    if expected is None:
+        return
+    check_native(rng, model, builder.inputs, expected)
+
+
+def _convertible(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    """Whether every value of `source` has one meaning as `target`: not floats as integers, whose range is smaller."""
+    return source == target or is_float(target) or source == np.bool_
+
+
+def _onnx_type(dtype: np.dtype[Any]) -> int:
+    return helper.np_dtype_to_tensor_dtype(dtype) if dtype != np.bool_ else TensorProto.BOOL

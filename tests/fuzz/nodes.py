@@ -1,0 +1,74 @@
+"""Single nodes of every registered operator: interpreter against onnxruntime, native code against the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+
+import numpy as np
+import onnx
+
+from fuzz.agreement import disagreement, disturbed, excused
+from fuzz.engines import TARGETS, interpret, native
+from fuzz.finding import Finding
+from fuzz.onnx_nodes import random_inputs, random_node_model
+from fuzz.onnx_oracles import difference, onnxruntime_departs, onnxruntime_outputs
+from fuzz.special_values import Array
+
+
+def run_case(seed: int) -> None:
+    """One node."""
+    rng = np.random.default_rng(seed)
+    model = random_node_model(rng)
+    inputs = random_inputs(rng, model, special=bool(rng.random() < 0.5))
+    expected = interpret(model, inputs)
+    if expected is None:
+        return
+    if onnxruntime_departs(model, inputs) is None:
+        check_onnxruntime(model, inputs, expected)
+    check_native(rng, model, inputs, expected)
+
+
+def check_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array], expected: Sequence[Array]) -> None:
+    """The interpreter against onnxruntime, where that takes the model; raises `Finding`."""
+    theirs = onnxruntime_outputs(model, inputs)
+    op = model.graph.node[0].op_type
+    problem = None if theirs is None else difference(op, expected, theirs)
+    if problem is not None:
+        raise Finding(f"{op}: the interpreter departs from onnxruntime", problem, files(model, inputs))
+
+
+def check_native(
+    rng: np.random.Generator, model: onnx.ModelProto, inputs: Mapping[str, Array], expected: Sequence[Array]
+) -> None:
+    """Native code for a random CPU and level against the interpreter; raises `Finding`.
+
+    A difference is excused where moving the inputs by a few units in the last place moves the results as much.
+    """
+    target, level = TARGETS[int(rng.integers(len(TARGETS)))], int(rng.integers(4))
+    found = native(model, inputs, target, level)
+    if found is None:
+        return
+    names = [output.name for output in model.graph.output]
+    problem = disagreement(names, found, expected, f"{target} at level {level}")
+    if problem and not excused(found, expected, lambda k: interpret(model, _disturbed(inputs, k))):
+        ops = "+".join(sorted({node.op_type for node in model.graph.node}))
+        kind = ops if len(model.graph.node) == 1 else "graph"
+        raise Finding(f"{kind}: native code departs from the interpreter", problem, files(model, inputs))
+
+
+def files(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> dict[str, bytes]:
+    """The model and its inputs as files."""
+    kept = {"model.onnx": model.SerializeToString(), "model.txt": onnx.printer.to_text(model).encode()}
+    return kept | {f"input_{number}.npy": _npy(array) for number, array in enumerate(inputs.values())}
+
+
+def _npy(array: Array) -> bytes:
+    stream = BytesIO()
+    np.save(stream, array.view(np.uint16) if array.dtype.kind == "V" else array)
+    return stream.getvalue()
+
+
+def _disturbed(inputs: Mapping[str, Array], k: int) -> dict[str, Array]:
+    rng = np.random.default_rng(k)
+    return {name: disturbed(rng, array) for name, array in inputs.items()}

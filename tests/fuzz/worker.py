@@ -1,0 +1,52 @@
+"""The process that runs cases: reads `CAMPAIGN SEED` lines, answers each with a line of JSON.
+
+{"finding": null}
+{"finding": "kind: message", "files": {"model.onnx": "<base64>"}, "trace": "…"}
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import resource
+import sys
+import traceback
+import warnings
+from base64 import b64encode
+
+from fuzz.campaigns import CAMPAIGNS
+from fuzz.finding import Finding
+
+MEMORY = 10 << 30
+"""Bytes of address space of a worker: an allocation beyond is a `MemoryError`, and so a finding."""
+
+
+def answer(name: str, seed: int) -> dict[str, object]:
+    """Run one case."""
+    try:
+        CAMPAIGNS[name].function()(seed)
+    except Finding as finding:
+        files = {file: b64encode(data).decode() for file, data in finding.files.items()}
+        return {"finding": str(finding), "files": files, "trace": ""}
+    except Exception as error:  # whatever escapes is what the campaign looks for
+        return {"finding": f"{type(error).__name__}: {error}", "files": {}, "trace": traceback.format_exc()}
+    return {"finding": None}
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    # Libraries print to standard output at will; the answers go to a copy of it.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        name, seed = line.split()
+        answers.write(json.dumps(answer(name, int(seed))) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""A worker seen from outside: gives it cases, and tells a crash or a hang from an answer."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case: `finding` is empty where all is well."""
+
+    finding: str = ""
+    trace: str = ""
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    """File name → contents in base64."""
+
+
+class WorkerProcess:
+    """Starts `fuzz.worker` when the first case comes, and anew after a crash or a hang."""
+
+    def __init__(self, folder: Path):
+        """A worker that writes what it says to a file in `folder`."""
+        self._process: subprocess.Popen[str] | None = None
+        self._log = folder / f"worker-{id(self)}.log"
+
+    def run(self, campaign: str, seed: int, limit: float) -> Outcome:
+        """One case, in at most `limit` seconds."""
+        process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        hung = threading.Event()
+        timer = threading.Timer(limit, lambda: (hung.set(), process.kill()))
+        timer.start()
+        try:
+            process.stdin.write(f"{campaign} {seed}\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        finally:
+            timer.cancel()
+        if line:
+            return _outcome(json.loads(line))
+        code = process.wait()
+        self._process = None
+        if hung.is_set():
+            return Outcome(f"hang: no answer in {limit:.0f} s", self._last_words())
+        name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return Outcome(f"crash: the process ended by {name}", self._last_words())
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _start(self) -> subprocess.Popen[str]:
+        # The file is the worker's from here on: what it said last is read when it has ended.
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "fuzz.worker"],
+                cwd=TESTS,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        return self._process
+
+    def _last_words(self) -> str:
+        return self._log.read_text(errors="replace")[-8000:]
+
+
+def _outcome(answer: dict[str, object]) -> Outcome:
+    if answer["finding"] is None:
+        return Outcome()
+    files = answer["files"]
+    return Outcome(str(answer["finding"]), str(answer["trace"]), files if isinstance(files, dict) else {})
