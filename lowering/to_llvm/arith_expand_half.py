@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.levels import level_of
 from xrelay.dialects.upstream.arith_extras import element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import InlinedOps
 from xrelay.lowering.to_llvm.half_conversions import (
@@ -64,7 +65,7 @@ def computes_on_halves(op: Operation) -> bool:
     """Whether `op` is of arith or math, or a sum or reduction of vectors, and has an operand or a result of 16 bits."""
     if isinstance(op, MOVING_OPS) or not any(is_half(value.type) for value in (*op.operands, *op.results)):
         return False
-    return op.name.startswith(("arith.", "math.")) or isinstance(op, vector.ReductionOp | vector.FMAOp)
+    return level_of(op) in ("arith", "math") or isinstance(op, vector.ReductionOp | vector.FMAOp)
 
 
 class ComputeInSingle(ConversionPattern[Operation]):

@@ -1,7 +1,8 @@
 """Lists the passes that look at one function at a time, so that `func.func(…)` may hold them.
 
 Every pass here is applied to a module. Those of this table ask nothing of other functions and change none of them:
-applied to a module of a single function, they do to it what they do to it in its own module.
+applied to a module of a single function, they do to it what they do to it in its own module. The passes of schedule
+primitives are not among them: they choose kernels by the loops they name, and one that names none is an error.
 """
 
 from __future__ import annotations
@@ -14,17 +15,6 @@ FUNCTION_PASSES: frozenset[str] = frozenset(
         "topi-expand-named",
         "topi-inline-injective",
         "loop-apply-schedules",
-        "loop-split",
-        "loop-fuse",
-        "loop-reorder",
-        "loop-tile",
-        "loop-unroll",
-        "loop-disable-unroll",
-        "loop-vectorize",
-        "loop-parallelize",
-        "loop-cache-write",
-        "loop-compute-at",
-        "loop-set-tail",
         "loop-lower-blocks",
         "math-expand",
         "convert-arith-to-llvm",

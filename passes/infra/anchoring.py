@@ -58,15 +58,9 @@ def _named(function: FuncOp) -> list[str]:
 
 
 def _declaration(function: FuncOp) -> FuncOp:
-    """Returns the function without its body; declarations are private."""
-    declared = FuncOp.external(
-        function.sym_name.data,
-        list(function.function_type.inputs.data),
-        list(function.function_type.outputs.data),
-    )
-    declared.attributes = dict(function.attributes)
-    declared.arg_attrs, declared.res_attrs = function.arg_attrs, function.res_attrs
-    return declared
+    """Returns a declaration of the function, without its attributes: a schedule is of no use without a body."""
+    inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
+    return FuncOp.external(function.sym_name.data, list(inputs), list(outputs))
 
 
 def _put_back(ops: Sequence[Operation], module: ModuleOp, behind: Operation | None) -> None:

@@ -34,7 +34,9 @@ def pass_documentation(name: str, found: type[ModulePass]) -> str:
     infos = get_pass_option_infos(found)
     options = [_option_line(info, found) for info in infos]
     facts = [f"{title}: {text}" for title, text in _facts(name)]
-    lines = [name, "", _description(name, found), "", f"Example: xrelay-opt FILE -p '{_example(name, infos)}'", *facts]
+    described = _description(name, found)
+    example = [] if "-p '" in described else [f"Example: xrelay-opt FILE -p '{_example(name, infos)}'"]
+    lines = [name, "", described, "", *example, *facts]
     return "\n".join([*lines, "", "Options:" if options else "No options.", *options]) + "\n"
 
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
+from xdsl.transforms import get_all_passes
 from xdsl.utils.exceptions import PassFailedException
 
+from xrelay import relay
 from xrelay.errors import PassError
+from xrelay.lowering.pipelines import all_passes, compile_stages
+from xrelay.lowering.registry import pass_thunks
+from xrelay.passes.catalogue.anchors import is_function_pass
 from xrelay.passes.infra.anchoring import run_on_functions
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
@@ -84,3 +92,32 @@ def test_what_a_failing_pass_left_is_back_in_the_module(module: ModuleOp) -> Non
     assert names(module) == ["outside", "first", "first_extra", "second"]
     assert print_module(module).count("func.func") == before.count("func.func") + 1
     verify_module(module)
+
+
+def net() -> ModuleOp:
+    x, w = relay.var("x", shape=(1, 4, 6, 6)), relay.const(np.ones((4, 4, 3, 3), np.float32))
+    conv = relay.nn.relu(relay.nn.conv2d(x, w, padding=(1, 1)))
+    return relay.Module.from_expr(relay.Function([x], relay.nn.softmax(relay.add(conv, relay.const(1.0)))))
+
+
+def test_function_passes_do_the_same_on_each_function_alone() -> None:
+    module, context, table = net(), full_context(), {**get_all_passes(), **pass_thunks()}
+    compared: list[str] = []
+    for current in parse_passes(",".join(all_passes(compile_stages())), table):
+        if is_function_pass(current.name):
+            alone = module.clone()
+            run_on_functions(alone, [current], context=context)
+            run_pipeline(module, [current], context=context)
+            assert print_module(alone) == print_module(module), current.name
+            compared.append(current.name)
+        else:
+            run_pipeline(module, [current], context=context)
+    found = set(compared)
+    assert {
+        "relay-fold-constant",
+        "relay-fuse-ops",
+        "topi-inline-injective",
+        "dce",
+        "loop-lower-blocks",
+        "cse",
+    } <= found
