@@ -1,4 +1,4 @@
-"""`relay-fold-constant`: what is known when compiling is computed when compiling.
+"""`relay-fold-constant`: evaluates operators whose operands are constants.
 
 What: an operator all of whose operands are constants is evaluated by the interpreter, and its result becomes a
 constant. Why the interpreter: one meaning for every op, so folding changes no value; and no code is generated to run
@@ -13,9 +13,12 @@ After:
 
     %p = relay.constant #relay.weight<"conv1.w.OIHW16i16o", …> : tensor<4x2x3x3x16x16xf32>
 
+A field of a `relay.tuple` becomes what was put in, whatever the other fields are; a `relay.let` of a known value goes;
+a `relay.if` on a known condition becomes the branch that it takes.
+
 Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes are
-not here; ops without a numpy meaning, or outside their domain. Bindings (`relay.let`), fused groups and what stands in
-kernels stay as they are.
+not here; ops without a numpy meaning, or outside their domain. Fused groups and what stands in kernels stay as they
+are.
 """
 
 from __future__ import annotations
@@ -39,14 +42,16 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
 from xrelay.passes.graph.effects import is_pure
-from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks
-from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.replacements import Replacements, erase_op
 
 MAX_GROWTH = 1 << 20
 """A folded constant may be this many bytes larger than what it was computed from."""
@@ -72,9 +77,7 @@ def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH) -> list[Re
     folder = _Folder(max_growth)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            # Outer blocks first: a branch uses what is known around it.
-            for block in fusable_blocks(function):
-                folder.evaluate(block)
+            folder.evaluate(function)
     folder.replace()
     return folder.remarks.all
 
@@ -100,14 +103,76 @@ class _Folder:
         self.known: dict[SSAValue, _Known] = {}
         self.folded: dict[Operation, None] = {}
         """Ops that were evaluated, in order."""
+        self.passed_on = Replacements()
+        """Fields of tuples, lets and chosen branches → the values that they are."""
+        self.gone: dict[Operation, None] = {}
+        """The ops that made those, in order."""
+        self.read_through: dict[Operation, None] = {}
+        """Tuples and lets that may have no use in the end, a let before what it binds."""
 
-    def evaluate(self, block: Block) -> None:
-        """Find the values of the ops of `block` that are known."""
-        for op in block.ops:
-            if is_constant(op):
-                self._know(op)
-            elif all(operand in self.known for operand in op.operands) and _may_fold(op):
-                self._evaluate(op)
+    def evaluate(self, function: FuncOp) -> None:
+        """Find the values of the ops of `function` that are known, in the order of the program."""
+        places = [block.first_op for block in reversed(function.body.blocks)]
+        while places:
+            op = places.pop()
+            if op is None:
+                continue
+            if isinstance(op, IfOp) and (chosen := self._chosen(op)) is not None:
+                # The walk comes to `op` again behind them.
+                places.append(self._take(op, chosen))
+                continue
+            places.append(op.next_op)
+            if op in self.gone:
+                continue
+            if op.regions and not isinstance(op, FusedOp):
+                places += [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
+            else:
+                self._visit(op)
+
+    def _visit(self, op: Operation) -> None:
+        if is_constant(op):
+            self._know(op)
+        elif isinstance(op, TupleGetItemOp) and (field := self._field(op)) is not None:
+            self._pass_on(op, field)
+        elif isinstance(op, LetOp) and self.passed_on.of(op.value) in self.known:
+            self._pass_on(op, self.passed_on.of(op.value))
+        elif _may_fold(op) and all(self.passed_on.of(operand) in self.known for operand in op.operands):
+            self._evaluate(op)
+
+    def _field(self, op: TupleGetItemOp) -> SSAValue | None:
+        """The value that was put into the tuple, where it is seen being made."""
+        owner = self.passed_on.of(op.data).owner
+        while isinstance(owner, LetOp):
+            self.read_through[owner] = None
+            owner = self.passed_on.of(owner.value).owner
+        if not isinstance(owner, TupleOp):
+            return None
+        self.read_through[owner] = None
+        return self.passed_on.of(owner.fields[op.index.value.data])
+
+    def _pass_on(self, op: Operation, value: SSAValue) -> None:
+        """Let `value` stand for the result of `op`."""
+        if value.name_hint is None:
+            value.name_hint = op.results[0].name_hint
+        self.passed_on.add(op.results[0], value)
+        self.gone[op] = None
+
+    def _chosen(self, op: IfOp) -> Block | None:
+        """The branch that a known condition takes."""
+        known = self.known.get(self.passed_on.of(op.condition))
+        if known is None or op in self.gone or isinstance(known.value, tuple):
+            return None
+        return (op.true_region if known.value.item() else op.false_region).block
+
+    def _take(self, op: IfOp, branch: Block) -> Operation | None:
+        """Put the ops of `branch` in front of `op`; gives the first, with which the walk goes on."""
+        *body, last = branch.ops
+        for inner in body:
+            inner.detach()
+        Rewriter.insert_op(body, InsertPoint.before(op))
+        self.remarks.applied(op, "its condition is known: it becomes the branch that it takes")
+        self._pass_on(op, last.operands[0])
+        return body[0] if body else op
 
     def _know(self, op: ConstantOp) -> None:
         if not isinstance(op.value, WeightAttr):
@@ -118,7 +183,7 @@ class _Folder:
             self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not here")
 
     def _evaluate(self, op: Operation) -> None:
-        operands = [self.known[operand] for operand in op.operands]
+        operands = [self.known[self.passed_on.of(operand)] for operand in op.operands]
         result = op.results[0]
         growth = _bytes_of(result.type) - sum(operand.bytes for operand in operands)
         if growth > self.max_growth:
@@ -135,6 +200,12 @@ class _Folder:
 
     def replace(self) -> None:
         """Replace what was folded by constants where it is still used."""
+        self.passed_on.apply()
+        for op in reversed(self.gone):
+            erase_op(op)
+        for op in self.read_through:
+            if op.results[0].first_use is None:
+                erase_op(op)
         for op in reversed(self.folded):
             result = op.results[0]
             if result.first_use is not None and not isinstance(result.type, TupleType):

@@ -50,11 +50,11 @@ func.func @branch(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// Refused: bytes that are not here, a binding, what grows too much, a kernel's inside.
+// Refused: bytes that are not here, what grows too much, a kernel's inside. A binding of a constant is read through.
 // CHECK-LABEL: func.func @refused
 // CHECK:         relay.exp
-// CHECK:         relay.let
-// CHECK:         relay.abs
+// CHECK-NOT:     relay.let
+// CHECK-NOT:     relay.abs
 // SMALL-LABEL: func.func @grows
 // SMALL:         relay.add
 func.func @refused() -> (tensor<32xf32>, tensor<f32>) {
@@ -98,4 +98,53 @@ func.func @divisions() -> (tensor<i8>, tensor<i8>, tensor<i8>) {
   %zero = relay.constant dense<0> : tensor<i8>
   %z = relay.divide(%least, %zero) : (tensor<i8>, tensor<i8>) -> tensor<i8>
   func.return %q, %h, %z : tensor<i8>, tensor<i8>, tensor<i8>
+}
+
+// A field of a tuple is what was put in, whatever the other fields are, and through a let.
+// CHECK-LABEL: func.func @fields
+// CHECK-NEXT:    %[[K:.*]] = relay.constant dense<4.000000e+00> : tensor<f32>
+// CHECK-NEXT:    %[[Y:.*]] = relay.add(%x, %[[K]])
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @fields(%x: tensor<f32>) -> tensor<f32> {
+  %k = relay.constant dense<2.0> : tensor<f32>
+  %t = relay.tuple(%x, %k) : (tensor<f32>, tensor<f32>) -> tuple<tensor<f32>, tensor<f32>>
+  %v = relay.let "t" = %t : tuple<tensor<f32>, tensor<f32>>
+  %a = relay.tuple_get_item(%v) {index = 0} : (tuple<tensor<f32>, tensor<f32>>) -> tensor<f32>
+  %b = relay.tuple_get_item(%v) {index = 1} : (tuple<tensor<f32>, tensor<f32>>) -> tensor<f32>
+  %c = relay.add(%b, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %y = relay.add(%a, %c) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  func.return %y : tensor<f32>
+}
+
+// A condition that is known takes its branch, and what that gives is known too.
+// CHECK-LABEL: func.func @known_branch
+// CHECK-NEXT:    %[[N:.*]] = relay.negative(%x)
+// CHECK-NEXT:    %[[K:.*]] = relay.constant dense<8.000000e+00> : tensor<f32>
+// CHECK-NEXT:    %[[Y:.*]] = relay.add(%[[N]], %[[K]])
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @known_branch(%x: tensor<f32>) -> tensor<f32> {
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %three = relay.constant dense<3.0> : tensor<f32>
+  %less = relay.less(%two, %three) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %more = relay.less(%three, %two) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %a = relay.if %less : tensor<i1> -> tensor<f32> {
+    %p = relay.add(%two, %two) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %q = relay.if %more : tensor<i1> -> tensor<f32> {
+      relay.yield %x : tensor<f32>
+    } else {
+      relay.yield %p : tensor<f32>
+    }
+    relay.yield %q : tensor<f32>
+  } else {
+    relay.yield %x : tensor<f32>
+  }
+  %b = relay.if %more : tensor<i1> -> tensor<f32> {
+    relay.yield %x : tensor<f32>
+  } else {
+    %n = relay.negative(%x) : (tensor<f32>) -> tensor<f32>
+    relay.yield %n : tensor<f32>
+  }
+  %d = relay.add(%a, %a) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %y = relay.add(%b, %d) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  func.return %y : tensor<f32>
 }
