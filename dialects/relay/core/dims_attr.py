@@ -67,11 +67,19 @@ def _parse_term(parser: AttrParser) -> Dim:
         if parser.parse_optional_punctuation("*"):
             value = value * _parse_atom(parser)
         elif parser.parse_optional_keyword("floordiv"):
-            value = value // _parse_atom(parser)
+            value = value // _parse_divisor(parser)
         elif parser.parse_optional_keyword("mod"):
-            value = value % _parse_atom(parser)
+            value = value % _parse_divisor(parser)
         else:
             return value
+
+
+def _parse_divisor(parser: AttrParser) -> Dim:
+    start = parser.pos
+    divisor = _parse_atom(parser)
+    if divisor == 0:
+        parser.raise_error("a dimension is divided by zero", start, start + 1)
+    return divisor
 
 
 def _parse_atom(parser: AttrParser) -> Dim:
