@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest check lint types imports unit lit fuzz bench format clean
+.PHONY: help demo test test-all test-lowest check lint types imports unit lit fuzz stubs bench format clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -45,6 +45,9 @@ lit: $(VENV)/.installed-test ## The text tests alone
 
 fuzz: $(VENV)/.installed-test ## Random graphs, damaged models and texts for MINUTES (30); CASE=graphs:17 repeats a finding
 	@cd tests && $(abspath $(BIN))/python -m fuzz $(if $(CASE),--case $(CASE),--minutes $(or $(MINUTES),30) --jobs $(JOBS))
+
+stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from their definitions
+	@$(BIN)/python -m xrelay.tools.operator_stubs
 
 bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, what passes cost and are worth
 	@$(BIN)/python benchmarks/bench_kernels.py

@@ -217,7 +217,8 @@ class RelayOp(IRDLOperation):
         for name, value in cls.normalize(dict(attributes)).items():
             if name not in definitions:
                 known = ", ".join(definitions)
-                raise ConstraintError(cls.name, "C0", f"no attribute is called {name!r}", help=f"it has: {known}")
+                hint = did_you_mean(name, definitions, f"it has: {known}")
+                raise ConstraintError(cls.name, "C0", f"no attribute is called {name!r}", help=hint)
             if value is not None:
                 default = None if isinstance(definitions[name], OptionalDef) else definitions[name].default_value
                 properties[name] = cls._property(name, value, default)

@@ -86,6 +86,8 @@ class Pool2DOp(SpatialOp):
     strides = ints_property(1, 1)
     dilation = ints_property(1, 1)
     padding = ints_property(0, 0, 0, 0)
+    layout = string_property("NCHW")  # named again, here and in average pooling: Relay's order of arguments
+    out_layout = string_property("")
     ceil_mode = bool_property(False)
 
     @classmethod
@@ -191,8 +193,13 @@ class AvgPool2DOp(Pool2DOp):
 
     name = "relay.nn.avg_pool2d"
 
-    # Named again so that it comes first, as in Relay.
     pool_size = required_ints_property()
+    strides = ints_property(1, 1)
+    dilation = ints_property(1, 1)
+    padding = ints_property(0, 0, 0, 0)
+    layout = string_property("NCHW")
+    out_layout = string_property("")
+    ceil_mode = bool_property(False)
     count_include_pad = bool_property(False)
 
 

@@ -20,23 +20,26 @@ from typing import TYPE_CHECKING
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.relay import analysis
 from xrelay.relay.attrs import Attrs, Op
-from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, image, nn, op_function
+from xrelay.relay.calls import NoOperatorError, OpFunction, op_function
 from xrelay.relay.expr import Expr, ExprLike, Var, const, var
 from xrelay.relay.function import Function, invoke
 from xrelay.relay.module import IRModule, Module
 from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, let
+from xrelay.relay.operators import annotation, image, nn
 from xrelay.relay.scope_builder import ScopeBuilder
 from xrelay.relay.types import Any, FuncType, TupleType, TypeVar
 from xrelay.relay.types import tensor as TensorType  # noqa: N812 (Relay's name)
 from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 
 if TYPE_CHECKING:
+    # From the stub: the operators with the types of their parameters.
     from xrelay import transform as transform
     from xrelay.api import build as build_module
     from xrelay.api.build import build as build
     from xrelay.relay import frontend as frontend
     from xrelay.relay import op as op
     from xrelay.relay import visitor as expr_functor
+    from xrelay.relay.operators import *  # noqa: F403
 
 __all__ = [
     "Any",

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
-from xrelay.errors import ConstraintError
+from xrelay.errors import ConstraintError, did_you_mean
 from xrelay.relay.expr import Expr, ExprLike, call
 
 OpFunction = Callable[..., Expr]
@@ -84,6 +84,11 @@ def _function_of(op: type[RelayOp]) -> OpFunction:
     def apply(*arguments: Any, **named: Any) -> Expr:
         if variadic:
             return call(op, *arguments, **named)
+        known = [*operand_names, *attribute_names]
+        unknown = next((name for name in named if name not in known), None)
+        if unknown is not None:
+            hint = did_you_mean(unknown, known, f"it takes {', '.join(known)}")
+            raise ConstraintError(op.name, "C0", f"no argument is called {unknown!r}", help=hint)
         operands = list(arguments[: len(operand_names)])
         for name in operand_names[len(operands) :]:
             if name not in named:

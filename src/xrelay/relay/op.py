@@ -21,9 +21,9 @@ from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registe
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.registrations import note_registration
 from xrelay.relay.attrs import Attrs, Op
-from xrelay.relay.calls import annotation, image, nn
 from xrelay.relay.expr import Expr, Var
 from xrelay.relay.nodes import Call, op_of
+from xrelay.relay.operators import annotation, image, nn
 
 __all__ = ["annotation", "get", "image", "nn", "register_alter_op_layout"]
 

@@ -9,15 +9,15 @@ func.func @max_pool2d(%x: tensor<1x8x6x6xf32>) {
 
 // CHECK-LABEL: @max_pool2d_all(
 func.func @max_pool2d_all(%x: tensor<1x6x6x8xf32>) {
-  // CHECK: %r = relay.nn.max_pool2d(%x) {pool_size = [3, 2], strides = [2, 2], dilation = [1, 2], padding = [1, 1, 0, 2], ceil_mode = true, layout = "NHWC"} : (tensor<1x6x6x8xf32>) -> tensor<1x3x4x8xf32>
-  %r = relay.nn.max_pool2d(%x) {pool_size = [3, 2], strides = [2, 2], dilation = [1, 2], padding = [1, 1, 0, 2], ceil_mode = true, layout = "NHWC"} : (tensor<1x6x6x8xf32>) -> tensor<1x3x4x8xf32>
+  // CHECK: %r = relay.nn.max_pool2d(%x) {pool_size = [3, 2], strides = [2, 2], dilation = [1, 2], padding = [1, 1, 0, 2], layout = "NHWC", ceil_mode = true} : (tensor<1x6x6x8xf32>) -> tensor<1x3x4x8xf32>
+  %r = relay.nn.max_pool2d(%x) {pool_size = [3, 2], strides = [2, 2], dilation = [1, 2], padding = [1, 1, 0, 2], layout = "NHWC", ceil_mode = true} : (tensor<1x6x6x8xf32>) -> tensor<1x3x4x8xf32>
   func.return
 }
 
 // CHECK-LABEL: @avg_pool2d(
 func.func @avg_pool2d(%x: tensor<1x8x6x6xf32>) {
-  // CHECK: %r = relay.nn.avg_pool2d(%x) {pool_size = [3, 3], count_include_pad = true, padding = [1, 1, 1, 1]} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
-  %r = relay.nn.avg_pool2d(%x) {pool_size = [3, 3], count_include_pad = true, padding = [1, 1, 1, 1]} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  // CHECK: %r = relay.nn.avg_pool2d(%x) {pool_size = [3, 3], padding = [1, 1, 1, 1], count_include_pad = true} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %r = relay.nn.avg_pool2d(%x) {pool_size = [3, 3], padding = [1, 1, 1, 1], count_include_pad = true} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
   func.return
 }
 

@@ -1,0 +1,21 @@
+"""Relay's operators as functions: `add`, `nn.conv2d` and all others that are registered.
+
+Type checkers read `operators.pyi` instead, which `make stubs` writes from the definitions of the ops.
+"""
+
+from __future__ import annotations
+
+from xrelay.dialects.relay.core.registry import UnknownOpError
+from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, image, nn, op_function
+
+__all__ = ["annotation", "image", "nn"]
+
+
+def __getattr__(name: str) -> OpFunction:
+    """The operator called so, as a function."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    try:
+        return op_function(name)
+    except UnknownOpError as error:
+        raise NoOperatorError(error.message, help=error.help) from error

@@ -1,0 +1,452 @@
+"""Relay's operators as functions. Made by `make stubs` from their definitions: not to be edited."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from numpy.typing import DTypeLike
+from xdsl.ir import Attribute
+
+from xrelay.relay.calls import OpFunction
+from xrelay.relay.expr import Expr, ExprLike
+
+Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
+"""Integers; where an operator wants several, one may stand for all of them."""
+DType: TypeAlias = DTypeLike | Attribute
+
+class _Annotation:
+    @staticmethod
+    def stop_fusion(
+        data: ExprLike,
+    ) -> Expr:
+        """The operand itself; `relay-fuse-ops` puts nothing before it and nothing after it into one group, and removes it."""
+
+
+annotation: _Annotation
+
+class _Image:
+    def __getattr__(self, name: str) -> OpFunction: ...
+
+image: _Image
+
+class _Nn:
+    @staticmethod
+    def avg_pool2d(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1, 1),
+        dilation: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        count_include_pad: bool | None = False,
+    ) -> Expr:
+        """The mean of each window over height and width."""
+
+    @staticmethod
+    def batch_flatten(
+        data: ExprLike,
+    ) -> Expr:
+        """All axes after the first become one."""
+
+    @staticmethod
+    def batch_norm(
+        data: ExprLike,
+        gamma: ExprLike,
+        beta: ExprLike,
+        moving_mean: ExprLike,
+        moving_var: ExprLike,
+        axis: int | None = 1,
+        epsilon: float | None = 1e-05,
+        center: bool | None = True,
+        scale: bool | None = True,
+    ) -> Expr:
+        """Batch normalisation as at inference time, along `axis`."""
+
+    @staticmethod
+    def bias_add(
+        data: ExprLike,
+        bias: ExprLike,
+        axis: int | None = 1,
+    ) -> Expr:
+        """Add a vector along one axis: `result[…, i, …] = data[…, i, …] + bias[i]` with `i` at position `axis`."""
+
+    @staticmethod
+    def contrib_dense_pack(
+        data: ExprLike,
+        weight: ExprLike,
+        weight_layout: str | None = "NC8n",
+        units: int | None = None,
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units)."""
+
+    @staticmethod
+    def conv2d(
+        data: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        groups: int | None = 1,
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        data_layout: str | None = "NCHW",
+        kernel_layout: str | None = "OIHW",
+        out_layout: str | None = "",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Two-dimensional convolution (cross-correlation, as in every deep-learning framework)."""
+
+    @staticmethod
+    def dense(
+        data: ExprLike,
+        weight: ExprLike,
+        units: int | None = None,
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units)."""
+
+    @staticmethod
+    def dropout(
+        data: ExprLike,
+        rate: float = 0.5,
+    ) -> Expr:
+        """Dropout as at inference time: the tuple (data, a mask of ones), as in Relay."""
+
+    @staticmethod
+    def global_avg_pool2d(
+        data: ExprLike,
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+    ) -> Expr:
+        """The mean over all of height and width, both kept with extent 1."""
+
+    @staticmethod
+    def global_max_pool2d(
+        data: ExprLike,
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+    ) -> Expr:
+        """The greatest element over all of height and width, both kept with extent 1."""
+
+    @staticmethod
+    def lrn(
+        data: ExprLike,
+        size: int | None = 5,
+        axis: int | None = 1,
+        bias: float | None = 2.0,
+        alpha: float | None = 1e-05,
+        beta: float | None = 0.75,
+    ) -> Expr:
+        """Local response normalisation: each element is divided by a power of the squares around it along `axis`."""
+
+    @staticmethod
+    def max_pool2d(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1, 1),
+        dilation: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+    ) -> Expr:
+        """The greatest element of each window over height and width; padding never wins."""
+
+    @staticmethod
+    def pad(
+        data: ExprLike,
+        pad_width: Sequence[Sequence[int]],
+        pad_value: ExprLike = 0.0,
+        pad_mode: str = 'constant',
+    ) -> Expr:
+        """Elements added around the data: `pad_width` lists (before, after) for every axis in one flat array."""
+
+    @staticmethod
+    def relu(
+        data: ExprLike,
+    ) -> Expr:
+        """`max(x, 0)`, elementwise."""
+
+    @staticmethod
+    def softmax(
+        data: ExprLike,
+        axis: int | None = -1,
+    ) -> Expr:
+        """`exp(x - m) / sum(exp(x - m))` along `axis`, with m the greatest element along it."""
+
+
+nn: _Nn
+
+def abs(
+    data: ExprLike,
+) -> Expr:
+    """The absolute value of x, elementwise."""
+
+def add(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs + rhs`, elementwise with numpy's broadcasting."""
+
+def cast(
+    data: ExprLike,
+    dtype: DType,
+) -> Expr:
+    """Each element converted to `dtype`: floats to integers truncate towards zero, to bool is `x != 0`."""
+
+def clip(
+    data: ExprLike,
+    a_min: float,
+    a_max: float,
+) -> Expr:
+    """`min(max(x, a_min), a_max)`, elementwise."""
+
+def concatenate(
+    data: ExprLike,
+    axis: int | None = 0,
+) -> Expr:
+    """The tensors of a tuple one after the other along `axis`."""
+
+def divide(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero."""
+
+def equal(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs == rhs`, elementwise with numpy's broadcasting."""
+
+def erf(
+    data: ExprLike,
+) -> Expr:
+    """The error function of x, elementwise."""
+
+def exp(
+    data: ExprLike,
+) -> Expr:
+    """`exp(x)`, elementwise."""
+
+def expand_dims(
+    data: ExprLike,
+    axis: int,
+    num_newaxis: int | None = 1,
+) -> Expr:
+    """Insert `num_newaxis` axes of extent 1 at position `axis` of the result."""
+
+def greater(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs > rhs`, elementwise with numpy's broadcasting."""
+
+def greater_equal(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs >= rhs`, elementwise with numpy's broadcasting."""
+
+def layout_transform(
+    data: ExprLike,
+    src_layout: str,
+    dst_layout: str,
+) -> Expr:
+    """The same tensor in another layout; blocks that are not full are filled with zeros."""
+
+def less(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs < rhs`, elementwise with numpy's broadcasting."""
+
+def less_equal(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs <= rhs`, elementwise with numpy's broadcasting."""
+
+def log(
+    data: ExprLike,
+) -> Expr:
+    """The natural logarithm of x, elementwise."""
+
+def max(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """The greatest element over `axis`."""
+
+def maximum(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The greater of `lhs` and `rhs`, elementwise with numpy's broadcasting."""
+
+def mean(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """The mean over `axis`; of integers, the sum divided by the count and truncated."""
+
+def min(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """The least element over `axis`."""
+
+def minimum(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The lesser of `lhs` and `rhs`, elementwise with numpy's broadcasting."""
+
+def multiply(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs * rhs`, elementwise with numpy's broadcasting."""
+
+def negative(
+    data: ExprLike,
+) -> Expr:
+    """`-x`, elementwise."""
+
+def not_equal(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs != rhs`, elementwise with numpy's broadcasting."""
+
+def power(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs` to the power `rhs`, elementwise with numpy's broadcasting."""
+
+def prod(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """The product over `axis`."""
+
+def reshape(
+    data: ExprLike,
+    newshape: Ints,
+    allowzero: bool | None = False,
+) -> Expr:
+    """The same elements in another shape, given by Relay's codes."""
+
+def rsqrt(
+    data: ExprLike,
+) -> Expr:
+    """`1 / sqrt(x)`, elementwise."""
+
+def sigmoid(
+    data: ExprLike,
+) -> Expr:
+    """`1 / (1 + exp(-x))`, elementwise."""
+
+def split(
+    data: ExprLike,
+    indices_or_sections: Ints,
+    axis: int | None = 0,
+) -> Expr:
+    """A tensor cut along `axis` into the fields of a tuple."""
+
+def sqrt(
+    data: ExprLike,
+) -> Expr:
+    """The square root of x; not a number where x is negative, elementwise."""
+
+def squeeze(
+    data: ExprLike,
+    axis: Ints | None = None,
+) -> Expr:
+    """Leave out axes of extent 1: those named by `axis`, or all."""
+
+def subtract(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs - rhs`, elementwise with numpy's broadcasting."""
+
+def sum(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """The sum over `axis`."""
+
+def tanh(
+    data: ExprLike,
+) -> Expr:
+    """The hyperbolic tangent of x, elementwise."""
+
+def transpose(
+    data: ExprLike,
+    axes: Ints | None = None,
+) -> Expr:
+    """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`."""
+
+def where(
+    condition: ExprLike,
+    x: ExprLike,
+    y: ExprLike,
+) -> Expr:
+    """The element of `x` where the condition holds and of `y` elsewhere, with numpy's broadcasting."""
+
+__all__ = [
+    "abs",
+    "add",
+    "annotation",
+    "cast",
+    "clip",
+    "concatenate",
+    "divide",
+    "equal",
+    "erf",
+    "exp",
+    "expand_dims",
+    "greater",
+    "greater_equal",
+    "image",
+    "layout_transform",
+    "less",
+    "less_equal",
+    "log",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "multiply",
+    "negative",
+    "nn",
+    "not_equal",
+    "power",
+    "prod",
+    "reshape",
+    "rsqrt",
+    "sigmoid",
+    "split",
+    "sqrt",
+    "squeeze",
+    "subtract",
+    "sum",
+    "tanh",
+    "transpose",
+    "where",
+]

@@ -1,0 +1,147 @@
+"""`make stubs`: the types of Relay's operators in Python, written from their definitions to `operators.pyi`.
+
+A type checker cannot see functions that are made when they are used; from the stub it knows the names, types and
+defaults of their parameters, and an editor shows the first paragraph of the op's documentation.
+"""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import OptionalDef, PropertyDef, VarOperandDef
+from xdsl.utils.hints import isa
+
+from xrelay import relay
+from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, ints
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.relay.calls import op_function
+
+STUB = Path("src/xrelay/relay/operators.pyi")
+_ANY_VALUE = "from xrelay.dialects.relay.core.attribute_values import AttributeValue\n"
+_HEAD = f'''"""Relay's operators as functions. Made by `make stubs` from their definitions: not to be edited."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from numpy.typing import DTypeLike
+from xdsl.ir import Attribute
+
+{_ANY_VALUE}from xrelay.relay.calls import OpFunction
+from xrelay.relay.expr import Expr, ExprLike
+
+Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
+"""Integers; where an operator wants several, one may stand for all of them."""
+DType: TypeAlias = DTypeLike | Attribute
+'''
+
+
+def operator_stubs() -> str:
+    """The text of the stub."""
+    spaces: defaultdict[str, list[tuple[str, type[RelayOp]]]] = defaultdict(list, {"image": []})
+    for name, op in sorted(relay_ops().items()):
+        space, _, short = name.rpartition(".")
+        own = op.__module__.startswith("xrelay.") and short not in relay.__all__
+        if own and short.isidentifier() and not keyword.iskeyword(short) and (not space or space.isidentifier()):
+            spaces[space].append((short, op))
+    lines = [_HEAD]
+    for space in sorted(filter(None, spaces)):
+        lines.append(f"class _{space.capitalize()}:")
+        if not spaces[space]:
+            lines.append("    def __getattr__(self, name: str) -> OpFunction: ...")
+        lines += (f"    {line}".rstrip() for name, op in spaces[space] for line in ("@staticmethod", *_stub(name, op)))
+        lines.append(f"\n{space}: _{space.capitalize()}\n")
+    lines += (line for name, op in spaces[""] for line in _stub(name, op))
+    names = sorted([*filter(None, spaces), *(name for name, _ in spaces[""])])
+    lines += ["__all__ = [", *(f'    "{name}",' for name in names), "]"]
+    text = "\n".join(lines) + "\n"
+    return text if text.count("AttributeValue") > 1 else text.replace(_ANY_VALUE, "")
+
+
+def _stub(name: str, op: type[RelayOp]) -> Iterator[str]:
+    """The lines of one function."""
+    yield f"def {name}("
+    yield from (f"    {parameter}," for parameter in _parameters(op))
+    yield ") -> Expr:"
+    summary = " ".join(inspect.cleandoc(op.__doc__ or "").split("\n\n")[0].split())
+    yield f'    """{summary}"""'
+    yield ""
+
+
+def _parameters(op: type[RelayOp]) -> Iterator[str]:
+    """The parameters: those of a function that is written by hand as it says, else the operands and attributes."""
+    function = op_function(op.relay_name())
+    if function.__module__ == "xrelay.relay.calls" and "<locals>" not in function.__code__.co_qualname:
+        for parameter in inspect.signature(function).parameters.values():
+            default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+            yield f"{parameter.name}: {parameter.annotation}{default}"
+        return
+    definition = op.get_irdl_definition()
+    for name, operand in definition.operands:
+        yield f"*{name}: ExprLike" if isinstance(operand, VarOperandDef) else f"{name}: ExprLike"
+    variadic = any(isinstance(operand, VarOperandDef) for _, operand in definition.operands)
+    attributes = [_attribute(name, property) for name, property in definition.properties.items()]
+    if not variadic and any(" = " not in attribute for attribute in attributes):
+        # Python wants what has no default in front; Relay's order comes first, so these are given by name.
+        first_default = next((i for i, attribute in enumerate(attributes) if " = " in attribute), len(attributes))
+        if any(" = " not in attribute for attribute in attributes[first_default:]):
+            attributes.insert(first_default, "*")
+    yield from attributes
+
+
+def _attribute(name: str, property: PropertyDef) -> str:
+    """A parameter for an attribute of the op."""
+    default = property.default_value
+    kind = _type_of(name, property, default)
+    if isinstance(property, OptionalDef):
+        return f"{name}: {kind} | None = None"
+    return f"{name}: {kind}" if default is None else f"{name}: {kind} | None = {_literal(default)}"
+
+
+def _type_of(name: str, property: PropertyDef, default: Attribute | None) -> str:
+    """The Python type of an attribute's values."""
+    if name.endswith("dtype"):
+        return "DType"
+    if isa(default, IntegerAttr[IntegerType]) and default.type.width.data == 1:
+        return "bool"
+    bases = property.constr.get_bases()
+    kinds: dict[type[Attribute], str] = {
+        IntegerAttr: "int",
+        FloatAttr: "float",
+        StringAttr: "str",
+        DenseArrayBase: "Ints",
+    }
+    names = {kinds.get(base) for base in bases} if bases is not None else {None}
+    if names == {"int", "Ints"}:
+        return "Ints"
+    (kind,) = names if len(names) == 1 else (None,)
+    return kind if kind is not None else "AttributeValue"
+
+
+def _literal(default: Attribute) -> str:
+    """A default in Python."""
+    if isa(default, IntegerAttr[IntegerType]):
+        value = default.value.data
+        return str(bool(value)) if default.type.width.data == 1 else str(value)
+    if isinstance(default, FloatAttr):
+        return repr(default.value.data)
+    if isinstance(default, StringAttr):
+        return f'"{default.data}"'
+    return repr(ints(default)) if isa(default, IntArrayAttr) else "..."
+
+
+def main() -> int:
+    """Write the stub into the checkout that is the working directory."""
+    STUB.write_text(operator_stubs(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
