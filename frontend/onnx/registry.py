@@ -38,6 +38,8 @@ class Converter:
     attributes: frozenset[str]
     convert: ConvertFunction
     supports: SupportCheck | None
+    limits: str
+    """What of the op is refused, for the table in the documentation; empty where nothing is."""
 
     @property
     def is_ours(self) -> bool:
@@ -60,15 +62,16 @@ def converts(
     domain: str = "",
     attributes: Sequence[str] = (),
     supports: SupportCheck | None = None,
+    limits: str = "",
 ) -> Callable[[ConvertFunction], ConvertFunction]:
-    """Decorator: register a conversion.
+    """Decorator: register a conversion; `limits` says for the documentation what of the op is refused.
 
     Raises `ModelImportError` where the range overlaps one that is registered, unless that is xrelay's and this is not.
     """
 
     def register(function: ConvertFunction) -> ConvertFunction:
         known = _CONVERTERS.setdefault((domain, op_type), [])
-        new = Converter(op_type, domain, since, until, frozenset(attributes), function, supports)
+        new = Converter(op_type, domain, since, until, frozenset(attributes), function, supports, limits)
         for old in known:
             overlap = old.covers(since) or new.covers(old.since)
             if overlap and (new.is_ours or not old.is_ours):
@@ -89,6 +92,12 @@ def known_ranges(op_type: str, domain: str) -> str:
     """The opset ranges in which an op is known, for messages; empty for an unknown op."""
     ranges = sorted(_CONVERTERS.get((domain, op_type), []), key=lambda converter: converter.since)
     return ", ".join(f"{c.since}–{c.until}" if c.until is not None else f"{c.since} and later" for c in ranges)
+
+
+def registered_converters() -> list[Converter]:
+    """All converters, by domain, op type and first opset."""
+    found = [converter for converters in _CONVERTERS.values() for converter in converters]
+    return sorted(found, key=lambda converter: (converter.domain, converter.op_type, converter.since))
 
 
 def registered_ops() -> list[str]:

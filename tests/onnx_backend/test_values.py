@@ -111,6 +111,8 @@ CASES = [
     Case("Pow", I8([3, -7]), I8([3**37, (-7) ** 21]), constants={"e": I8([37, 21])}, rtol=1e-15),
     Case("Pow", I8([3]), I8([3**37]), constants={"e": I8(37)}, rtol=0),
     Case("Pow", F2([-1, -2]), F2([-1, -8]), inputs={"e": np.int32([2**31 - 1, 3])}),
+    Case("Pow", np.array([0.3]), np.array([0.3**0.5]), inputs={"e": F4(0.5)}, rtol=1e-15),
+    Case("Pow", F4([2]), F4([2**0.1]), inputs={"e": np.array(0.1)}),
     Case("Pow", F4([-1]), F4([-1]), constants={"e": I8([2**31 - 1])}),
     Case("Mean", F2([60000]), F2([60000]), inputs={"a": F2([60000]), "b": F2([60000])}, rtol=1e-3),
     Case("Sum", F2([60000]), F2([30000]), inputs={"a": F2([60000]), "b": F2([-60000]), "c": F2([-30000])}, rtol=1e-3),

@@ -30,7 +30,7 @@ def convert_split_attribute(node: NodeView) -> list[SSAValue]:
     return _split(node, node.attribute_ints("split"))
 
 
-@converts("Split", since=13, attributes=("axis", "num_outputs"))
+@converts("Split", since=13, attributes=("axis", "num_outputs"), limits="constant sizes")
 def convert_split_input(node: NodeView) -> list[SSAValue]:
     """`split` with the parts' sizes as a constant input."""
     if node.attribute_int("num_outputs", len(node.proto.output)) != len(node.proto.output):

@@ -18,7 +18,7 @@ def _constant_refusal(node: NodeView) -> str | None:
     return None if len(forms) == 1 else f"exactly one of {', '.join(_CONSTANT_FORMS)} is expected, found {forms}"
 
 
-@converts("Constant", attributes=_CONSTANT_FORMS, supports=_constant_refusal)
+@converts("Constant", attributes=_CONSTANT_FORMS, supports=_constant_refusal, limits="numbers, no strings, dense")
 def convert_constant(node: NodeView) -> SSAValue:
     """A constant written into the model."""
     (name,) = node.attribute_names
@@ -33,7 +33,7 @@ def convert_constant(node: NodeView) -> SSAValue:
     return node.emit_constant(np.array(attribute.i if name == "value_int" else attribute.ints, np.int64))
 
 
-@converts("ConstantOfShape", since=9, attributes=("value",))
+@converts("ConstantOfShape", since=9, attributes=("value",), limits="constant shape")
 def convert_constant_of_shape(node: NodeView) -> SSAValue:
     """A constant of one value whose shape is itself a constant."""
     shape = node.required_ints(0, "shape")

@@ -9,7 +9,7 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
 
-@converts("Conv", attributes=(*WINDOW_ATTRIBUTES, "group"), supports=unsupported_rank)
+@converts("Conv", attributes=(*WINDOW_ATTRIBUTES, "group"), supports=unsupported_rank, limits="two spatial dimensions")
 def convert_conv(node: NodeView) -> SSAValue:
     """`nn.conv2d` in NCHW/OIHW, then `nn.bias_add` where the node has a bias."""
     weight = node.shape(1)

@@ -140,7 +140,8 @@ def _type_of_powers(node: NodeView) -> np.dtype:
     with np.errstate(over="ignore"):
         if base == exponent or (value is not None and np.array_equal(value.astype(base).astype(exponent), value)):
             return base
-    return np.dtype(np.float64) if exponent.kind in "iu" or exponent.itemsize > 4 else np.dtype(np.float32)
+    double = exponent.kind in "iu" or max(base.itemsize, exponent.itemsize) > 4
+    return np.dtype(np.float64) if double else np.dtype(np.float32)
 
 
 _MAX_PRODUCT = 64
@@ -178,7 +179,7 @@ def convert_identity(node: NodeView) -> SSAValue:
     return node.input(0)
 
 
-@converts("Cast", since=6, attributes=("to", "saturate", "round_mode"))
+@converts("Cast", since=6, attributes=("to", "saturate", "round_mode"), limits="no strings, no floats of 8 bits")
 def convert_cast(node: NodeView) -> SSAValue:
     """`cast`; `saturate` and `round_mode` concern 8-bit floats alone."""
     target = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())

@@ -37,7 +37,7 @@ def convert_gemm(node: NodeView) -> SSAValue:
     return node.emit("add", result, addend)
 
 
-@converts("MatMul")
+@converts("MatMul", limits="stacks of up to 64 pairs of matrices")
 def convert_matmul(node: NodeView) -> SSAValue:
     """`nn.dense`: vectors as matrices of one row or column, leading dimensions of the left flattened.
 

@@ -25,10 +25,19 @@ def _old_form_refusal(node: NodeView) -> str | None:
 
 
 @converts(
-    "BatchNormalization", since=7, until=8, attributes=("epsilon", "momentum", "spatial"), supports=_old_form_refusal
+    "BatchNormalization",
+    since=7,
+    until=8,
+    attributes=("epsilon", "momentum", "spatial"),
+    supports=_old_form_refusal,
+    limits="inference, statistics per channel",
 )
 @converts(
-    "BatchNormalization", since=9, attributes=("epsilon", "momentum", "training_mode"), supports=_training_refusal
+    "BatchNormalization",
+    since=9,
+    attributes=("epsilon", "momentum", "training_mode"),
+    supports=_training_refusal,
+    limits="inference",
 )
 def convert_batch_normalization(node: NodeView) -> SSAValue:
     """`nn.batch_norm` over axis 1, field 0; `momentum` belongs to training."""
@@ -38,8 +47,8 @@ def convert_batch_normalization(node: NodeView) -> SSAValue:
     return node.tuple_field(result, 0)
 
 
-@converts("Dropout", since=1, until=11, attributes=("ratio", "is_test", "consumed_inputs"))
-@converts("Dropout", since=12, attributes=("seed",))
+@converts("Dropout", since=1, until=11, attributes=("ratio", "is_test", "consumed_inputs"), limits="inference")
+@converts("Dropout", since=12, attributes=("seed",), limits="inference")
 def convert_dropout(node: NodeView) -> list[SSAValue]:
     """`nn.dropout`, which inference drops; the mask, where asked for, is all true."""
     ratio = node.attribute_float("ratio", 0.5)

@@ -13,15 +13,17 @@ from xrelay.frontend.onnx.registry import converts
 
 MODES = ("constant", "edge", "reflect")
 
+_LIMITS = "constant pads from 0, modes constant, edge and reflect"
 
-@converts("Pad", since=2, until=10, attributes=("mode", "pads", "value"))
+
+@converts("Pad", since=2, until=10, attributes=("mode", "pads", "value"), limits=_LIMITS)
 def convert_pad_attributes(node: NodeView) -> SSAValue:
     """`nn.pad` with everything as attributes."""
     value = np.array(node.attribute_float("value", 0.0)).astype(numpy_dtype(node.element_type(0)))
     return _pad(node, node.attribute_ints("pads", ()) or (), value)
 
 
-@converts("Pad", since=11, attributes=("mode",))
+@converts("Pad", since=11, attributes=("mode",), limits=_LIMITS)
 def convert_pad_inputs(node: NodeView) -> SSAValue:
     """`nn.pad` with pads, value and axes as constant inputs; the value has the data's dtype and is taken as it is."""
     pads = node.required_ints(1, "pads")

@@ -15,7 +15,12 @@ def _max_pool_refusal(node: NodeView) -> str | None:
     return unsupported_rank(node)
 
 
-@converts("MaxPool", attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "storage_order"), supports=_max_pool_refusal)
+@converts(
+    "MaxPool",
+    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "storage_order"),
+    supports=_max_pool_refusal,
+    limits="two spatial dimensions, without Indices",
+)
 def convert_max_pool(node: NodeView) -> SSAValue:
     """`nn.max_pool2d`. `storage_order` only orders the indices, which are refused."""
     node.attribute_int("storage_order", 0, check=lambda value: value in (0, 1))
@@ -23,7 +28,12 @@ def convert_max_pool(node: NodeView) -> SSAValue:
     return node.emit("nn.max_pool2d", node.input(0), **_attributes(node, window))
 
 
-@converts("AveragePool", attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "count_include_pad"), supports=unsupported_rank)
+@converts(
+    "AveragePool",
+    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "count_include_pad"),
+    supports=unsupported_rank,
+    limits="two spatial dimensions",
+)
 def convert_average_pool(node: NodeView) -> SSAValue:
     """`nn.avg_pool2d`; ONNX leaves padding out of the count unless `count_include_pad` asks for it."""
     window = _window(node)

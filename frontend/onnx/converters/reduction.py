@@ -128,5 +128,13 @@ _REDUCTIONS: dict[str, tuple[Reduction, int]] = {
 """With the opset at which `axes` moved from an attribute to an input."""
 
 for _op_type, (_reduction, _moved) in _REDUCTIONS.items():
-    converts(_op_type, until=_moved - 1, attributes=("axes", "keepdims"))(_by_attribute(_reduction))
-    converts(_op_type, since=_moved, attributes=("keepdims", "noop_with_empty_axes"))(_by_input(_reduction))
+    _limits = ["floats"] if "Log" in _op_type else []
+    converts(_op_type, until=_moved - 1, attributes=("axes", "keepdims"), limits=", ".join(_limits))(
+        _by_attribute(_reduction)
+    )
+    converts(
+        _op_type,
+        since=_moved,
+        attributes=("keepdims", "noop_with_empty_axes"),
+        limits=", ".join([*_limits, "constant axes"]),
+    )(_by_input(_reduction))

@@ -32,7 +32,7 @@ def repeat(node: NodeView, value: SSAValue, counts: Sequence[int]) -> SSAValue:
     )
 
 
-@converts("Expand", since=8)
+@converts("Expand", since=8, limits="constant shape")
 def convert_expand(node: NodeView) -> SSAValue:
     """Broadcasting to a constant shape."""
     wanted = node.required_ints(1, "shape")
@@ -43,7 +43,7 @@ def convert_expand(node: NodeView) -> SSAValue:
     return repeat(node, node.input(0), [new if old == 1 else 1 for old, new in zip(shape, wanted, strict=True)])
 
 
-@converts("Tile", since=6)
+@converts("Tile", since=6, limits="constant repeats")
 def convert_tile(node: NodeView) -> SSAValue:
     """The whole tensor, so often along each axis."""
     counts, shape = node.required_ints(1, "repeats"), static_shape(node, node.input(0))
@@ -69,6 +69,8 @@ def _repeat_axes(node: NodeView, factors: Sequence[tuple[int, int]]) -> SSAValue
 
 _RESIZE = ("coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "mode")
 
+_WHOLE_FACTORS = "nearest, by constant whole factors"
+
 _REPEATS = {
     "asymmetric": ("floor",),
     "half_pixel": ("round_prefer_floor", "round_prefer_ceil"),
@@ -83,20 +85,26 @@ def _resize_refusal(node: NodeView) -> str | None:
     return None if mode == "nearest" else f"attribute 'mode' = {mode!r}: only nearest is supported"
 
 
-@converts("Upsample", since=7, until=8, attributes=("mode", "scales"), supports=_resize_refusal)
+@converts("Upsample", since=7, until=8, attributes=("mode", "scales"), supports=_resize_refusal, limits=_WHOLE_FACTORS)
 def convert_upsample_attribute(node: NodeView) -> SSAValue:
     """Every element repeated, the factors as an attribute."""
     return _enlarge(node, node.attribute_floats("scales") or ())
 
 
-@converts("Upsample", since=9, until=9, attributes=("mode",), supports=_resize_refusal)
-@converts("Resize", since=10, until=10, attributes=("mode",), supports=_resize_refusal)
+@converts("Upsample", since=9, until=9, attributes=("mode",), supports=_resize_refusal, limits=_WHOLE_FACTORS)
+@converts("Resize", since=10, until=10, attributes=("mode",), supports=_resize_refusal, limits=_WHOLE_FACTORS)
 def convert_upsample_input(node: NodeView) -> SSAValue:
     """Every element repeated, the factors as a constant input."""
     return _enlarge(node, [float(scale) for scale in node.required_constant(1, "scales").reshape(-1)])
 
 
-@converts("Resize", since=11, attributes=(*_RESIZE, "nearest_mode", "antialias"), supports=_resize_refusal)
+@converts(
+    "Resize",
+    since=11,
+    attributes=(*_RESIZE, "nearest_mode", "antialias"),
+    supports=_resize_refusal,
+    limits=_WHOLE_FACTORS,
+)
 def convert_resize(node: NodeView) -> SSAValue:
     """Nearest neighbours by whole factors, where that repeats every element."""
     sizes = node.required_ints(3, "sizes") if node.optional_input(3) is not None else ()

@@ -17,7 +17,7 @@ def convert_reshape_attribute(node: NodeView) -> SSAValue:
     return _reshape(node, node.attribute_ints("shape", ()) or ())
 
 
-@converts("Reshape", since=5, attributes=("allowzero",))
+@converts("Reshape", since=5, attributes=("allowzero",), limits="constant shape")
 def convert_reshape_input(node: NodeView) -> SSAValue:
     """`reshape` with its shape as a constant input; -1 is what is left, and 0 copies an extent unless `allowzero`."""
     allowzero = bool(node.attribute_int("allowzero", 0, check=lambda value: value in (0, 1)))
@@ -66,7 +66,7 @@ def convert_squeeze_attribute(node: NodeView) -> SSAValue:
     return node.emit("squeeze", node.input(0), axis=node.attribute_ints("axes"))
 
 
-@converts("Squeeze", since=13)
+@converts("Squeeze", since=13, limits="constant axes")
 def convert_squeeze_input(node: NodeView) -> SSAValue:
     """`squeeze` with its axes as a constant input; all axes of extent 1 without."""
     axes = None
@@ -81,7 +81,7 @@ def convert_unsqueeze_attribute(node: NodeView) -> SSAValue:
     return _unsqueeze(node, node.attribute_ints("axes", ()) or ())
 
 
-@converts("Unsqueeze", since=13)
+@converts("Unsqueeze", since=13, limits="constant axes")
 def convert_unsqueeze_input(node: NodeView) -> SSAValue:
     """`expand_dims` at each axis named by the constant input."""
     return _unsqueeze(node, node.required_ints(1, "axes"))

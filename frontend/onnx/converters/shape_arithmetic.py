@@ -16,6 +16,8 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
 
+_CONSTANTS = "constants alone"
+
 
 def _constants(node: NodeView, count: int) -> list[Array]:
     """The values of the first `count` inputs; an error where one is computed at run time."""
@@ -52,7 +54,7 @@ def _known_shape(node: NodeView) -> tuple[int, ...] | None:
     return known if len(known) == len(shape) else None
 
 
-@converts("Shape", attributes=("start", "end"))
+@converts("Shape", attributes=("start", "end"), limits="known extents")
 def convert_shape(node: NodeView) -> SSAValue:
     """The extents of the input, which must be known in the slice `start:end` (opset 15) that is asked for."""
     shape = node.shape(0)
@@ -63,7 +65,7 @@ def convert_shape(node: NodeView) -> SSAValue:
     return node.emit_constant(np.array(known, dtype=np.int64), "shape")
 
 
-@converts("Size")
+@converts("Size", limits="known extents")
 def convert_size(node: NodeView) -> SSAValue:
     """The number of elements of the input, whose extents must be known."""
     shape = _known_shape(node)
@@ -72,7 +74,7 @@ def convert_size(node: NodeView) -> SSAValue:
     return node.emit_constant(np.array(np.prod(shape, dtype=np.int64)), "size")
 
 
-@converts("Range", since=11)
+@converts("Range", since=11, limits=_CONSTANTS)
 def convert_range(node: NodeView) -> SSAValue:
     """`start + i * delta` for `i` below `max(ceil((limit - start) / delta), 0)`; integers are counted exactly."""
     bounds = _constants(node, 3)
@@ -91,19 +93,19 @@ def convert_range(node: NodeView) -> SSAValue:
     return node.emit_constant(np.asarray(bounds[0].reshape(-1) + steps * bounds[2].reshape(-1), dtype), "range")
 
 
-@converts("Floor")
+@converts("Floor", limits=_CONSTANTS)
 def convert_floor(node: NodeView) -> SSAValue:
     """The greatest whole number that is not greater than x."""
     return node.emit_constant(np.floor(_constants(node, 1)[0]), "floor")
 
 
-@converts("Ceil")
+@converts("Ceil", limits=_CONSTANTS)
 def convert_ceil(node: NodeView) -> SSAValue:
     """The least whole number that is not less than x."""
     return node.emit_constant(np.ceil(_constants(node, 1)[0]), "ceil")
 
 
-@converts("Mod", since=10, attributes=("fmod",))
+@converts("Mod", since=10, attributes=("fmod",), limits=_CONSTANTS)
 def convert_mod(node: NodeView) -> SSAValue:
     """The remainder with the sign of the divisor; with `fmod`, which floats need, that of the dividend."""
     x, y = _broadcast(node, _constants(node, 2))
@@ -118,7 +120,7 @@ def convert_mod(node: NodeView) -> SSAValue:
     return node.emit_constant(np.asarray(remainder(x, y), x.dtype), "mod")
 
 
-@converts("Not")
+@converts("Not", limits=_CONSTANTS)
 def convert_not(node: NodeView) -> SSAValue:
     """The negation of truth values."""
     (x,) = _constants(node, 1)

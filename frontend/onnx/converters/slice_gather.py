@@ -83,7 +83,7 @@ def convert_slice_attributes(node: NodeView) -> SSAValue:
     return _slice(node, starts, node.attribute_ints("ends", ()) or (), axes, (1,) * len(starts))
 
 
-@converts("Slice", since=10)
+@converts("Slice", since=10, limits="constant bounds, backwards up to 64 elements")
 def convert_slice_inputs(node: NodeView) -> SSAValue:
     """A part, its bounds as constant inputs."""
     starts, ends = node.required_ints(1, "starts"), node.required_ints(2, "ends")
@@ -122,7 +122,7 @@ def _indices(start: int, end: int, step: int, extent: int) -> range:
     return range(max(min(first, extent - 1), 0), max(min(last, extent - 1), -1), step) if extent else range(0)
 
 
-@converts("Gather", attributes=("axis",))
+@converts("Gather", attributes=("axis",), limits="constant indices, out of order up to 64")
 def convert_gather(node: NodeView) -> SSAValue:
     """The elements at constant indices."""
     shape = static_shape(node, node.input(0))

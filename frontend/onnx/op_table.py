@@ -1,0 +1,33 @@
+"""The table of ONNX ops that can be imported, for the documentation."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from xrelay.frontend.onnx import converters
+from xrelay.frontend.onnx.registry import Converter, registered_converters
+
+
+def op_table() -> str:
+    """Returns the table in Markdown: a row for each op with its opsets, and what of it is refused."""
+    converters.load()
+    ours = [converter for converter in registered_converters() if converter.is_ours]
+    rows = [_row(name, list(group)) for name, group in groupby(ours, key=lambda converter: converter.op_type)]
+    return "\n".join(["| op | opsets | limits |", "|---|---|---|", *rows]) + "\n"
+
+
+def _row(name: str, forms: list[Converter]) -> str:
+    """The opsets from the first to the last form; limits that hold for some of them only say for which."""
+    limits = {form.limits: [other for other in forms if other.limits == form.limits] for form in forms}
+    everywhere = len(limits) == 1
+    texts = [
+        text if everywhere else f"{text} ({', '.join(_range(form) for form in of)})"
+        for text, of in limits.items()
+        if text
+    ]
+    whole = f"{forms[0].since}–" + ("" if forms[-1].until is None else str(forms[-1].until))
+    return f"| {name} | {whole} | {'; '.join(texts)} |"
+
+
+def _range(form: Converter) -> str:
+    return f"opset {form.since}–{'' if form.until is None else form.until}"

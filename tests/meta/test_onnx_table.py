@@ -1,0 +1,31 @@
+"""The table of ops in docs/onnx.md is the one that the registry gives; run as a script, this file writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xrelay.frontend.onnx.op_table import op_table
+from xrelay.frontend.onnx.registry import registered_ops
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "onnx.md"
+HEADER = "| op |"
+
+
+def written() -> tuple[str, str]:
+    """The text before the table, and the table."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    before, _, table = text.partition(HEADER)
+    return before, HEADER + table
+
+
+def test_the_table_is_that_of_the_registry() -> None:
+    assert written()[1] == op_table()
+
+
+def test_every_registered_op_has_a_row() -> None:
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in op_table().splitlines()[2:]]
+    assert rows == [op for op in registered_ops() if "::" not in op]
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(written()[0] + op_table(), encoding="utf-8")
