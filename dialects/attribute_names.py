@@ -40,6 +40,8 @@ FUSE_WITH: Final = "relay.fuse_with"
 """The consumer into whose kernel an op should go (see `passes/fusion/hints.py`); users set it."""
 WEIGHTS_FILE: Final = "relay.weights"
 """The side file of a module's weights, relative to the text; `save_side_file` and `--dump-stages` set it."""
+TE_SCHEDULE: Final = "te.schedule"
+"""The schedule that an implementation from outside names for its compute; `relay.op.register_strategy` sets it."""
 EXPANDED_FROM: Final = "topi.expanded_from"
 """The named op that a compute was expanded from; `topi-expand-named` sets it."""
 

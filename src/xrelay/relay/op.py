@@ -23,9 +23,35 @@ from xrelay.registrations import note_registration
 from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.expr import Expr, Var
 from xrelay.relay.nodes import Call, op_of
+from xrelay.relay.op_implementations import (
+    OpImplementation,
+    OpStrategy,
+    register_broadcast_schedule,
+    register_compute,
+    register_injective_schedule,
+    register_schedule,
+    register_strategy,
+    wrap_topi_compute,
+    wrap_topi_schedule,
+)
 from xrelay.relay.operators import annotation, image, nn
 
-__all__ = ["annotation", "get", "image", "nn", "register_alter_op_layout"]
+__all__ = [
+    "OpImplementation",
+    "OpStrategy",
+    "annotation",
+    "get",
+    "image",
+    "nn",
+    "register_alter_op_layout",
+    "register_broadcast_schedule",
+    "register_compute",
+    "register_injective_schedule",
+    "register_schedule",
+    "register_strategy",
+    "wrap_topi_compute",
+    "wrap_topi_schedule",
+]
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.seed_programs import PASS_INFRASTRUCTURE, SIMPLENET, SeedProgram, digest
+from support.seed_programs import PASS_INFRASTRUCTURE, SIMPLENET, TOPI_RESIZE, SeedProgram, digest
 
 import xrelay
 from xrelay import relay
@@ -12,7 +12,7 @@ from xrelay.interpreters.relay import run_relay
 from xrelay.passes.layout import layout_hooks
 from xrelay.relay import op as relay_op
 
-PROGRAMS = [SIMPLENET, PASS_INFRASTRUCTURE]
+PROGRAMS = [SIMPLENET, PASS_INFRASTRUCTURE, TOPI_RESIZE]
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,273 @@
+"""Implementations of operators from outside: computes and schedules written as tensor expressions.
+
+    @relay.op.register_compute("acme.scale")
+    def compute_scale(attrs, inputs, out_type):
+        return [topi.multiply(inputs[0], attrs.factor)]
+
+    relay.op.register_injective_schedule("acme.scale")
+
+`level` is the priority among the implementations of an operator: 10 is that of the ones that are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar, cast
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType, TupleType
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.attribute_names import KERNEL_ANCHOR, STRATEGIES, TE_SCHEDULE
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.errors import InputError, LoweringError, XRelayError
+from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.topi_to_loop.schedules.assign import register_family
+from xrelay.lowering.topi_to_loop.schedules.plan import Plan
+from xrelay.registrations import note_registration
+from xrelay.relay.attrs import Attrs
+from xrelay.target import Target
+from xrelay.te.emit import emit_compute
+from xrelay.te.kernel import schedule_plan
+from xrelay.te.schedule import Schedule, create_schedule
+from xrelay.te.tensor import ComputeOp, PlaceholderOp, Tensor, placeholder
+from xrelay.topi import generic
+
+FCompute: TypeAlias = Callable[[Attrs, list[Tensor], Attribute], object]
+"""`f(attrs, inputs, out_type)`: the tensors that the operator gives, of `te.compute`s on the inputs."""
+
+FSchedule: TypeAlias = Callable[[Any, list[Tensor], Target], object]
+"""`f(attrs, outs, target)`: the schedule of a kernel with these outputs. `attrs` is None: several ops may be in it."""
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
+Decorator: TypeAlias = Callable[[FunctionT], FunctionT]
+
+DEFAULT_LEVEL = 10
+
+
+@dataclass(frozen=True)
+class OpImplementation:
+    """One way to compute an operator: `compute` and `schedule`, the greatest `plevel` of a strategy wins."""
+
+    name: str
+    compute: FCompute
+    schedule: FSchedule | None
+    plevel: int
+
+
+class OpStrategy:
+    """The implementations of an operator on a target."""
+
+    def __init__(self) -> None:
+        self.implementations: list[OpImplementation] = []
+
+    def add_implementation(
+        self,
+        compute: FCompute,
+        schedule: FSchedule | None = None,
+        name: str = "default",
+        plevel: int = DEFAULT_LEVEL,
+    ) -> None:
+        """Add one; without a schedule the kernel gets the one that is assigned to its like."""
+        self.implementations.append(OpImplementation(name, compute, schedule, plevel))
+
+
+def wrap_topi_compute(topi_compute: Callable[..., Tensor]) -> FCompute:
+    """The compute of a function that takes the inputs alone."""
+    return lambda attrs, inputs, out_type: [topi_compute(*inputs)]
+
+
+def wrap_topi_schedule(topi_schedule: Callable[[list[Tensor]], Schedule]) -> FSchedule:
+    """The schedule of a function that takes the outputs alone."""
+    return lambda attrs, outs, target: topi_schedule(outs)
+
+
+def register_compute(op_name: str, compute: FCompute | None = None, level: int = DEFAULT_LEVEL) -> Decorator[Any]:
+    """Decorator, or called with the function: `f(attrs, inputs, out_type)` gives the tensors of `op_name`.
+
+    Inputs that are tuples come as their fields. `InputError` where the operator has an implementation of this level or
+    a greater one; `LoweringError` tells when a model is compiled that what the function gave does not fit.
+    """
+    kind = get_relay_op(op_name)
+
+    def register(function: FCompute) -> FCompute:
+        implementation = OpImplementation(f"{kind.relay_name()}.te", function, None, level)
+        _register(kind, implementation.name, level, function, lambda attrs, inputs, out_type: implementation)
+        return function
+
+    return _decorating(register, compute)
+
+
+def register_strategy(op_name: str, fstrategy: Any = None, level: int = DEFAULT_LEVEL) -> Decorator[Any]:
+    """Decorator, or called with the function: `f(attrs, inputs, out_type, target)` gives an `OpStrategy`.
+
+    It is asked for every op, and may be a `generic_func` with versions for targets. Errors as `register_compute`, also
+    for a strategy without implementations.
+    """
+    kind = get_relay_op(op_name)
+
+    def register(function: Callable[..., object]) -> Callable[..., object]:
+        def choose(attrs: Attrs, inputs: list[Tensor], out_type: Attribute) -> OpImplementation:
+            strategy = function(attrs, inputs, out_type, current_target())
+            if not isinstance(strategy, OpStrategy) or not strategy.implementations:
+                raise LoweringError(f"the strategy of {kind.relay_name()} gave no implementation: {strategy!r}")
+            return max(strategy.implementations, key=lambda one: one.plevel)
+
+        _register(kind, f"{kind.relay_name()}.strategy", level, function, choose)
+        return function
+
+    return _decorating(register, fstrategy)
+
+
+def register_schedule(op_name: str, schedule: FSchedule | None = None, level: int = DEFAULT_LEVEL) -> Decorator[Any]:
+    """Decorator, or called with the function: `f(attrs, outs, target)` schedules kernels whose main op is `op_name`.
+
+    Where its schedule is not legal for a kernel, the kernel gets the one that is assigned to its like; the reason is in
+    `loop.schedule_reason`. It replaces a schedule of a lower or the same `level`.
+    """
+    name = get_relay_op(op_name).relay_name()
+
+    def register(function: FSchedule) -> FSchedule:
+        def family(plan: Plan) -> bool:
+            if name not in _main_ops(plan):
+                return False
+            schedule_plan(plan, lambda outs: function(None, list(outs), plan.target), name)
+            plan.because(f"registered for {name}")
+            return True
+
+        if level >= _SCHEDULE_LEVELS.get(name, 0):
+            _SCHEDULE_LEVELS[name] = level
+            register_family(f"relay.op:{name}", family)
+            note_registration(function)
+        return function
+
+    return _decorating(register, schedule)
+
+
+def register_injective_schedule(op_name: str, level: int = DEFAULT_LEVEL) -> None:
+    """Schedule kernels of `op_name` by `topi.generic.schedule_injective`."""
+    register_schedule(op_name, wrap_topi_schedule(generic.schedule_injective), level)
+
+
+register_broadcast_schedule = register_injective_schedule
+
+
+def current_target() -> Target:
+    """The target that is entered, else this machine."""
+    entered = Target.current()
+    return entered if entered is not None else Target.host()
+
+
+_SCHEDULE_LEVELS: dict[str, int] = {}
+_SCHEDULES: dict[str, FSchedule] = {}
+"""The schedules of strategies by the name that the computes carry."""
+
+
+def _decorating(register: Callable[[Any], Any], function: Any) -> Decorator[Any]:
+    if function is not None:
+        register(function)
+    return register
+
+
+def _register(
+    kind: type[RelayOp],
+    name: str,
+    level: int,
+    function: object,
+    choose: Callable[[Attrs, list[Tensor], Attribute], OpImplementation],
+) -> None:
+    strategies.load()
+    known = strategies.STRATEGIES.implementations(kind.name)
+    if known and known[0].priority >= level:
+        raise InputError(
+            f"{kind.relay_name()} has the implementation {known[0].name} of level {known[0].priority}",
+            help=f"register at level={known[0].priority + 1} to replace it",
+        )
+
+    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        return _build(emitter, choose, kind.relay_name())
+
+    strategies.implements(kind.name, name, priority=level)(build)
+    note_registration(function)
+
+
+def _build(
+    emitter: TopiEmitter, choose: Callable[[Attrs, list[Tensor], Attribute], OpImplementation], name: str
+) -> Sequence[SSAValue]:
+    """The computes of the implementation that is chosen for an op."""
+    operands = [
+        value
+        for index, operand in enumerate(emitter.op.operands)
+        for value in (emitter.operands_of_tuple(index) if _is_tuple(operand) else [emitter.operand(index)])
+    ]
+    inputs = [_input(value, number) for number, value in enumerate(operands)]
+    attrs, out_type = Attrs(cast(RelayOp, emitter.op)), emitter.op.results[0].type
+    try:
+        chosen = choose(attrs, inputs, out_type)
+        outs = chosen.compute(attrs, inputs, out_type)
+    except Exception as error:
+        text = error.message if isinstance(error, XRelayError) else str(error)
+        raise LoweringError(f"the compute of {name} raised {type(error).__name__}: {text}") from error
+    tensors = [outs] if isinstance(outs, Tensor) else outs
+    checked = _checked(tensors, emitter, name)
+    values = dict(zip(inputs, operands, strict=True))
+    ops = [tensor.op for tensor in checked if not isinstance(tensor.op, PlaceholderOp)]
+    for stage in create_schedule(ops).stages if ops else ():
+        if isinstance(stage.op, ComputeOp):
+            made = emitter.insert(emit_compute(stage.op, stage.op.name, values))
+            if chosen.schedule is not None:
+                _SCHEDULES[f"{name}: {chosen.name}"] = chosen.schedule
+                made.attributes[TE_SCHEDULE] = StringAttr(f"{name}: {chosen.name}")
+            values[stage.op.tensor] = made.results[0]
+    return [values[tensor] for tensor in checked]
+
+
+def _is_tuple(value: SSAValue) -> bool:
+    return isinstance(value.type, TupleType)
+
+
+def _input(value: SSAValue, number: int) -> Tensor:
+    type = cast("TensorType[Attribute]", value.type)
+    hint = value.name_hint if value.name_hint is not None else f"input{number}"
+    return placeholder(type.get_shape(), numpy_dtype(type.element_type), hint)
+
+
+def _checked(tensors: object, emitter: TopiEmitter, name: str) -> list[Tensor]:
+    """What a compute gave, as the operator's type has it."""
+    if not isinstance(tensors, (list, tuple)):
+        raise LoweringError(f"the compute of {name} gave {tensors!r}", help="return a list of tensors")
+    found = [item for item in cast("Sequence[object]", tensors) if isinstance(item, Tensor)]
+    wanted = [(type.get_shape(), str(numpy_dtype(type.element_type))) for type in emitter.result_types]
+    if [(tensor.shape, tensor.dtype) for tensor in found] != wanted:
+        given = ", ".join(f"{tensor.dtype}{list(tensor.shape)}" for tensor in found)
+        expected = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in wanted)
+        raise LoweringError(f"the compute of {name} gave [{given}], the operator gives [{expected}]")
+    return found
+
+
+def _main_ops(plan: Plan) -> list[str]:
+    """The ops that a kernel is scheduled for: its heavy one, else all that it was made of; by Relay's names."""
+    anchor = plan.kernel.attributes.get(KERNEL_ANCHOR)
+    if isinstance(anchor, StringAttr):
+        return [anchor.data]
+    chosen = plan.kernel.attributes.get(STRATEGIES)
+    texts = [item.data for item in chosen if isinstance(item, StringAttr)] if isinstance(chosen, ArrayAttr) else []
+    return [text.partition(":")[0].removeprefix("relay.") for text in texts]
+
+
+def _strategy_family(plan: Plan) -> bool:
+    """Takes kernels whose computes carry the schedule of a strategy."""
+    for block in plan.blocks():
+        named = block.attributes.get(TE_SCHEDULE)
+        schedule = _SCHEDULES.get(named.data) if isinstance(named, StringAttr) else None
+        if isinstance(named, StringAttr) and schedule is not None:
+            schedule_plan(plan, lambda outs, run=schedule: run(None, list(outs), plan.target), named.data)
+            plan.because(f"the strategy's, {named.data}")
+            return True
+    return False
+
+
+register_family("relay.op strategies", _strategy_family)

@@ -1,0 +1,92 @@
+"""Kernels at the loop level as tensors of tensor expressions, so that schedules written for these apply to them.
+
+A block is an op: its axes are its variables, bound to the loops they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, MemRefType
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.attribute_names import NUM_OUTPUTS
+from xrelay.dialects.loop import BlockOp, IterKind
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.errors import ScheduleError, XRelayError
+from xrelay.lowering.topi_to_loop.schedules.plan import Plan, loop_of_variable
+from xrelay.te.bind import Loops, bind_steps
+from xrelay.te.expr import IterVar
+from xrelay.te.schedule import Schedule
+from xrelay.te.tensor import Operation, PlaceholderOp, Tensor
+
+MakeSchedule = Callable[[Sequence[Tensor]], object]
+"""Gives the schedule of the outputs of a kernel."""
+
+
+class BlockComputeOp(Operation):
+    """The compute that a block of a kernel is."""
+
+    def __init__(self, block: BlockOp, inputs: Sequence[Tensor]):
+        axes = [
+            IterVar(f"v{k}", extent, is_reduction=kind is IterKind.REDUCE)
+            for k, (kind, extent) in enumerate(zip(block.kinds, block.extents, strict=True))
+        ]
+        spatial = [axis for axis in axes if not axis.is_reduction]
+        super().__init__(block.block_name, spatial, [axis for axis in axes if axis.is_reduction])
+        self._inputs = list(inputs)
+        self.loops: Loops = {axis: loop_of_variable(block, k) for k, axis in enumerate(axes)}
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        """The tensors that the block reads."""
+        return self._inputs
+
+
+def schedule_plan(plan: Plan, make: MakeSchedule, what: str) -> None:
+    """Schedule the kernel of a plan as `make` says of its outputs.
+
+    Raises `ScheduleError`, naming `what`, where it raises, gives no schedule, or takes a step that is not legal.
+    """
+    ops, outputs = _tensors(plan)
+    try:
+        schedule = make(outputs)
+    except ScheduleError:
+        raise
+    except Exception as error:
+        text = error.message if isinstance(error, XRelayError) else str(error)
+        raise ScheduleError(f"the schedule of {what} raised {type(error).__name__}: {text}") from error
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"the schedule of {what} gave {schedule!r}", help="return a te.Schedule")
+    inlined = [stage.op.name for stage in schedule.stages if stage.is_inlined]
+    if inlined:
+        raise ScheduleError(f"stage {inlined[0]!r} cannot be inlined any more", help="kernels come inlined")
+    loops = {axis: loop for op in ops for axis, loop in op.loops.items()}
+    steps = bind_steps(plan.kernel.clone(), schedule, loops, {op: op.name for op in ops})
+    plan.do(*steps)
+
+
+def _tensors(plan: Plan) -> tuple[list[BlockComputeOp], list[Tensor]]:
+    """The blocks of a kernel as ops, and the tensors of its outputs."""
+    arguments = plan.kernel.body.block.args
+    tensors: dict[SSAValue, Tensor] = {argument: _placeholder(argument) for argument in arguments}
+    ops: list[BlockComputeOp] = []
+    for block in plan.blocks():
+        op = BlockComputeOp(block, [tensors[buffer] for buffer in block.reads if buffer in tensors])
+        for buffer in block.writes:
+            op.tensor = tensors[buffer] = _tensor(buffer, op)
+        ops.append(op)
+    count = plan.kernel.attributes.get(NUM_OUTPUTS)
+    outputs = arguments[len(arguments) - count.value.data :] if isinstance(count, IntegerAttr) else ()
+    return ops, [tensors[argument] for argument in outputs]
+
+
+def _placeholder(value: SSAValue) -> Tensor:
+    op = PlaceholderOp(value.name_hint if value.name_hint is not None else "argument", [])
+    op.tensor = _tensor(value, op)
+    return op.tensor
+
+
+def _tensor(value: SSAValue, op: Operation) -> Tensor:
+    type = SSAValue.get(value, type=MemRefType).type
+    return Tensor(type.get_shape(), str(numpy_dtype(type.element_type)), op)

@@ -1,0 +1,192 @@
+"""Computes, schedules and strategies from outside for operators that are here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelay
+from xrelay import relay, te, topi
+from xrelay.errors import InputError, LoweringError
+from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.topi_to_loop.schedules import assign
+from xrelay.relay import op_implementations
+from xrelay.target import Target, generic_func, override_native_generic_func
+from xrelay.target.strategy import StrategyRegistry
+from xrelay.transform import create_pass
+
+X = relay.var("x", shape=(8, 48))
+VALUES = np.random.default_rng(4).standard_normal((8, 48)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers ends with it."""
+    strategies.load()
+    own = StrategyRegistry[strategies.Build]()
+    own._implementations = {name: list(known) for name, known in strategies.STRATEGIES._implementations.items()}
+    monkeypatch.setattr(strategies, "STRATEGIES", own)
+    monkeypatch.setattr(assign, "FAMILIES", dict(assign.FAMILIES))
+    monkeypatch.setattr(op_implementations, "_SCHEDULE_LEVELS", {})
+
+
+def kernels(module: ModuleOp) -> str:
+    names = "relay-infer-type,relay-fuse-ops,relay-outline-fused,convert-relay-to-topi,topi-inline-injective,dce,"
+    for name in (names + "topi-expand-named,convert-topi-to-loop,loop-assign-schedules").split(","):
+        module = create_pass(name)(module)
+    return str(module)
+
+
+def run(expr: relay.Expr) -> np.ndarray:
+    return xrelay.compile(relay.IRModule.from_expr(expr), cache=False).run([VALUES])[0]
+
+
+def test_a_compute_of_a_greater_level_replaces_ours() -> None:
+    @relay.op.register_compute("exp", level=11)
+    def compute(attrs: relay.Attrs, inputs: list[te.Tensor], out_type: Any) -> list[te.Tensor]:
+        assert str(out_type) == "tensor<8x48xf32>"
+        return [topi.add(topi.exp(inputs[0]), 1.0)]
+
+    np.testing.assert_allclose(run(relay.exp(X)), np.exp(VALUES) + 1, rtol=1e-5)
+    assert "exp.te (priority 11" in kernels(relay.IRModule.from_expr(relay.exp(X)))
+
+
+def test_operands_that_are_tuples_come_as_their_fields() -> None:
+    relay.op.register_compute(
+        "concatenate", lambda attrs, inputs, out_type: topi.concatenate(inputs, attrs.axis), level=20
+    )
+    both = relay.concatenate([X, relay.exp(X)], axis=1)
+    np.testing.assert_allclose(run(both), np.concatenate([VALUES, np.exp(VALUES)], 1), rtol=1e-5)
+
+
+def test_an_input_may_be_given_back() -> None:
+    relay.op.register_compute("annotation.stop_fusion", lambda attrs, inputs, out_type: inputs, level=20)
+    np.testing.assert_array_equal(run(relay.annotation.stop_fusion(X)), VALUES)
+
+
+def serial(attrs: None, outs: list[te.Tensor], target: Target) -> te.Schedule:
+    s = te.create_schedule([out.op for out in outs])
+    s[outs[0]].unroll(s[outs[0]].split(s[outs[0]].op.axis[-1], 4)[1])
+    return s
+
+
+def test_a_schedule_is_that_of_the_kernels_of_its_op() -> None:
+    relay.op.register_schedule("tanh", serial)
+    text = kernels(relay.IRModule.from_expr(relay.tanh(relay.exp(X))))
+    assert 'loop.schedule_reason = "relay.op:tanh: registered for tanh"' in text
+    assert '#loop.schedule<[split("i1", 4), unroll("i1_i")]>' in text
+    assert "relay.op:tanh" not in kernels(relay.IRModule.from_expr(relay.exp(X)))
+    np.testing.assert_allclose(run(relay.tanh(X)), np.tanh(VALUES), rtol=1e-5, atol=1e-6)
+    relay.op.register_schedule("tanh", lambda attrs, outs, target: None, level=5)
+    assert "registered for tanh" in kernels(relay.IRModule.from_expr(relay.tanh(X)))
+
+
+def reduced(attrs: None, outs: list[te.Tensor], target: Target) -> te.Schedule:
+    s = te.create_schedule([out.op for out in outs])
+    (k,) = s[outs[0]].op.reduce_axis
+    s[outs[0]].reorder(k, s[outs[0]].op.axis[0])
+    return s
+
+
+def test_reductions_have_their_axes_too() -> None:
+    relay.op.register_schedule("sum", reduced)
+    text = kernels(relay.IRModule.from_expr(relay.sum(X, axis=[1])))
+    assert '#loop.schedule<[reorder("k1", "i0")]>' in text
+    np.testing.assert_allclose(run(relay.sum(X, axis=[1])), VALUES.sum(1), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        (lambda attrs, outs, target: None, "the schedule of tanh gave None"),
+        (lambda attrs, outs: None, "the schedule of tanh raised TypeError"),
+        (lambda attrs, outs, target: outs[0].op.nothing, "raised AttributeError"),
+        (
+            lambda attrs, outs, target: _marked(outs[0], "vectorize", 0),
+            "relay.op:tanh gave up: stage 'tanh': .*not innermost",
+        ),
+    ],
+)
+def test_a_schedule_that_does_not_fit_gives_way_and_is_named(schedule: Callable[..., Any], words: str) -> None:
+    relay.op.register_schedule("tanh", schedule)
+    text = kernels(relay.IRModule.from_expr(relay.tanh(X)))
+    assert 'loop.schedule_reason = "injective: ' in text
+    assert re.search(words, text)
+
+
+def _marked(out: te.Tensor, step: str, axis: int) -> te.Schedule:
+    s = te.create_schedule(out.op)
+    getattr(s[out], step)(s[out].op.axis[axis])
+    return s
+
+
+def test_strategies_by_target() -> None:
+    @override_native_generic_func("tanh_strategy")
+    def tanh_strategy(attrs: relay.Attrs, inputs: list[te.Tensor], out_type: Any, target: Target) -> Any:
+        strategy = relay.op.OpStrategy()
+        compute = relay.op.wrap_topi_compute(topi.tanh)
+        strategy.add_implementation(compute, relay.op.wrap_topi_schedule(topi.generic.schedule_injective), "tanh.any")
+        return strategy
+
+    @tanh_strategy.register("haswell")
+    def tanh_strategy_haswell(attrs: relay.Attrs, inputs: list[te.Tensor], out_type: Any, target: Target) -> Any:
+        strategy = tanh_strategy._default(attrs, inputs, out_type, target)
+        assert target.mcpu == "haswell"
+        strategy.add_implementation(relay.op.wrap_topi_compute(topi.tanh), serial, "tanh.serial", plevel=12)
+        return strategy
+
+    relay.op.register_strategy("tanh", tanh_strategy, level=11)
+    module = relay.IRModule.from_expr(relay.tanh(X))
+    assert "the strategy's, tanh: tanh.any" in kernels(module)
+    with Target("cpu -mcpu=haswell"):
+        assert "the strategy's, tanh: tanh.serial" in kernels(module)
+    np.testing.assert_allclose(run(relay.tanh(X)), np.tanh(VALUES), rtol=1e-5, atol=1e-6)
+
+
+def test_generic_functions_are_the_version_for_the_target() -> None:
+    @generic_func
+    def name() -> str:
+        return "any"
+
+    name.register("cpu", lambda: "cpu")
+    name.register(["haswell", "skylake"])(lambda: "avx2")
+    assert name() == "cpu"
+    with Target("cpu -mcpu=haswell"):
+        assert name() == "avx2"
+    with pytest.raises(InputError, match="name has a version for 'cpu' already"):
+        name.register("cpu", lambda: "other")
+    name.register("cpu", lambda: "other", override=True)
+    assert name() == "other"
+
+
+def test_the_same_level_is_refused() -> None:
+    with pytest.raises(InputError, match=r"exp has the implementation exp\.generic of level 10; help: .*level=11"):
+        relay.op.register_compute("exp", lambda attrs, inputs, out_type: inputs)
+
+
+def empty_strategy(*_: Any) -> Any:
+    return relay.op.OpStrategy()
+
+
+@pytest.mark.parametrize(
+    ("register", "words"),
+    [
+        (lambda: relay.op.register_compute("exp", lambda *_: None, level=11), "the compute of exp gave None"),
+        (lambda: relay.op.register_compute("exp", lambda a: a, level=11), "the compute of exp raised TypeError"),
+        (
+            lambda: relay.op.register_compute("exp", lambda a, i, o: [topi.transpose(i[0])], level=11),
+            r"gave \[float32\[48, 8\]\], the operator gives \[float32\[8, 48\]\]",
+        ),
+        (lambda: relay.op.register_strategy("exp", empty_strategy, level=11), "the strategy of exp gave no impl"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_one_line(register: Callable[[], object], words: str) -> None:
+    register()
+    with pytest.raises(LoweringError, match=words) as caught:
+        run(relay.exp(X))
+    assert "\n" not in str(caught.value)
