@@ -42,6 +42,7 @@ REASSOCIATING: dict[str, str] = {
         ),
         _SUMS,
     ),
+    "arith-expand-half": "reductions and fused sums of 16-bit numbers are rounded once, from f32",
     "math-expand": "exp, log, tanh and erf become polynomials, right within a few units of the last place",
 }
 """Name of a pass → why it is not exact."""

@@ -174,6 +174,20 @@ def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[
     return {name: value for name, value in {**options, **named}.items() if value is not None}
 
 
+def pass_maker(row: RelayPass) -> Callable[..., Pass]:
+    """Returns the function that makes the pass of `row`, with its options as arguments."""
+
+    def make(*arguments: object, **options: object) -> Pass:
+        sequence = sequence_factory(row.name)
+        if sequence is not None and not arguments and not options:
+            return sequence()
+        return NamedPass(row, relay_options(row, arguments, options))
+
+    make.__name__ = make.__qualname__ = row.name
+    make.__doc__ = f"The {row.kind.value} pass `{row.pass_name}`; its options are arguments here."
+    return make
+
+
 def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
     if row.name != "InferType" and has_incomplete_types([mod]):
         infer_types(mod)

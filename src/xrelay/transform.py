@@ -16,16 +16,12 @@ module and leave the one they are given alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms import get_all_passes
 
 from xrelay.errors import did_you_mean
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES
 from xrelay.passes.infra.config import register_config
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
@@ -33,18 +29,15 @@ from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registe
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay_api.decorators import function_pass, kernel_pass, module_pass
 from xrelay.passes.relay_api.named_passes import (
-    NamedPass,
     add_pass_table,
     create_pass,
+    pass_maker,
     register_pass,
-    relay_options,
-    sequence_factory,
 )
 from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
 from xrelay.passes.relay_api.sequential import Sequential
-from xrelay.relay.expr import Expr
-from xrelay.relay.graph import captured, post_order
+from xrelay.relay.replacing import replace_each
 
 __all__ = [
     "FunctionPass",
@@ -66,8 +59,6 @@ __all__ = [
     "replace_each",
 ]
 
-OpT = TypeVar("OpT", bound=Operation)
-
 prim_func_pass = kernel_pass
 """Relay's name for passes on kernels."""
 
@@ -82,53 +73,8 @@ def __getattr__(name: str) -> Callable[..., Pass]:
     if row is None:
         hint = did_you_mean(name, [*_MAKERS, *__all__], "xrelay-opt --list-passes shows them all")
         raise AttributeError(f"module 'xrelay.transform' has no pass {name!r}; {hint}")
-    return _maker(row)
+    return pass_maker(row)
 
 
 def __dir__() -> list[str]:
     return sorted({*__all__, *_MAKERS})
-
-
-def _maker(row: RelayPass) -> Callable[..., Pass]:
-    def make(*arguments: object, **options: object) -> Pass:
-        sequence = sequence_factory(row.name)
-        if sequence is not None and not arguments and not options:
-            return sequence()
-        return NamedPass(row, relay_options(row, arguments, options))
-
-    make.__name__ = make.__qualname__ = row.name
-    make.__doc__ = f"The {row.kind.value} pass `{row.pass_name}`; its options are arguments here."
-    return make
-
-
-def replace_each(func: FuncOp, kind: type[OpT], replacement: Callable[[Expr], Expr]) -> FuncOp:
-    """Let `replacement(result)` stand for the result of every op of class `kind` in `func`, in place; gives `func`.
-
-    What the replacement is built of goes behind the op, whose result it may use. An expression that several
-    replacements share, such as a constant from outside, is copied to each of them.
-    """
-    for op in [op for op in func.walk() if isinstance(op, kind)]:
-        old = op.results[0]
-        uses = list(old.uses)
-        new = _insert_behind(op, replacement(Expr(old)).value)
-        for use in uses:
-            use.operation.operands[use.index] = new
-    return func
-
-
-def _insert_behind(op: Operation, value: SSAValue) -> SSAValue:
-    """Put the ops in no block that `value` needs behind `op`: itself those that use its result, of others a copy."""
-    dependent: set[SSAValue] = {*op.results}
-    copies: dict[SSAValue, SSAValue] = {}
-    point = InsertPoint.after(op)
-    for needed in post_order(value):
-        if dependent.isdisjoint(captured(needed)):
-            placed = needed.clone(copies)
-        else:
-            placed = needed
-            dependent.update(needed.results)
-            for inner in needed.walk():
-                inner.operands = [copies.get(operand, operand) for operand in inner.operands]
-        placed.location = op.location
-        Rewriter.insert_op(placed, point)
-    return copies.get(value, value)
