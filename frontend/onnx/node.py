@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ConstraintError, ModelImportError
 from xrelay.frontend.onnx.graph import GraphBuilder
-from xrelay.frontend.onnx.tensors import tensor_array
+from xrelay.frontend.onnx.tensors import check_size, tensor_array
 from xrelay.index_algebra.dims import Shape
 
 
@@ -212,6 +212,16 @@ class NodeView:
     def emit_constant(self, array: Array, suffix: str = "constant") -> SSAValue:
         """Add a constant named after this node."""
         return self._graph.insert(ConstantOp.of(array, f"{self.name}.{suffix}"), self.name).results[0]
+
+    def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:
+        """Add a constant of `shape` whose every element is `element`; an error where it would be too large.
+
+        One element is in memory, seen from every place: a few bytes of a model may ask for gigabytes.
+        """
+        problem = check_size(tuple(shape), element.itemsize)
+        if problem is not None:
+            raise self.error(problem)
+        return self.emit_constant(np.broadcast_to(element.reshape(()), tuple(shape)), suffix)
 
     def scalar_like(self, value: float, index: int) -> SSAValue:
         """A rank-0 constant with the element type of input `index`."""

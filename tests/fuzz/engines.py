@@ -17,7 +17,10 @@ TARGETS = ("cpu", "cpu -mcpu=haswell", "cpu -mcpu=x86-64")
 
 
 def interpret(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array] | None:
-    """The outputs by the relay interpreter; None where the importer refuses the model."""
+    """The outputs by the relay interpreter; None where the importer refuses the model.
+
+    `InterpreterError` where the model fails on these inputs, as a division by zero does.
+    """
     try:
         module = import_onnx(model)
     except ModelImportError:
@@ -26,7 +29,7 @@ def interpret(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array
 
 
 def native(model: onnx.ModelProto, inputs: Mapping[str, Array], target: str, level: int) -> Sequence[Array] | None:
-    """The outputs of compiled code; None where something has no native form."""
+    """The outputs of compiled code; None where something has no native form, `ExecutionError` where the model fails."""
     try:
         compiled = xrelay.compile(model, target=target, opt_level=level, threads=1, cache=False)
     except LoweringError:

@@ -8,7 +8,6 @@ from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import check_size
 
 _CONSTANT_FORMS = ("value", "value_float", "value_floats", "value_int", "value_ints")
 
@@ -43,8 +42,4 @@ def convert_constant_of_shape(node: NodeView) -> SSAValue:
     filler = np.zeros(1, np.float32) if value is None else value
     if filler.size != 1:
         raise node.illegal("value", filler.tolist(), "a tensor of one element is expected")
-    problem = check_size(shape, filler.itemsize)
-    if problem is not None:
-        raise node.error(problem)
-    # One element in memory, seen from every place: a few bytes of model may ask for gigabytes.
-    return node.emit_constant(np.broadcast_to(filler.reshape(()), shape), "value")
+    return node.emit_filled(filler, shape, "value")

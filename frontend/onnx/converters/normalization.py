@@ -67,4 +67,4 @@ def _true_mask(node: NodeView) -> SSAValue:
     known = tuple(extent for extent in extents if isinstance(extent, int))
     if len(known) != len(extents):
         raise node.error(f"the mask of an input of shape {extents} has no known shape")
-    return node.emit_constant(np.ones(known, dtype=np.bool_), "mask")
+    return node.emit_filled(np.ones((), np.bool_), known, "mask")

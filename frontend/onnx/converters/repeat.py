@@ -13,7 +13,6 @@ from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import check_size
 
 
 def repeat(node: NodeView, value: SSAValue, counts: Sequence[int]) -> SSAValue:
@@ -21,15 +20,10 @@ def repeat(node: NodeView, value: SSAValue, counts: Sequence[int]) -> SSAValue:
     if all(count == 1 for count in counts) and len(counts) <= len(shape_of(value.type)):
         return value
     element = element_type_of(value.type)
-    problem = check_size(tuple(counts), numpy_dtype(element).itemsize)
-    if problem is not None:
-        raise node.error(problem)
     if element == i1:
         # There is no arithmetic on booleans.
         return node.emit("cast", repeat(node, node.emit("cast", value, dtype="int8"), counts), dtype="bool")
-    return node.emit(
-        "multiply", value, node.emit_constant(np.broadcast_to(np.ones((), numpy_dtype(element)), tuple(counts)), "ones")
-    )
+    return node.emit("multiply", value, node.emit_filled(np.ones((), numpy_dtype(element)), counts, "ones"))
 
 
 @converts("Expand", since=8, limits="constant shape")

@@ -75,6 +75,13 @@ def test_random_damage_gives_errors_of_the_project_alone(seed: int) -> None:
     assert not any("\n" in message for message in messages)
 
 
+def test_a_mask_that_would_be_huge_is_refused() -> None:
+    node = helper.make_node("Dropout", ["x"], ["y", "mask"], name="drop")
+    proto = model([node], [value("x", (1 << 40, 3))], ["y", "mask"], opset=13)
+    with pytest.raises(ModelImportError, match=r"'drop'.*would take 3298534883328 bytes"):
+        import_onnx(proto)
+
+
 def test_every_truncation_is_refused_or_a_smaller_model() -> None:
     data = network().SerializeToString()
     for part in range(20):
