@@ -48,7 +48,7 @@ def fold_ops(ops: Sequence[Operation], results: Sequence[SSAValue]) -> list[Arra
 
 
 def _operands_known(op: Operation, known: dict[SSAValue, Value]) -> bool:
-    """Whether the value of every operand is known; the constants of earlier nodes become known here."""
+    """Returns whether every operand is known, and notes the constants of earlier nodes in `known`."""
     for operand in op.operands:
         if operand not in known:
             value = constant_value(operand)

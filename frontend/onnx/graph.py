@@ -1,4 +1,4 @@
-"""The relay function under construction: where values go by their ONNX names and ops by their source nodes."""
+"""The relay function under construction: its values by ONNX name, its ops located at their source nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GraphBuilder:
     missing: set[str]
     """The outputs of nodes that could not be converted, and of those that depend on them."""
     place: str
-    """What to call the model in messages."""
+    """The name of the model in messages."""
 
     def __init__(self, block: Block, model: onnx.ModelProto, place: str, opset: int | None = None):
         self.block, self.place, self.values, self.missing = block, place, {}, set()

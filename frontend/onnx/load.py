@@ -1,4 +1,4 @@
-"""Reading an ONNX model from wherever it comes, and refusing what is not one."""
+"""Reads ONNX models from paths, bytes and memory, and refuses what is none."""
 
 from __future__ import annotations
 

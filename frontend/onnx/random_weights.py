@@ -45,7 +45,7 @@ _DRAWS: dict[Role, Draw] = {
     ("BatchNormalization", 4): _near(1.0, 0.4),
     ("Mul", 1): _near(0.9, 0.1),
 }
-"""How to draw a weight by its role; any other is a small shift around zero."""
+"""Role → distribution of a weight; any other weight is a small shift around zero."""
 
 _PASSES_THROUGH = frozenset({"Unsqueeze", "Squeeze", "Reshape", "Identity"})
 

@@ -1,4 +1,4 @@
-"""Which function converts which ONNX node: by domain, op type and opset range.
+"""The registry of converters, by domain, op type and opset range.
 
     @converts("Relu", since=1)
     def relu(node: NodeView) -> SSAValue: ...
@@ -39,15 +39,15 @@ class Converter:
     convert: ConvertFunction
     supports: SupportCheck | None
     limits: str
-    """What of the op is refused, for the table in the documentation; empty where nothing is."""
+    """The forms of the op that are refused, for the table in the documentation; empty where none is."""
 
     @property
     def is_ours(self) -> bool:
-        """Whether xrelay brings it, not another package."""
+        """True for a converter of xrelay, false for one of another package."""
         return self.convert.__module__.partition(".")[0] == "xrelay"
 
     def covers(self, opset: int) -> bool:
-        """Whether a model of this opset is meant."""
+        """True where the range holds `opset`."""
         return self.since <= opset and (self.until is None or opset <= self.until)
 
 

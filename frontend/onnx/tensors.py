@@ -30,7 +30,7 @@ def tensor_array(tensor: onnx.TensorProto) -> Array:
 
 
 def check_size(shape: tuple[int, ...], itemsize: int) -> str | None:
-    """Why a constant of `shape` is not made: it would be larger than anything that a model file can carry."""
+    """Returns why a constant of `shape` is refused: it is larger than what a model file can carry; else `None`."""
     # numpy multiplies the extents of an empty array, too.
     size = prod(max(extent, 1) for extent in shape) * itemsize
     return f"a constant of shape {list(shape)} would take {size} bytes" if size > MAX_CONSTANT_BYTES else None

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from xrelay.interpreters.relay import (
     convolution,
+    data_movement,
     dense_pack,
     elementwise,
     lrn,
     normalization,
     pooling,
     reduction,
-    transform,
 )
 from xrelay.interpreters.relay.apply import apply_op
 from xrelay.interpreters.relay.registry import Value, can_evaluate, evaluate_op, evaluates
 from xrelay.interpreters.relay.run import run_relay
 from xrelay.plugins import load_plugins
 
-FAMILIES = (convolution, dense_pack, elementwise, lrn, normalization, pooling, reduction, transform)
+FAMILIES = (convolution, dense_pack, elementwise, lrn, normalization, pooling, reduction, data_movement)
 """The modules whose import registers the operators' meanings."""
 
 load_plugins("interpreter")

@@ -24,7 +24,7 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 
 MAX_DEPTH = 50_000
-"""How many calls may be open at once; a recursion that goes deeper is taken for endless."""
+"""The number of calls that may be open at once; a deeper recursion is taken for endless."""
 
 
 @dataclass(eq=False)
@@ -58,7 +58,7 @@ class Closure:
 
 
 RuntimeValue: TypeAlias = Array | tuple[Value, ...] | Closure
-"""What a value may be while the machine runs."""
+"""A value while the machine runs."""
 
 
 @dataclass(eq=False)

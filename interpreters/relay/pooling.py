@@ -89,7 +89,7 @@ def _fold(op: Pool2DOp, data: Array, neutral: float, combine: Callable[[Array, A
 
 
 def _divisors(op: AvgPool2DOp, index: int, extent: int) -> Array:
-    """How many places of each window along one axis count."""
+    """Returns the number of counted places of each window along one axis."""
     begin_pad, end_pad = op.pads[index], op.pads[index + 2]
     low, high = (-begin_pad, extent + end_pad) if op.count_include_pad.value.data else (0, extent)
     starts = np.arange(_count(op, index, extent)) * op.stride_pair[index] - begin_pad

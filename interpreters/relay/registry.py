@@ -18,7 +18,7 @@ from xrelay.index_algebra.dims import certainly_differ
 from xrelay.registrations import note_registration
 
 Value: TypeAlias = "Array | tuple[Value, ...]"
-"""What an operator takes and gives: an array, or a tuple of values."""
+"""An operand or result of an operator: an array, or a tuple of values."""
 
 OpT = TypeVar("OpT", bound=Operation)
 EvaluatorT = TypeVar("EvaluatorT", bound=Callable[..., Value])
@@ -39,7 +39,7 @@ def evaluates(*ops: type[Operation]) -> Callable[[EvaluatorT], EvaluatorT]:
 
 
 def can_evaluate(op: Operation) -> bool:
-    """Whether `op` has a numpy meaning of its own (ops with regions and calls have not)."""
+    """Returns whether `op` has a numpy meaning of its own (ops with regions and calls have not)."""
     return type(op) in _EVALUATORS
 
 
@@ -83,7 +83,7 @@ def _in_order(value: Value) -> Value:
 
 
 def matches(value: Value, type: Attribute) -> bool:
-    """Whether `value` has `type`, as far as the type is known."""
+    """Returns whether `value` has `type`, as far as the type is known."""
     if isinstance(type, TensorType):
         if isinstance(value, tuple):
             return False

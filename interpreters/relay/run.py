@@ -48,7 +48,7 @@ def _check_inputs(func: FuncOp, arrays: Sequence[Array]) -> None:
 
 
 def _fits(array: Array, type: Attribute, names: dict[str, int]) -> bool:
-    """Whether an array has a type; named dimensions are noted on their first occurrence and compared afterwards."""
+    """Returns whether an array has a type; named dimensions are noted first and compared afterwards."""
     if not isinstance(type, TensorType):
         return False
     shape = shape_of(type)

@@ -1,4 +1,4 @@
-"""What an implementation builds with: the relay op's operands as tensors, its properties, and where topi ops go."""
+"""`TopiEmitter`: gives an implementation the relay op's operands and properties, and inserts its topi ops."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from xrelay.passes.infra.conversion import ConversionRewriter
 
 
 def is_half(type_: Attribute) -> bool:
-    """Whether numbers of this type have 16 bits."""
+    """Returns whether the type is a float of 16 bits."""
     return isinstance(type_, Float16Type | BFloat16Type)
 
 
@@ -67,7 +67,7 @@ class WideEmitter(WideResultEmitter):
 
 
 def _rounded(build: Build, wide: TopiEmitter, narrow: TopiEmitter) -> Sequence[SSAValue]:
-    """What `build` makes with `wide`, in the types that the relay op has."""
+    """Builds with `wide`, and converts the results to the types of the relay op."""
     results = build(wide)
     return [
         value if element_of(value) == type.element_type else _converted(narrow, value, "round", type.element_type)

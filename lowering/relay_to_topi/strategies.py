@@ -27,7 +27,7 @@ FAMILIES = (
     "pool",
     "reduction",
     "softmax",
-    "transform",
+    "data_movement",
     "layout",
 )
 

@@ -1,4 +1,4 @@
-"""How random nodes of each ONNX op are drawn: shapes that fit, attributes that are allowed, and dtypes."""
+"""Draws random nodes of each ONNX op: shapes that fit, attributes that are allowed, and dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How random nodes of neural networks are drawn: windows, products of matrices, normalisations, images."""
+"""Draws random nodes of neural networks: windows, products of matrices, normalisations, images."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class Draft:
 
 Drawing = Callable[[Draft], None]
 DRAWINGS: dict[str, Drawing] = {}
-"""How the inputs and attributes of an op are drawn; `fuzz.onnx_drawings` fills it."""
+"""Op → function that draws its inputs and attributes; `fuzz.onnx_drawings` and its neighbour fill it."""
 
 
 def draws(*ops: str) -> Callable[[Drawing], Drawing]:

@@ -1,4 +1,4 @@
-"""What a model of `onnx_nodes` should give: onnxruntime's outputs, and how near to them is near enough."""
+"""Oracles for the models of `onnx_nodes`: onnxruntime's outputs where it is right, and tolerances."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
 
 
 def difference(op: str, found: Sequence[Array], expected: Sequence[Array]) -> str | None:
-    """What differs between two lists of outputs of a node; `None` where they agree.
+    """Describes the first difference between two lists of outputs of a node; `None` where they agree.
 
     Integers must be equal. Floats may differ by `RTOL` of themselves; sums, which cancel, by as much of the largest.
     """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 
 DOMAINS = ("any", "nonzero", "moderate", "small", "positive", "finite")
-"""Where values lie.
+"""The sets from which values are drawn.
 
 - `any`: anywhere; `nonzero`: not at 0.
 - `moderate`: not at the greatest numbers, whose sums overflow in some orders and not in others.
@@ -20,7 +20,7 @@ DOMAINS = ("any", "nonzero", "moderate", "small", "positive", "finite")
 
 
 def is_float(dtype: np.dtype) -> bool:
-    """Whether values of the dtype have fractions; ml_dtypes' bfloat16 is of no kind that numpy knows."""
+    """Returns whether the dtype is a float; ml_dtypes' bfloat16 is of no kind that numpy knows."""
     return dtype.kind == "f" or dtype == ml_dtypes.bfloat16
 
 

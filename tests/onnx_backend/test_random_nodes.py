@@ -24,7 +24,7 @@ ALLOWED = (
     "elements out of order",
     "relay.mean: division by zero",
 )
-"""Why a node may be refused although onnxruntime takes it."""
+"""The reasons for which a node may be refused although onnxruntime takes it."""
 
 
 CONSTANT_ONLY = ("Ceil", "Floor", "Mod", "Not")

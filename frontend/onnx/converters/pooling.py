@@ -82,7 +82,7 @@ def _attributes(node: NodeView, window: Window) -> dict[str, tuple[int, ...] | b
 
 
 def _without_empty_windows(node: NodeView, window: Window) -> tuple[bool, tuple[int, ...]]:
-    """Whether to round up, and the padding: unlike Relay, ONNX drops a last window that starts in the end padding.
+    """Returns ceil_mode and padding: unlike Relay, ONNX drops a last window that starts in the end padding.
 
     Where only some axes have such a window, their end padding shrinks until the windows fit exactly.
     """

@@ -71,7 +71,7 @@ _REPEATS = {
     "half_pixel_symmetric": ("round_prefer_floor", "round_prefer_ceil"),
     "pytorch_half_pixel": ("round_prefer_floor", "round_prefer_ceil"),
 }
-"""Where a whole factor with mode `nearest` repeats every element: coordinates, and how they are rounded."""
+"""Coordinate mode → rounding modes with which a whole factor repeats every element."""
 
 
 def _resize_refusal(node: NodeView) -> str | None:

@@ -20,7 +20,7 @@ Formula: TypeAlias = "Callable[[NodeView, SSAValue], SSAValue]"
 
 
 def is_narrow(element: Attribute) -> bool:
-    """Whether numbers of this element type are floats of 16 bits."""
+    """Returns whether the element type is a float of 16 bits."""
     return isinstance(element, Float16Type | BFloat16Type)
 
 

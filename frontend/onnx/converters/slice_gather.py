@@ -11,7 +11,7 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
 MAX_PIECES = 64
-"""More parts than this are not cut out one by one."""
+"""The number of parts that are cut out one by one at most."""
 
 
 def cut(node: NodeView, value: SSAValue, axis: int, start: int, stop: int) -> SSAValue:

@@ -11,7 +11,7 @@ from xrelay.index_algebra.dims import Dim
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
 WINDOW_ATTRIBUTES = ("auto_pad", "dilations", "kernel_shape", "pads", "strides")
-"""What every windowed node may carry."""
+"""The attributes of every node with windows."""
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def matching_runs(target: Sequence[int], source: Sequence[int]) -> list[tuple[li
 
 
 def _only_units_left(target: Sequence[int], i: int, source: Sequence[int], j: int) -> bool:
-    """Whether one shape is used up and the other has only extents of 1 left, which join the last run."""
+    """Returns whether one shape is used up and the other has only extents of 1 left, which join the last run."""
     rest = [*target[i:], *source[j:]]
     return bool(rest) and (i == len(target) or j == len(source)) and all(extent == 1 for extent in rest)
 
