@@ -156,7 +156,7 @@ class Store:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder and those above it, each for the user alone; a link in the place of the last one is refused."""
+    """Make a folder and those above it that are missing, each for the user alone; `OSError` where that fails."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
