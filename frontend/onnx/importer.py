@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from xrelay.arguments import checked_shapes
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.errors import ConstraintError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx import converters
@@ -56,7 +57,7 @@ class ModelImport:
         converters.load()
         self.model, self.place = load_model(source)
         self.inputs = graph_inputs(self.model.graph)
-        given: Mapping[str, Sequence[int]] = {} if shapes is None else shapes
+        given = checked_shapes(shapes)
         check_names("shapes", given, self.inputs)
         if isinstance(dtypes, Mapping):
             check_names("dtype", dtypes, self.inputs)

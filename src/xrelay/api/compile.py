@@ -15,6 +15,7 @@ from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
 from xrelay.api.sources import Shapes, Source, load_source, write_text
 from xrelay.api.stages import Progress, StageRunner
+from xrelay.arguments import checked_path, checked_shapes
 from xrelay.errors import ArtifactError, InputError, with_article
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL, compile_stages
 from xrelay.passes.infra.gc_pause import gc_pause
@@ -57,12 +58,13 @@ def compile(
     """
     chosen = _chosen_target(target, threads)
     level = chosen_level(opt_level)
+    shapes = checked_shapes(shapes)
     anew = dump_stages is not None or shapes_compilation()
     models = ModelCache.default() if cache and not anew and chosen.runs_here() else None
     key = model_key(source, chosen, level, shapes) if models is not None else None
     if models is not None and key is not None and (found := _cached(models, key, threads)) is not None:
         return found
-    dump = Path(dump_stages) if dump_stages is not None else None
+    dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
     with gc_pause():
         module = load_source(source, shapes=shapes)
         artifact = build_artifact(

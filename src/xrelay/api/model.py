@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay.arguments import checked_path
 from xrelay.errors import ExecutionError, InputError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
@@ -97,7 +98,7 @@ class CompiledModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file that `xrelay.load` reads."""
-        self._artifact.save(path)
+        self._artifact.save(checked_path("path", path))
 
     def export(self, path: str | Path, *, header: str | Path, name: str | None = None) -> list[Path]:
         """Write an object file and a C header for it, and beside the object file the weights (`.weights`).
@@ -107,7 +108,7 @@ class CompiledModel:
         The header documents and declares everything a C program needs; see `xrelay.runtime.c_export`. `name` begins the
         names of all C functions, by default that of the header: models of different names link into one program.
         """
-        return export_c(self._artifact, Path(path), Path(header), name=name)
+        return export_c(self._artifact, checked_path("path", path), checked_path("header", header), name=name)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)
@@ -149,9 +150,5 @@ def load(
     `ArtifactError` where the file is damaged, of another version or ABI, compiled for a CPU that this machine is not,
     or where somebody other than the user and root may write it; `trust` loads such a file all the same.
     """
-    try:
-        place = Path(path)
-    except TypeError as error:
-        kind = type(path).__name__
-        raise InputError(f"load takes the path of a file, got {kind}", help="write load('model.xrelay')") from error
+    place = checked_path("path", path)
     return CompiledModel(Artifact.load(place, verify=verify, mmap=mmap, trust=trust), num_threads=num_threads)

@@ -12,6 +12,7 @@ from xrelay.api.comparison import DEFAULT_RTOL, Comparison, compare_outputs
 from xrelay.api.model import CompiledModel
 from xrelay.api.programs import Program, Signature, program_of
 from xrelay.api.sources import Shapes, Source
+from xrelay.arguments import checked_shapes
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import ANY, Dim
 from xrelay.passes.instruments.random_inputs import random_values
@@ -41,11 +42,12 @@ def same(
     Raises `InputError` where the programs differ in number, dtype or shape of inputs or outputs, and for a module that
     has no interpreter.
     """
+    shapes = checked_shapes(shapes)
     first = program_of(a, shapes=shapes, function=function)
     second = program_of(b, shapes=shapes, function=function)
     _check_agreement("inputs", first.inputs, second.inputs)
     _check_agreement("outputs", first.outputs, second.outputs)
-    arrays = _arrays(_specs(first, second, shapes or {}), inputs, seed)
+    arrays = _arrays(_specs(first, second, shapes), inputs, seed)
     # Each gets arrays of its own: a wrong program may write to its inputs.
     results = [[np.asarray(out) for out in program.run([x.copy() for x in arrays])] for program in (first, second)]
     names = [signature.name for signature in first.outputs]

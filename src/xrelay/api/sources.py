@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.arguments import checked_path
 from xrelay.errors import InputError, with_article
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module
@@ -30,10 +31,11 @@ def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
     Raises `ParseError` and `VerificationError` with `file:line:col` for text, `ModelImportError` for ONNX models,
     `InputError` for a file of another kind and for `shapes` of something that is not an ONNX model.
     """
+    path = checked_path("the model", source) if isinstance(source, str | PathLike) else None
     if isinstance(source, ModuleOp):
         module = source.clone()
-    elif isinstance(source, str | PathLike) and Path(source).suffix != ".onnx":
-        module = _load_text(Path(source))
+    elif path is not None and path.suffix != ".onnx":
+        module = _load_text(path)
     else:
         if not isinstance(source, str | PathLike) and not hasattr(source, "graph"):
             kind = type(source).__name__

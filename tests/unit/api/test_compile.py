@@ -215,3 +215,52 @@ def test_unknown_shapes_are_refused_with_the_input() -> None:
     text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n func.return %x : tensor<?xf32>\n}"
     with pytest.raises((LoweringError, InputError), match="'x'"):
         xrelay.compile(parse_module(full_context(), text, "t.mlir"), cache=False)
+
+
+@pytest.mark.parametrize("cache", [True, False])
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ([1], r"shapes is \[1\], not shapes by name"),
+        ("p:4x8", "shapes is 'p:4x8', not shapes by name"),
+        ({5: (4, 8)}, "shapes: 5 is no name of an input"),
+        ({"p": 5}, "'p' has 5, which is no sequence of extents"),
+        ({"p": None}, "'p' has None, which is no sequence"),
+        ({"p": "48"}, "'p' has '48', which is no sequence"),
+        ({"p": (4, 8.0)}, r"'p' has the extent 8\.0, which is no integer"),
+        ({"p": (True, 8)}, "'p' has the extent True, which is no integer"),
+        ({"p": ("n", 8)}, "'p' has the extent 'n', which is no integer"),
+    ],
+)
+def test_shapes_that_are_none(shapes: object, message: str, cache: bool) -> None:
+    with pytest.raises(InputError, match=message):
+        xrelay.compile(model(open_batch=True), shapes=shapes, cache=cache)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_shape_with_a_fraction_leaves_no_trace(inputs: list[np.ndarray]) -> None:
+    """8.0 equals 8, so a type with it once stood for the right one in every later compilation."""
+    with pytest.raises(InputError):
+        xrelay.compile(model(open_batch=True), shapes={"p": (4, 8.0), "q": (4, 8)}, cache=False)  # pyright: ignore
+    check(xrelay.compile(model(), cache=False), inputs)
+
+
+@pytest.mark.parametrize("extents", [(np.int64(4), 8), np.array([4, 8]), [4, np.uint8(8)], range(4, 9, 4)])
+def test_shapes_of_other_integers(extents: object, inputs: list[np.ndarray]) -> None:
+    shapes = {"p": extents, "q": extents}
+    check(xrelay.compile(model(open_batch=True), shapes=shapes, cache=False), inputs)  # pyright: ignore
+
+
+@pytest.mark.parametrize("path", [5, None, b"bytes", "zero\0byte", ["m.xrelay"]])
+def test_paths_that_are_none(tmp_path: Path, path: object) -> None:
+    compiled = xrelay.compile(model(), cache=False)
+    for use in (
+        lambda: xrelay.load(path),  # pyright: ignore
+        lambda: compiled.save(path),  # pyright: ignore
+        lambda: compiled.export(path, header=tmp_path / "m.h"),  # pyright: ignore
+        lambda: compiled.export(tmp_path / "m.o", header=path),  # pyright: ignore
+        lambda: xrelay.compile(path, dump_stages="zero\0byte"),  # pyright: ignore
+        lambda: xrelay.compile(model(), dump_stages=[5], cache=False),  # pyright: ignore
+    ):
+        with pytest.raises(InputError) as caught:
+            use()
+        assert "\n" not in str(caught.value)

@@ -195,7 +195,7 @@ def test_files_that_are_none(tmp_path: Path):
     os.truncate(tmp_path / "sparse", 1 << 42)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    for name in ("sparse", "pipe", "loop", ".", "nul\0byte", "x" * 300):
+    for name in ("sparse", "pipe", "loop", ".", "x" * 300):
         with pytest.raises(ArtifactError) as caught:
             load(tmp_path / name)
         assert "\n" not in str(caught.value)

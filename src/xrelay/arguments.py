@@ -1,0 +1,73 @@
+"""Checks of arguments that several doors take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import index
+from os import PathLike, fspath
+from pathlib import Path
+from typing import SupportsIndex, TypeGuard
+
+import numpy as np
+
+from xrelay.errors import InputError
+
+Shapes = dict[str, tuple[int, ...]]
+
+_HELP = "give a dictionary such as {'data': (1, 3, 224, 224)}"
+
+
+def checked_shapes(shapes: object) -> Shapes:
+    """Shapes of inputs by name, with extents of type `int`; none for `None`.
+
+    Raises `InputError` unless they are a mapping from names to sequences of integers: an extent such as 8.0 equals 8,
+    and would be taken for it wherever types are compared.
+    """
+    if shapes is None:
+        return {}
+    if not _is_mapping(shapes):
+        raise InputError(f"shapes is {_shown(shapes)}, not shapes by name", help=_HELP)
+    return {_checked_name(name): _checked_shape(name, shape) for name, shape in shapes.items()}
+
+
+def checked_path(option: str, path: object) -> Path:
+    """The path that a caller gives for `option`; `InputError` for what is none."""
+    if not isinstance(path, (str, PathLike)):
+        raise InputError(f"{option} is {_shown(path)}, which is no path", help="give a str or a pathlib.Path")
+    named = fspath(path)
+    if not isinstance(named, str) or "\0" in named:
+        raise InputError(f"{option} is {_shown(named)}, which names no file")
+    return Path(named)
+
+
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str):
+        raise InputError(f"shapes: {_shown(name)} is no name of an input", help=_HELP)
+    return name
+
+
+def _checked_shape(name: object, shape: object) -> tuple[int, ...]:
+    if not _is_sequence(shape):
+        raise InputError(f"shapes: {name!r} has {_shown(shape)}, which is no sequence of extents", help=_HELP)
+    return tuple(_checked_extent(name, extent) for extent in shape)
+
+
+def _checked_extent(name: object, extent: object) -> int:
+    if not isinstance(extent, SupportsIndex) or isinstance(extent, bool):
+        raise InputError(f"shapes: {name!r} has the extent {_shown(extent)}, which is no integer", help=_HELP)
+    return index(extent)
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _shown(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 40 else f"{text[:40]}…"
