@@ -43,10 +43,10 @@ from xrelay.dialects.attribute_names import (
     VALUE_NAME,
     WEIGHTS,
 )
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop.signature import input_arguments, scratch_count
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import LoweringError
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.signature import argument_attrs
 
 NONE = ArrayAttr[Attribute]([])

@@ -11,7 +11,7 @@ from xrelay.dialects.attribute_names import INPUTS
 from xrelay.errors import InputError
 from xrelay.lowering.interface import has_interface
 from xrelay.lowering.pipelines import Phase, Stage
-from xrelay.passes.infra.levels import level_of
+from xrelay.passes.infra.module_level import module_level
 
 
 def remaining_stages(stages: Sequence[Stage], module: ModuleOp) -> list[Stage]:
@@ -30,7 +30,7 @@ def _phase_of(module: ModuleOp) -> Phase | None:
     if has_interface(module):
         return Phase.LLVM if any(isinstance(op, llvm.FuncOp) for op in module.ops) else Phase.SCF
     try:
-        return {"relay": None, "topi": Phase.TOPI, "loop": Phase.LOOP}[level_of(module)]
+        return {"relay": None, "topi": Phase.TOPI, "loop": Phase.LOOP}[module_level(module)]
     except InputError as error:
         raise InputError(
             f"the module is below the loop level and does not say in {INPUTS} what its inputs are",

@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import SCHEDULE
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_interface
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
-from xrelay.passes.infra.locations import location_of
 
 
 @dataclass(frozen=True)

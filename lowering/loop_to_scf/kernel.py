@@ -18,6 +18,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
 from xrelay.dialects.levels import level_of
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
@@ -29,7 +30,6 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, buffers_on_stack, layout_of, on_stack
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.nest_queries import is_local
 
 UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAttr.unroll_disable()

@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from xrelay.dialects.attribute_names import ARENA
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
 from xrelay.errors import LoweringError
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 
 

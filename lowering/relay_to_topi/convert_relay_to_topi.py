@@ -35,6 +35,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
+from xrelay.dialects.locations import source_names
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -43,7 +44,6 @@ from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
-from xrelay.passes.infra.locations import source_names
 from xrelay.passes.infra.verify import walk_ops
 
 

@@ -45,6 +45,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, function_type
@@ -62,7 +63,6 @@ from xrelay.passes.fusion.group_names import GroupNames
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.structural_key import OpKeys
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
-from xrelay.passes.infra.locations import location_of
 
 UNIT, PRIVATE = UnitAttr(), StringAttr("private")
 

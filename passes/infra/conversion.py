@@ -44,8 +44,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.levels import level_of
+from xrelay.dialects.locations import location_of
 from xrelay.errors import LoweringError
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 
 OpT = TypeVar("OpT", bound=Operation)

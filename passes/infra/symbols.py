@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 
+from xrelay.dialects.locations import location_of
 from xrelay.errors import VerificationError
-from xrelay.passes.infra.locations import location_of
 
 
 def redefined_symbols(table: Operation) -> Iterator[VerificationError]:

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError, PassError, XRelayError
 from xrelay.interpreters.at_level import run_at_level
 from xrelay.passes.catalogue.rounding import REASSOCIATING_RTOL, is_exact
-from xrelay.passes.infra.levels import level_of
+from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.instruments.pass_stack import PassStack
@@ -115,7 +115,7 @@ class NumericCheck(PassInstrument):
     def _run(self, mod: ModuleOp) -> _Results | str:
         """Returns the results of the module, or the reason why it cannot be run."""
         try:
-            level = level_of(mod)
+            level = module_level(mod)
             if self._inputs is None:
                 self._name = self._function if self._function is not None else _entry(mod)
                 self._inputs = list(self._given) if self._given is not None else self._random(mod)

@@ -19,11 +19,11 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.index_algebra.affine_bounds import LinearForm, bounds, linear_form
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.loop.nest_edits import Names, compute, give_value, prepend
 from xrelay.passes.loop.nest_queries import blocks_inside, box_of, is_local
 

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.errors import TypeInferenceError
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.type_solver import describe
 

@@ -29,11 +29,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.graph.replacements import retype
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.type_rules import apply_rule
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FunctionType, TensorType, i1
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation
 
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -20,7 +21,6 @@ from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import ConstraintError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, Polynomial, Symbol, substitute
 from xrelay.passes.graph.op_kinds import is_relay_op
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, returned
 
 BOOL_SCALAR = TensorType(i1, [])

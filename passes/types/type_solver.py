@@ -15,9 +15,9 @@ from typing import TypeAlias
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.types import IncompleteType, merge_types
 from xrelay.errors import TypeInferenceError
-from xrelay.passes.infra.locations import location_of
 
 
 @dataclass(frozen=True)

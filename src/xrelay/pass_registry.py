@@ -6,7 +6,8 @@
 
 From then on the pass is one like any other. `xrelay.compile` and `xrelay compile` run it at the point, `xrelay-opt` and
 `transform.create_pass` know its name and its options, `Sequential` its level; contexts disable and require it, and
-instruments observe it. `xdsl-opt` knows it where it is registered before `xrelay.universe` is imported.
+instruments observe it. `xdsl-opt` knows it where it is registered before `xrelay.universe` is imported; a package that
+registers a pass here does not announce it to xDSL too, which refuses a name that is there twice.
 
 A pass is a frozen dataclass derived from `xdsl.passes.ModulePass`, with a `name` that has the package's prefix; its
 fields are its options, all with defaults. `points()` lists the points of the pipeline.

@@ -11,13 +11,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xrelay.dialects.attribute_names import VALUE_NAME
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_static
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.interface import TensorEntry, read_interface
-from xrelay.passes.infra.locations import location_of
 from xrelay.runtime.metadata import KernelInfo, TensorSpec
 
 

@@ -15,7 +15,7 @@ from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.errors import InputError, did_you_mean
-from xrelay.passes.infra.levels import level_of
+from xrelay.passes.infra.module_level import module_level
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def add_outputs(
     Raises `InputError` for a name that nothing in the body of the function has, or several values, and for a module
     below topi.
     """
-    level = level_of(module)
+    level = module_level(module)
     if level not in ("relay", "topi"):
         raise InputError(f"values of a program at the {level} level cannot be outputs", help="give the relay program")
     found = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == function), None)

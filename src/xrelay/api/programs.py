@@ -37,7 +37,7 @@ from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level
-from xrelay.passes.infra.levels import level_of
+from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.loop.entry import call_single_kernel
 from xrelay.passes.types.infer_type import RelayInferTypePass
 
@@ -88,7 +88,7 @@ class ModuleProgram(Program):
 
     def __init__(self, module: ModuleOp, function: str):
         self._name = function
-        self.level = level_of(module)
+        self.level = module_level(module)
         if self.level == "relay":
             module = _with_known_types(module, function)
         elif self.level == "loop" and function == "main":

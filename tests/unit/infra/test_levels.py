@@ -20,7 +20,7 @@ from xrelay.dialects.topi.named.base import Expansion, NamedOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.convert_relay_to_topi import ConvertRelayToTopiPass
 from xrelay.passes.infra.conversion import legal_outside
-from xrelay.passes.infra.levels import level_of
+from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module, walk_ops
 from xrelay.passes.types.infer_type import RelayInferTypePass
@@ -83,12 +83,12 @@ def test_an_op_of_relay_is_not_legal_outside_relay_under_any_name(module: Module
 
 
 def test_a_module_of_such_ops_is_at_the_level_of_relay(module: ModuleOp) -> None:
-    assert level_of(module) == "relay"
+    assert module_level(module) == "relay"
     (kernel,) = module.ops
     (foo, _) = kernel.regions[0].block.ops
     bar = BarOp.create(operands=foo.operands, result_types=foo.result_types)
     kernel.regions[0].block.insert_op_before(bar, foo)
-    assert level_of(module) == "topi"
+    assert module_level(module) == "topi"
 
 
 def test_a_lowering_that_does_not_know_the_op_says_so(module: ModuleOp) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -197,3 +199,17 @@ class Taken(AcmeNotePass):
 def test_what_cannot_be_registered(pass_type: Any, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(PassError, match=message):
         register_pass(pass_type, **arguments)
+
+
+def test_xdsl_tools_know_it_where_it_is_registered_before_they_look() -> None:
+    code = (
+        "from dataclasses import dataclass; from xdsl.passes import ModulePass; from xdsl.universe import Universe\n"
+        "from xrelay.pass_registry import register_pass\n"
+        "class AcmeLatePass(ModulePass):\n"
+        "    name = 'acme-late'\n"
+        "    def apply(self, ctx, op): pass\n"
+        "register_pass(dataclass(frozen=True)(AcmeLatePass))\n"
+        "print(Universe.get_multiverse().all_passes['acme-late']().__name__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "AcmeLatePass\n"

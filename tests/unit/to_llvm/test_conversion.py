@@ -23,6 +23,7 @@ from xdsl.dialects.func import Func
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.parser import Parser
 
+from xrelay.dialects.locations import format_location
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.conversion import (
     ConversionPattern,
@@ -32,7 +33,6 @@ from xrelay.passes.infra.conversion import (
     fuse_locations,
     legal_outside,
 )
-from xrelay.passes.infra.locations import format_location
 
 
 def parse(text: str) -> ModuleOp:

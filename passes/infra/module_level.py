@@ -5,16 +5,16 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.attribute_names import NUM_OUTPUTS
-from xrelay.dialects.levels import level_of as level_of_op
+from xrelay.dialects.levels import level_of
 from xrelay.errors import InputError
 from xrelay.passes.infra.verify import walk_ops
 
 _LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
 
 
-def level_of(module: ModuleOp) -> str:
+def module_level(module: ModuleOp) -> str:
     """`relay`, `topi` or `loop`: the lowest whose ops occur. `InputError` for what has no interpreter."""
-    found = {level_of_op(op) for op in walk_ops(module)}
+    found = {level_of(op) for op in walk_ops(module)}
     for level in ("loop", "topi", "relay"):
         if level in found:
             return level
