@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import count
 
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
+from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 
 from xrelay.dialects.relay.structure.weights import WeightAttr
 
@@ -59,11 +60,45 @@ class OpKeys:
 
     def _number(self, attribute: Attribute) -> int:
         known = self._of_object.get(id(attribute))
-        if known is None:
-            value = (attribute, _sample(attribute)) if isinstance(attribute, WeightAttr) else attribute
-            known = self._of_value.setdefault(value, len(self._of_value)), attribute
-            self._of_object[id(attribute)] = known
-        return known[0]
+        return self._number_parts(attribute) if known is None else known[0]
+
+    def _number_parts(self, attribute: Attribute) -> int:
+        """Number what `attribute` consists of, then itself: parts that it shares are looked at once."""
+        pending = [attribute]
+        while pending:
+            current = pending[-1]
+            parts = _parts(current)
+            missing = [part for part in parts if id(part) not in self._of_object]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
+            numbers = [self._of_object[id(part)][0] for part in parts]
+            number = self._of_value.setdefault(_value(current, numbers), len(self._of_value))
+            self._of_object[id(current)] = number, current
+        return self._of_object[id(attribute)][0]
+
+
+def _parts(attribute: Attribute) -> Sequence[Attribute]:
+    """The attributes in one that may share them; none for what is hashed as a whole."""
+    if isinstance(attribute, ArrayAttr):
+        return attribute.data
+    if isinstance(attribute, DictionaryAttr):
+        return list(attribute.data.values())
+    if isinstance(attribute, ParametrizedAttribute) and not isinstance(
+        attribute, TensorType | DenseIntOrFPElementsAttr
+    ):
+        return attribute.parameters
+    return ()
+
+
+def _value(attribute: Attribute, parts: Sequence[int]) -> Hashable:
+    """What tells `attribute`, whose parts have these numbers, from all that are not equal to it."""
+    if isinstance(attribute, WeightAttr):
+        return attribute, _sample(attribute)
+    if isinstance(attribute, DictionaryAttr):
+        return DictionaryAttr, tuple(sorted(zip(attribute.data, parts, strict=True)))
+    return (type(attribute), *parts) if parts else attribute
 
 
 def _sample(weight: WeightAttr) -> bytes:

@@ -12,15 +12,14 @@ from xrelay.passes.infra.verify import walk_ops
 
 def mentioned_symbols(op: Operation) -> Iterator[str]:
     """The symbols that `op` and the ops in it refer to."""
+    # Attributes share parts, down to a few that stand in for millions: each object is looked at once.
+    seen: dict[int, Attribute] = {}
     for inner in walk_ops(op):
         pending: list[Attribute] = [*inner.properties.values(), *inner.attributes.values()]
         while pending:
-            match pending.pop():
-                case SymbolRefAttr() as symbol:
-                    yield symbol.root_reference.data
-                case ArrayAttr() as array:
-                    pending.extend(array.data)
-                case DictionaryAttr() as entries:
-                    pending.extend(entries.data.values())
-                case _:
-                    pass
+            attribute = pending.pop()
+            if isinstance(attribute, SymbolRefAttr):
+                yield attribute.root_reference.data
+            elif isinstance(attribute, ArrayAttr | DictionaryAttr) and id(attribute) not in seen:
+                seen[id(attribute)] = attribute
+                pending.extend(attribute.data if isinstance(attribute, ArrayAttr) else attribute.data.values())

@@ -8,19 +8,32 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.errors import PassError
+
+MOST_LEAVES = 1_000_000
+"""How many types are looked at for those of the tensors in tuples."""
 
 
 def leaf_types(types: Sequence[Attribute]) -> list[Attribute]:
-    """The types in `types` with tuples, nested ones too, replaced by what is in them."""
+    """The types in `types` with tuples, nested ones too, replaced by what is in them.
+
+    `PassError` where that is more than a million: a few tuples whose fields are one and the same stand for that.
+    """
     found: list[Attribute] = []
-    pending = list(reversed(types))
+    pending, steps = list(reversed(types)), 0
     while pending:
-        type = pending.pop()
+        type, steps = pending.pop(), steps + 1
+        if steps > MOST_LEAVES:
+            raise _too_many()
         if isinstance(type, TupleType):
             pending.extend(reversed(type.types.data))
         else:
             found.append(type)
     return found
+
+
+def _too_many() -> PassError:
+    return PassError(f"a tuple has more than {MOST_LEAVES} fields, those of its fields included")
 
 
 class TupleLeaves:
@@ -49,7 +62,10 @@ class TupleLeaves:
     def note(self, op: Operation) -> bool:
         """Note the leaves of the result of a tuple op; whether `op` is one."""
         if isinstance(op, TupleOp):
-            self.tell(op.result, [leaf for field in op.fields for leaf in self.of(field)])
+            fields = [self.of(field) for field in op.fields]
+            if sum(len(leaves) for leaves in fields) > MOST_LEAVES:
+                raise _too_many()
+            self.tell(op.result, [leaf for leaves in fields for leaf in leaves])
         elif isinstance(op, TupleGetItemOp) and isinstance(op.data.type, TupleType):
             fields, index = op.data.type.types.data, op.index.value.data
             before = len(leaf_types(fields[:index]))

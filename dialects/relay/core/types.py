@@ -90,15 +90,16 @@ def is_complete(type: Attribute) -> bool:
     """Whether no `!relay.incomplete` occurs in `type`, tuples and function types included."""
     if isinstance(type, TensorType):
         return True
-    worklist: list[Attribute] = [type]
+    worklist, seen = [type], set[int]()
     while worklist:
         current = worklist.pop()
         if isinstance(current, IncompleteType):
             return False
-        if isinstance(current, TupleType):
-            worklist.extend(current.types)
-        elif isinstance(current, FunctionType):
-            worklist.extend((*current.inputs, *current.outputs))
+        if isinstance(current, TupleType | FunctionType) and id(current) not in seen:
+            # A few types that share parts may stand for millions.
+            seen.add(id(current))
+            parts = current.types if isinstance(current, TupleType) else (*current.inputs, *current.outputs)
+            worklist.extend(parts)
     return True
 
 
