@@ -6,6 +6,8 @@ Nothing in a file is evaluated or unpickled; but a file carries native code, so 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -77,17 +79,30 @@ class Artifact:
         for a CPU with features that this one lacks.
         """
         path = Path(path)
-        try:
-            with open_regular(path, follow=key is None) as descriptor:
-                if not trust:
-                    _check_trust(path, os.fstat(descriptor))
-                file = ModelFile(path, descriptor, key=key)
-                check_machine(file.metadata, str(path))
-                return Artifact(file.objects, file.metadata, file.weights(verify=verify, mapped=mmap))
-        except EOFError as error:
-            raise ArtifactError(f"'{path}' was cut short while it was read: {error}") from error
-        except (OSError, ValueError) as error:
-            raise ArtifactError(f"cannot open '{path}': {reason(error)}") from error
+        with _opened(path, follow=key is None) as descriptor:
+            if not trust:
+                _check_trust(path, os.fstat(descriptor))
+            file = ModelFile(path, descriptor, key=key)
+            check_machine(file.metadata, str(path))
+            return Artifact(file.objects, file.metadata, file.weights(verify=verify, mapped=mmap))
+
+
+def read_metadata(path: Path) -> ModelMetadata:
+    """The tables of a file that `Artifact.save` wrote, for whichever machine; `ArtifactError` where it is damaged."""
+    with _opened(path) as descriptor:
+        return ModelFile(path, descriptor).metadata
+
+
+@contextmanager
+def _opened(path: Path, *, follow: bool = True) -> Generator[int]:
+    """An open file; what goes wrong with it is an `ArtifactError`."""
+    try:
+        with open_regular(path, follow=follow) as descriptor:
+            yield descriptor
+    except EOFError as error:
+        raise ArtifactError(f"'{path}' was cut short while it was read: {error}") from error
+    except (OSError, ValueError) as error:
+        raise ArtifactError(f"cannot open '{path}': {reason(error)}") from error
 
 
 def _check_trust(path: Path, status: os.stat_result) -> None:

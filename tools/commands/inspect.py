@@ -83,14 +83,13 @@ def _inspect_text(path: Path) -> tuple[list[str], int]:
 
 def _inspect_compiled(path: Path) -> tuple[list[str], int]:
     """Inputs, outputs, kernels, sizes and the CPU."""
-    from xrelay.api.model import load
+    from xrelay.runtime.artifact import read_metadata
 
-    model = load(path, trust=True)  # nothing of it is run
-    metadata = model.artifact.metadata
+    metadata = read_metadata(path)
     weights = sum(spec.nbytes for spec in metadata.weights)
     return [
-        *(f"input {spec.name}: {spec}" for spec in model.inputs),
-        *(f"output {spec.name}: {spec}" for spec in model.outputs),
+        *(f"input {spec.name}: {spec}" for spec in metadata.inputs),
+        *(f"output {spec.name}: {spec}" for spec in metadata.outputs),
         f"cpu {metadata.cpu}",
         f"{weights} bytes of weights, {metadata.arena_size} bytes of arena",
         *(f"kernel {kernel.symbol}: {', '.join(kernel.sources)}" for kernel in metadata.kernels),
