@@ -76,7 +76,7 @@ def nested_tuples() -> ModuleOp:
     graph = Graph(tensor_type([2], f32))
     value: SSAValue = graph.block.args[0]
     for _ in range(60):
-        value = graph.call(TupleOp, value, value)
+        value = graph.add(TupleOp.call(value, value))
     value = graph.add(LetOp.call(value, variable="v"))
     for _ in range(60):
         value = graph.add(TupleGetItemOp.call(value, index=1))
