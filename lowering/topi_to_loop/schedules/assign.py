@@ -13,15 +13,15 @@ from xrelay.lowering.topi_to_loop.schedules.conv2d_nchw import schedule_conv2d_n
 from xrelay.lowering.topi_to_loop.schedules.conv2d_nchwc import schedule_conv2d_nchwc
 from xrelay.lowering.topi_to_loop.schedules.dense_packed import schedule_dense
 from xrelay.lowering.topi_to_loop.schedules.injective import schedule_injective
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan
 from xrelay.lowering.topi_to_loop.schedules.pool import schedule_pool
 from xrelay.lowering.topi_to_loop.schedules.reduction import schedule_reductions
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.softmax import schedule_softmax
 from xrelay.registrations import note_registration
 from xrelay.target import Target
 
-Family = Callable[[Plan], bool]
-"""Schedules the kernel of a plan and says True, or says False where the kernel is none of its own."""
+Family = Callable[[ScheduleDraft], bool]
+"""Schedules the kernel of a draft and says True, or says False where the kernel is none of its own."""
 
 FAMILIES: dict[str, Family] = {
     "conv2d_nchwc": schedule_conv2d_nchwc,
@@ -58,15 +58,15 @@ def schedule_kernel(kernel: func.FuncOp, target: Target) -> KernelSchedule:
     A family whose schedule turns out not to be legal gives up, and the next one is asked; the reason says so.
     """
     refused: list[str] = []
-    plan = Plan(kernel, target)
+    draft = ScheduleDraft(kernel, target)
     for name, family in FAMILIES.items():
-        if not plan.is_fresh:
-            plan = Plan(kernel, target)
+        if not draft.is_fresh:
+            draft = ScheduleDraft(kernel, target)
         try:
-            taken = family(plan)
+            taken = family(draft)
         except ScheduleError as error:
             refused.append(f"{name} gave up: {error.message}")
             continue
         if taken:
-            return KernelSchedule(name, plan.schedule.attr, f"{name}: {'; '.join([*plan.reasons, *refused])}")
+            return KernelSchedule(name, draft.schedule.attr, f"{name}: {'; '.join([*draft.reasons, *refused])}")
     return KernelSchedule("none", ScheduleAttr([]), "; ".join(["none: no family takes the kernel", *refused]))

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ValueMap
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
-from xrelay.lowering.topi_to_loop.schedules.plan import (
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, loops_of_kind, memref_type, points
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import (
     ITERATIONS_PER_THREAD,
     MIN_PARALLEL_WORK,
-    Plan,
-    loop_of_variable,
-    loops_of_kind,
-    memref_type,
-    points,
+    ScheduleDraft,
 )
 
 MIN_LANES = 4
@@ -30,71 +27,71 @@ Lines a power of two apart compete for the same eight places of the first cache;
 """
 
 
-def parallelize_outer(plan: Plan, loops: Sequence[str], work: int) -> str | None:
+def parallelize_outer(draft: ScheduleDraft, loops: Sequence[str], work: int) -> str | None:
     """Fuses the first of `loops`, a perfect nest, as far as threads need iterations, and makes them parallel.
 
     `work` is the number of element operations inside of all. Gives the parallel loop; None where one thread does.
     """
-    threads = plan.target.threads
+    threads = draft.target.threads
     if threads < 2 or work < MIN_PARALLEL_WORK or not loops:
         return None
-    name, count = loops[0], plan.extent(loops[0])
+    name, count = loops[0], draft.extent(loops[0])
     for inner in loops[1:]:
         if count >= threads * ITERATIONS_PER_THREAD:
             break
         fused = f"{name}_{inner}"
-        if plan.attempt(Fuse(name, inner, fused)) is not None:
+        if draft.attempt(Fuse(name, inner, fused)) is not None:
             break
-        name, count = fused, plan.extent(fused)
-    if count < 2 or plan.attempt(Parallelize(name)) is not None:
+        name, count = fused, draft.extent(fused)
+    if count < 2 or draft.attempt(Parallelize(name)) is not None:
         return None
-    plan.because(f"parallel over {count} iterations of {name}")
+    draft.because(f"parallel over {count} iterations of {name}")
     return name
 
 
-def vectorize_row(plan: Plan, loop: str, lanes: int) -> list[str]:
+def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
     """Makes the innermost loop of a nest lanes, split by the vector width where it is longer.
 
     Gives the loops that stand for it now, the outermost first; says why where lanes are not possible.
     """
-    extent = plan.extent(loop)
+    extent = draft.extent(loop)
     if extent < MIN_LANES:
-        plan.because(f"{loop} has {extent} iterations, too few for lanes")
+        draft.because(f"{loop} has {extent} iterations, too few for lanes")
         return [loop]
-    refused = plan.why_not_vectorized(loop)
-    if refused is not None and not (extent > lanes and _vectorizes_when_split(plan, loop, lanes)):
-        plan.because(f"not vectorized: {refused}")
+    refused = draft.why_not_vectorized(loop)
+    if refused is not None and not (extent > lanes and _vectorizes_when_split(draft, loop, lanes)):
+        draft.because(f"not vectorized: {refused}")
         return [loop]
     if extent <= lanes:
-        plan.do(Vectorize(loop))
-        plan.because(f"{extent} lanes along {loop}")
+        draft.do(Vectorize(loop))
+        draft.because(f"{extent} lanes along {loop}")
         return [loop]
     outer, inner = f"{loop}_o", f"{loop}_v"
-    plan.do(Split(loop, lanes, names=(outer, inner)), Vectorize(inner))
-    plan.because(f"{lanes} lanes along {loop}")
+    draft.do(Split(loop, lanes, names=(outer, inner)), Vectorize(inner))
+    draft.because(f"{lanes} lanes along {loop}")
     return [outer, inner]
 
 
-def _vectorizes_when_split(plan: Plan, loop: str, lanes: int) -> bool:
+def _vectorizes_when_split(draft: ScheduleDraft, loop: str, lanes: int) -> bool:
     """Whether a piece of the loop can be lanes where all of it cannot: `c mod 16` moves regularly within a block."""
-    trial = Plan(plan.kernel, plan.target)
+    trial = ScheduleDraft(draft.kernel, draft.target)
     trial.do(Split(loop, lanes, names=("outer_of_trial", "inner_of_trial")))
     return trial.why_not_vectorized("inner_of_trial") is None
 
 
-def schedule_elementwise(plan: Plan, name: str) -> None:
+def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
     """Schedules the nest of a block without reduction that stands alone: lanes inside, threads outside."""
-    block = plan.block(name)
+    block = draft.block(name)
     loops = loops_of_kind(block, IterKind.SPATIAL)
     if not loops:
-        plan.because(f"{name} is a single element")
+        draft.because(f"{name} is a single element")
         return
     work = points(block) * max(1, len(list(block.walk())))
-    rows = vectorize_row(plan, loops[-1], plan.lanes(block))
-    if len(rows) == 1 and plan.extent(loops[-1]) >= TRANSPOSED_ROW:
-        loops = _tile_transposed(plan, plan.block(name), loops)
+    rows = vectorize_row(draft, loops[-1], draft.lanes(block))
+    if len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
+        loops = _tile_transposed(draft, draft.block(name), loops)
         rows = loops[-1:]
-    parallelize_outer(plan, [*loops[:-1], *rows[:-1]], work)
+    parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work)
 
 
 def _transposed_along(block: BlockOp, row: str) -> str | None:
@@ -109,7 +106,7 @@ def _transposed_along(block: BlockOp, row: str) -> str | None:
     return None
 
 
-def _tile_transposed(plan: Plan, block: BlockOp, loops: list[str]) -> list[str]:
+def _tile_transposed(draft: ScheduleDraft, block: BlockOp, loops: list[str]) -> list[str]:
     """Reads the lines of a transposed operand once: a few rows are written side by side, piece by piece.
 
     ```
@@ -125,68 +122,68 @@ def _tile_transposed(plan: Plan, block: BlockOp, loops: list[str]) -> list[str]:
     inner: list[str] = []
     for loop, tile in ((other, TRANSPOSED_TILE), (row, TRANSPOSED_ROW)):
         position = outer.index(loop) if loop in outer else len(outer)
-        outer[position : position + 1] = [f"{loop}_o"] if plan.extent(loop) > tile else []
-        inner.append(f"{loop}_i" if plan.extent(loop) > tile else loop)
-        if plan.extent(loop) > tile:
-            plan.do(Split(loop, tile, names=(f"{loop}_o", f"{loop}_i")))
-    plan.do(Reorder((*outer, *inner)))
-    plan.because(f"tiles of {plan.extent(inner[0])} x {plan.extent(inner[1])}, since a read is transposed")
+        outer[position : position + 1] = [f"{loop}_o"] if draft.extent(loop) > tile else []
+        inner.append(f"{loop}_i" if draft.extent(loop) > tile else loop)
+        if draft.extent(loop) > tile:
+            draft.do(Split(loop, tile, names=(f"{loop}_o", f"{loop}_i")))
+    draft.do(Reorder((*outer, *inner)))
+    draft.because(f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, since a read is transposed")
     return [*outer, *inner]
 
 
-def schedule_fold(plan: Plan, name: str) -> None:
+def schedule_fold(draft: ScheduleDraft, name: str) -> None:
     """Schedules the nest of a reduction that stands alone and accumulates in memory.
 
     Where its innermost spatial loop can be lanes, the reduction moves around it, so that each step adds a vector.
     """
-    block = plan.block(name)
+    block = draft.block(name)
     spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), loops_of_kind(block, IterKind.REDUCE)
     if not spatial:
-        plan.because(f"{name} folds to a single element")
+        draft.because(f"{name} folds to a single element")
         return
-    vectorize_fold(plan, name, spatial, reduction)
-    parallelize_outer(plan, spatial[:-1], points(block))
+    vectorize_fold(draft, name, spatial, reduction)
+    parallelize_outer(draft, spatial[:-1], points(block))
 
 
-def vectorize_fold(plan: Plan, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> bool:
+def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> bool:
     """Brings the innermost spatial loop of a reduction inside of the reduction and makes it lanes, if that is legal.
 
     Rows longer than a vector become up to four vectors, unrolled. Otherwise the nest stays as it is, the reduction
     innermost, and LLVM may use lanes for the terms of one sum.
     """
     row = spatial[-1]
-    if plan.extent(row) < MIN_LANES:
+    if draft.extent(row) < MIN_LANES:
         return False
-    trial = Plan(plan.kernel, plan.target)
+    trial = ScheduleDraft(draft.kernel, draft.target)
     if reduction and trial.attempt(Reorder((*reduction, row))) is not None:
         return False
     refused = trial.why_not_vectorized(row)
     if refused is not None:
-        plan.because(f"the reduction stays innermost: {refused}")
+        draft.because(f"the reduction stays innermost: {refused}")
         if reduction:
-            _fuse_terms(plan, name, reduction)
+            _fuse_terms(draft, name, reduction)
         return False
     if reduction:
-        plan.do(Reorder((*reduction, row)))
-    loops = vectorize_row(plan, row, plan.lanes(plan.block(name)))
-    if len(loops) > 1 and plan.extent(loops[0]) <= MAX_UNROLLED_VECTORS:
-        plan.do(Unroll(loops[0]))
+        draft.do(Reorder((*reduction, row)))
+    loops = vectorize_row(draft, row, draft.lanes(draft.block(name)))
+    if len(loops) > 1 and draft.extent(loops[0]) <= MAX_UNROLLED_VECTORS:
+        draft.do(Unroll(loops[0]))
     return True
 
 
-def _fuse_terms(plan: Plan, name: str, reduction: Sequence[str]) -> None:
+def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> None:
     """Makes one loop of those over terms that lie side by side in memory.
 
     LLVM makes lanes of the terms; its partial vector then comes once, not once a row.
     """
     row = reduction[-1]
     for loop in reversed(reduction[:-1]):
-        if not _side_by_side(plan.block(name), loop, row):
+        if not _side_by_side(draft.block(name), loop, row):
             break
         fused = f"{loop}_{row}"
-        if plan.attempt(Fuse(loop, row, fused)) is not None:
+        if draft.attempt(Fuse(loop, row, fused)) is not None:
             break
-        plan.because(f"{fused}: terms side by side")
+        draft.because(f"{fused}: terms side by side")
         row = fused
 
 
@@ -206,9 +203,9 @@ def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
     )
 
 
-def schedule_remaining(plan: Plan) -> None:
+def schedule_remaining(draft: ScheduleDraft) -> None:
     """Schedules every nest that no family has claimed, each by itself."""
-    for block in plan.blocks():
-        if plan.is_done(block.block_name):
+    for block in draft.blocks():
+        if draft.is_done(block.block_name):
             continue
-        (schedule_fold if block.is_reduction else schedule_elementwise)(plan, block.block_name)
+        (schedule_fold if block.is_reduction else schedule_elementwise)(draft, block.block_name)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from math import ceil
 
-from xrelay.dialects.loop import BlockOp, LoadOp
+from xrelay.dialects.loop import BlockOp
+from xrelay.dialects.topi.named.conv2d import Conv2dNchwcOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan, source_of
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of
 from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tiles import choose_tile
 
-SOURCE = "topi.conv2d_nchwc"
-BATCH, CHANNELS, ROWS, COLUMNS, LANES = range(5)
-"""Positions among the variables, which are: batch, block of channels, row, column, channel in the block."""
 
-
-def schedule_conv2d_nchwc(plan: Plan) -> bool:
+def schedule_conv2d_nchwc(draft: ScheduleDraft) -> bool:
     """Takes kernels with one convolution on blocked channels, with or without padding before and epilogue after it.
 
     ```
@@ -32,54 +30,44 @@ def schedule_conv2d_nchwc(plan: Plan) -> bool:
     Rows, columns and blocks of a tile follow from the registers (`tiles.choose_tile`): where a row of the image is
     short, several of them share the weights. The padded image is a nest before.
     """
-    found = [block for block in plan.blocks() if block.is_reduction and source_of(block) == SOURCE]
-    if len(found) != 1 or len(found[0].kinds) < LANES + 1:
+    product = ProductView.only(draft.blocks(), Conv2dNchwcOp)
+    if product is None or len(product.block.spatial) != 5:
         return False
-    name = found[0].block_name
-    consumer = consumer_of(plan, name)
+    consumer = consumer_of(draft, product.name)
     if consumer is not None:
-        _tile(plan, plan.block(name), consumer)
-    schedule_remaining(plan)
+        _tile(draft, product, consumer)
+    schedule_remaining(draft)
     return True
 
 
-def _tile(plan: Plan, block: BlockOp, consumer: BlockOp) -> None:
-    extents = block.extents
-    vectors_per_block = ceil(extents[LANES] / plan.lanes(block))
-    depthwise = is_depthwise(block)
-    rows = extents[BATCH] * extents[ROWS]
+def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None:
+    lanes = product.extent(Role.LANE)
+    vectors_per_block = ceil(lanes / draft.lanes(product.block))
+    depthwise = product.is_depthwise
+    rows = product.extent(Role.BATCH) * product.extent(Role.ROWS)
     tile = choose_tile(
-        extents[COLUMNS],
-        extents[CHANNELS],
-        plan.target.vector_registers,
-        height=extents[ROWS] if not depthwise else 1,
+        product.extent(Role.COLUMNS),
+        product.extent(Role.CHANNELS),
+        draft.target.vector_registers,
+        height=product.extent(Role.ROWS) if not depthwise else 1,
         vectors_per_block=vectors_per_block,
         shares_broadcasts=not depthwise,
-        max_blocks=max(1, extents[CHANNELS] // 2) if rows == 1 else None,
+        max_blocks=max(1, product.extent(Role.CHANNELS) // 2) if rows == 1 else None,
     )
     axes = [
-        TiledAxis(ROWS, tile.rows),
-        TiledAxis(COLUMNS, tile.columns),
-        TiledAxis(CHANNELS, tile.blocks),
-        TiledAxis(LANES, extents[LANES], lanes=True),
+        TiledAxis(product.positions[Role.ROWS], tile.rows),
+        TiledAxis(product.positions[Role.COLUMNS], tile.columns),
+        TiledAxis(product.positions[Role.CHANNELS], tile.blocks),
+        TiledAxis(product.positions[Role.LANE], lanes, lanes=True),
     ]
-    name = block.block_name
-    refused = tile_products(plan, name, consumer.block_name, axes)
+    refused = tile_products(draft, product.name, consumer.block_name, axes)
     if refused is not None:
-        plan.because(f"no register tile for {name}: {refused}")
+        draft.because(f"no register tile for {product.name}: {refused}")
         return
     kind = "depthwise, " if depthwise else ""
     rows_text = f"{tile.rows} rows x " if tile.rows > 1 else ""
-    plan.because(
-        f"{kind}{rows_text}{tile.columns} columns x {tile.blocks} blocks of {extents[LANES]} channels = "
-        f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {plan.target.vector_registers} registers, "
-        f"expected at {tile.efficiency:.0%} of the peak"
+    draft.because(
+        f"{kind}{rows_text}{tile.columns} columns x {tile.blocks} blocks of {lanes} channels = "
+        f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
+        f"registers, expected at {tile.efficiency:.0%} of the peak"
     )
-
-
-def is_depthwise(block: BlockOp) -> bool:
-    """Whether every channel has a filter of its own: data and weight are read at the same lane."""
-    lane = block.variables[LANES]
-    loads = [op for op in block.body.walk() if isinstance(op, LoadOp) and op.memref not in block.writes]
-    reading = {op.memref for op in loads if lane in op.index_operands}
-    return len(reading) > 1

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
-def schedule_injective(plan: Plan) -> bool:
+def schedule_injective(draft: ScheduleDraft) -> bool:
     """Takes kernels in which nothing is reduced. Each result has a nest of its own.
 
     ```
@@ -14,7 +14,7 @@ def schedule_injective(plan: Plan) -> bool:
                           for w_o: for w_v in 16 lanes:
     ```
     """
-    if any(block.is_reduction for block in plan.blocks()):
+    if any(block.is_reduction for block in draft.blocks()):
         return False
-    schedule_remaining(plan)
+    schedule_remaining(draft)
     return True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from xrelay.dialects.topi.named.pool2d import Pool2dOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan, source_of
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import came_from
 from xrelay.lowering.topi_to_loop.schedules.reduction import fold_at_consumer
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
-def schedule_pool(plan: Plan) -> bool:
+def schedule_pool(draft: ScheduleDraft) -> bool:
     """Takes kernels with a pooling window.
 
     ```
@@ -19,10 +21,10 @@ def schedule_pool(plan: Plan) -> bool:
 
     With plain N×C×H×W images the lanes run along the columns where the stride is 1.
     """
-    windows = [block for block in plan.blocks() if block.is_reduction and source_of(block) == "topi.pool2d"]
+    windows = [block for block in draft.blocks() if block.is_reduction and came_from(block, Pool2dOp)]
     if not windows:
         return False
     for block in windows:
-        fold_at_consumer(plan, block.block_name)
-    schedule_remaining(plan)
+        fold_at_consumer(draft, block.block_name)
+    schedule_remaining(draft)
     return True

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from xrelay.dialects.loop import IterKind
 from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Split, Unroll, Vectorize
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan, loop_of_variable, loops_of_kind, points
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, loops_of_kind, points
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
 @dataclass(frozen=True)
@@ -25,22 +26,22 @@ class TiledAxis:
     lanes: bool = False
 
 
-def split_consumer(plan: Plan, consumer: str, axes: Sequence[TiledAxis]) -> tuple[list[str], list[str]]:
+def split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxis]) -> tuple[list[str], list[str]]:
     """Cuts the consumer's loops and brings the tile inside; gives the loops outside and inside of the tile.
 
     Axes stand in the order that their loops inside of the tile get, lanes last. Other loops stay outside.
     """
-    block = plan.block(consumer)
+    block = draft.block(consumer)
     names = [loop_of_variable(block, position) for position in range(len(block.kinds))]
     inner: list[str] = []
     for axis in axes:
         loop = names[axis.position]
         if loop is None:
             continue
-        if axis.tile < plan.extent(loop):
+        if axis.tile < draft.extent(loop):
             outer, tile = f"{loop}_o", f"{loop}_i"
             if axis.tile > 1:
-                plan.do(Split(loop, axis.tile, names=(outer, tile)))
+                draft.do(Split(loop, axis.tile, names=(outer, tile)))
                 names[axis.position] = outer
                 inner.append(tile)
         else:
@@ -48,61 +49,61 @@ def split_consumer(plan: Plan, consumer: str, axes: Sequence[TiledAxis]) -> tupl
             inner.append(loop)
     outside = [loop for loop in names if loop is not None]
     if not outside:
-        outside, inner = around_tile(plan, inner)
+        outside, inner = around_tile(draft, inner)
     if len(outside) + len(inner) > 1:
-        plan.do(Reorder((*outside, *inner)))
+        draft.do(Reorder((*outside, *inner)))
     return outside, inner
 
 
-def around_tile(plan: Plan, inner: Sequence[str]) -> tuple[list[str], list[str]]:
+def around_tile(draft: ScheduleDraft, inner: Sequence[str]) -> tuple[list[str], list[str]]:
     """A loop of one iteration around a tile that is all there is; what then stands outside and inside."""
     if not inner:
         return [], []
     first, *others = inner
-    plan.do(Split(first, plan.extent(first), names=(f"{first}_all", f"{first}_tile")))
+    draft.do(Split(first, draft.extent(first), names=(f"{first}_all", f"{first}_tile")))
     return [f"{first}_all"], [f"{first}_tile", *others]
 
 
-def tile_products(plan: Plan, name: str, consumer: str, axes: Sequence[TiledAxis]) -> str | None:
+def tile_products(draft: ScheduleDraft, name: str, consumer: str, axes: Sequence[TiledAxis]) -> str | None:
     """Computes the sums of block `name` in a register tile at `consumer`; gives the reason where that is not possible.
 
     `axes` are as for `split_consumer`. The sums' loops end up as: reduction, then the tile, unrolled, lanes innermost.
     """
-    block = plan.block(name)
+    block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
     reduction = loops_of_kind(block, IterKind.REDUCE)
     work = points(block)
-    outside, inner = split_consumer(plan, consumer, axes)
+    outside, inner = split_consumer(draft, consumer, axes)
     if not outside:
         return f"{consumer} is a single element"
-    if (refused := plan.attempt(ComputeAt(name, outside[-1]))) is not None:
+    if (refused := draft.attempt(ComputeAt(name, outside[-1]))) is not None:
         return refused
-    tile = [loop for axis in axes if (loop := own[axis.position]) is not None and plan.extent(loop) > 1]
+    tile = [loop for axis in axes if (loop := own[axis.position]) is not None and draft.extent(loop) > 1]
     if len(reduction) + len(tile) > 1:
-        plan.do(Reorder((*reduction, *tile)))
+        draft.do(Reorder((*reduction, *tile)))
     lanes = own[axes[-1].position] if axes[-1].lanes else None
-    lanes = make_lanes(plan, name, tile, lanes)
+    lanes = make_lanes(draft, name, tile, lanes)
     for loop in tile:
         if loop != lanes:
-            plan.do(Unroll(loop))
+            draft.do(Unroll(loop))
     for loop in reduction:
-        plan.do(DisableUnroll(loop))
+        draft.do(DisableUnroll(loop))
     row = inner[-1] if inner and axes[-1].lanes else None
-    row = make_lanes(plan, consumer, inner, row)
+    row = make_lanes(draft, consumer, inner, row)
     for loop in inner:
         if loop != row:
-            plan.do(Unroll(loop))
-    parallelize_outer(plan, outside, work)
-    plan.mark_done(name, consumer)
+            draft.do(Unroll(loop))
+    parallelize_outer(draft, outside, work)
+    draft.mark_done(name, consumer)
     return None
 
 
-def make_lanes(plan: Plan, block: str, tile: Sequence[str], loop: str | None) -> str | None:
+def make_lanes(draft: ScheduleDraft, block: str, tile: Sequence[str], loop: str | None) -> str | None:
     """Makes lanes of a loop of a tile where that is legal; gives the loop that then has them."""
     if loop is None or loop not in tile:
         return None
-    refused = plan.attempt(Vectorize(loop))
+    refused = draft.attempt(Vectorize(loop))
     if refused is not None:
-        plan.because(f"{block} is not vectorized: {refused}")
+        draft.because(f"{block} is not vectorized: {refused}")
         return None
     return loop

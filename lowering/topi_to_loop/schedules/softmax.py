@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt
+from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     parallelize_outer,
     schedule_remaining,
     vectorize_fold,
     vectorize_row,
 )
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan, loop_of_variable, loops_of_kind, points, source_of
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import came_from, loop_of_variable, loops_of_kind, points
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
-def schedule_softmax(plan: Plan) -> bool:
+def schedule_softmax(draft: ScheduleDraft) -> bool:
     """Takes kernels with a softmax whose result is their last stage.
 
     ```
@@ -24,14 +26,14 @@ def schedule_softmax(plan: Plan) -> bool:
     for i, j: product                  product of the row, in lanes
     ```
     """
-    blocks = plan.blocks()
-    if not any(source_of(block) == "topi.softmax" for block in blocks) or blocks[-1].is_reduction:
+    blocks = draft.blocks()
+    if not any(came_from(block, SoftmaxOp) for block in blocks) or blocks[-1].is_reduction:
         return False
     last = blocks[-1]
     rows = _row_loops(last, blocks)
     if rows:
-        _compute_rows(plan, last.block_name, rows)
-    schedule_remaining(plan)
+        _compute_rows(draft, last.block_name, rows)
+    schedule_remaining(draft)
     return True
 
 
@@ -53,23 +55,23 @@ def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:
     return rows if loads else []
 
 
-def _compute_rows(plan: Plan, last: str, rows: list[str]) -> None:
-    names = [block.block_name for block in plan.blocks()]
-    work = sum(points(block) for block in plan.blocks())
-    spatial = {block.block_name: loops_of_kind(block, IterKind.SPATIAL) for block in plan.blocks()}
-    reduction = {block.block_name: loops_of_kind(block, IterKind.REDUCE) for block in plan.blocks()}
-    moved = [name for name in reversed(names[:-1]) if plan.attempt(ComputeAt(name, rows[-1])) is None]
+def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
+    names = [block.block_name for block in draft.blocks()]
+    work = sum(points(block) for block in draft.blocks())
+    spatial = {block.block_name: loops_of_kind(block, IterKind.SPATIAL) for block in draft.blocks()}
+    reduction = {block.block_name: loops_of_kind(block, IterKind.REDUCE) for block in draft.blocks()}
+    moved = [name for name in reversed(names[:-1]) if draft.attempt(ComputeAt(name, rows[-1])) is None]
     if not moved:
         return
     for name in (*moved, last):
-        block = plan.block(name)
-        tile = [loop for loop in spatial[name] if loop not in rows and plan.extent(loop) > 1]
+        block = draft.block(name)
+        tile = [loop for loop in spatial[name] if loop not in rows and draft.extent(loop) > 1]
         if not tile:
             continue
         if block.is_reduction:
-            vectorize_fold(plan, name, tile, reduction[name])
+            vectorize_fold(draft, name, tile, reduction[name])
         else:
-            vectorize_row(plan, tile[-1], plan.lanes(block))
-    parallelize_outer(plan, rows, work)
-    plan.because(f"{len(moved)} stages are computed for each row of {rows[-1]}")
-    plan.mark_done(*moved, last)
+            vectorize_row(draft, tile[-1], draft.lanes(block))
+    parallelize_outer(draft, rows, work)
+    draft.because(f"{len(moved)} stages are computed for each row of {rows[-1]}")
+    draft.mark_done(*moved, last)

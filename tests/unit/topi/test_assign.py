@@ -9,7 +9,7 @@ from xrelay.dialects.loop.schedule import Split, Unroll
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.topi_to_loop.schedules import assign
 from xrelay.lowering.topi_to_loop.schedules.assign import register_family, schedule_kernel
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module
@@ -42,9 +42,9 @@ func.func private @k(%x: tensor<6x32xf32>) -> tensor<6x32xf32> {
 def test_a_family_of_another_package_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assign, "FAMILIES", dict(assign.FAMILIES))
 
-    def mine(plan: Plan) -> bool:
-        plan.do(Split("j", 8))
-        plan.because("because I say so")
+    def mine(draft: ScheduleDraft) -> bool:
+        draft.do(Split("j", 8))
+        draft.because("because I say so")
         return True
 
     register_family("mine", mine)
@@ -56,8 +56,8 @@ def test_a_family_of_another_package_is_asked_first(monkeypatch: pytest.MonkeyPa
 def test_a_family_whose_schedule_is_illegal_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assign, "FAMILIES", dict(assign.FAMILIES))
 
-    def wrong(plan: Plan) -> bool:
-        plan.do(Split("j", 8), Unroll("no_such_loop"))
+    def wrong(draft: ScheduleDraft) -> bool:
+        draft.do(Split("j", 8), Unroll("no_such_loop"))
         return True
 
     register_family("wrong", wrong)

@@ -1,20 +1,15 @@
-"""A schedule in the making: primitives tried on a copy of the kernel, and the reasons for what was chosen."""
+"""The draft of a schedule: primitives are tried on a copy of the kernel, and kept with the reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, StringAttr
-from xdsl.ir import SSAValue
 
-from xrelay.dialects.attribute_names import BLOCK_SOURCE
-from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, LoopKind, SchedulePrimitive, ValueMap
+from xrelay.dialects.loop import BlockOp, LoopKind, SchedulePrimitive
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
-from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, loops_of
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import memref_type
+from xrelay.passes.loop.nest_queries import blocks_of, loops_of
 from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target
 
@@ -25,10 +20,10 @@ ITERATIONS_PER_THREAD = 4
 """How many iterations of a parallel loop each thread should get, so that uneven ones even out."""
 
 
-class Plan:
+class ScheduleDraft:
     """Applies primitives to a copy of a kernel and records them, with reasons.
 
-    A primitive that is not legal leaves plan and copy as they are, so an analysis may propose and see.
+    A primitive that is not legal leaves draft and copy as they are, so an analysis may propose and see.
     """
 
     def __init__(self, kernel: func.FuncOp, target: Target):
@@ -100,65 +95,3 @@ class Plan:
     def is_done(self, block: str) -> bool:
         """Whether the nest of a block needs nothing more."""
         return block in self._done
-
-
-def memref_type(buffer: SSAValue) -> MemRefType:
-    """The type of a buffer."""
-    return SSAValue.get(buffer, type=MemRefType).type
-
-
-def source_of(block: BlockOp) -> str:
-    """The named op that a block came out of; empty where none is recorded."""
-    source = block.attributes.get(BLOCK_SOURCE)
-    return source.data if isinstance(source, StringAttr) else ""
-
-
-def points(block: BlockOp) -> int:
-    """How often the body of a block runs."""
-    return prod(block.extents)
-
-
-def loop_of_variable(block: BlockOp, position: int) -> str | None:
-    """The loop that alone gives a variable its value; None where there is none (one iteration, or split)."""
-    binding = block.bindings[position]
-    if len(binding.operands) != 1 or binding != ValueMap.identity(binding.operands):
-        return None
-    loops = {loop.index: loop.loop_name for loop in enclosing_loops(block)}
-    return loops.get(binding.operands[0])
-
-
-def loops_of_kind(block: BlockOp, kind: IterKind) -> list[str]:
-    """The loops of the variables of one kind, in the order of the variables; those of one iteration left out."""
-    names = [loop_of_variable(block, k) for k, own in enumerate(block.kinds) if own is kind]
-    return [name for name in names if name is not None]
-
-
-def own_loops(block: BlockOp) -> list[ForOp]:
-    """All loops around a block, the outermost first."""
-    return enclosing_loops(block)
-
-
-def readers_of(block: BlockOp, blocks: Sequence[BlockOp]) -> list[BlockOp]:
-    """The blocks that read what `block` writes."""
-    return [other for other in blocks if other is not block and any(b in other.reads for b in block.writes)]
-
-
-def reads_pointwise(reader: BlockOp, producer: BlockOp) -> bool:
-    """Whether `reader` reads the producer's only result at its own point, and nowhere else."""
-    (buffer, *more) = producer.writes
-    if more or reader.is_reduction or len(reader.kinds) != len(producer.spatial):
-        return False
-    loads = [op for op in reader.walk() if isinstance(op, LoadOp) and op.memref is buffer]
-    return bool(loads) and all(_is_identity(op, reader) for op in loads)
-
-
-def _is_identity(load: LoadOp, block: BlockOp) -> bool:
-    """Index k is variable k; the index of a dimension of size 1 may be 0."""
-    index = load.index
-    shape = memref_type(load.memref).get_shape()
-    if len(index) != len(block.variables):
-        return False
-    return all(
-        index[k] == ValueMap.identity([variable]) or (size == 1 and index[k] == ValueMap.constant(0))
-        for k, (variable, size) in enumerate(zip(block.variables, shape, strict=True))
-    )

@@ -1,0 +1,178 @@
+"""A view of a kernel for schedules: its blocks, what they came from, and the axes of sums of products by role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from math import prod
+
+from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
+
+from xrelay.dialects.attribute_names import BLOCK_SOURCE
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ValueMap
+from xrelay.dialects.topi.named.base import NamedOp
+from xrelay.dialects.topi.named.conv2d import Conv2dNchwcOp, Conv2dNchwOp
+from xrelay.dialects.topi.named.matmul import MatmulOp
+from xrelay.index_algebra.affine_bounds import stride
+from xrelay.passes.loop.nest_queries import enclosing_loops
+
+
+class Role(Enum):
+    """What an axis of a sum of products is for."""
+
+    BATCH = auto()
+    """Numbers independent problems."""
+    CHANNELS = auto()
+    """Filters, or blocks of filters: the axis of a convolution's weight alone."""
+    ROWS = auto()
+    """Rows of an image, or of a matrix product (m)."""
+    COLUMNS = auto()
+    """Columns of an image, or of a matrix product (n)."""
+    LANE = auto()
+    """The filter within a block of filters."""
+    DEPTH = auto()
+    """The axis that is summed over first: channels of the image, or k of a matrix product."""
+
+
+AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
+    Conv2dNchwOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
+    Conv2dNchwcOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS, Role.LANE), (Role.DEPTH,)),
+    MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
+}
+"""Named op → roles of the last spatial axes and of the first reduce axes of its sum, as its expansion orders them."""
+
+
+@dataclass(frozen=True)
+class ProductView:
+    """A sum of products in a kernel, its axes by role. A role that the sum has no axis for has one iteration."""
+
+    block: BlockOp
+    positions: Mapping[Role, int]
+    """The place of each role's variable among those of the block."""
+
+    @staticmethod
+    def only(blocks: Sequence[BlockOp], op: type[NamedOp]) -> ProductView | None:
+        """The one reduction that came out of `op`; None where there are none or several."""
+        found = [block for block in blocks if block.is_reduction and came_from(block, op)]
+        if len(found) != 1:
+            return None
+        (block,) = found
+        spatial, reduction = AXES.get(op.name, ((), ()))
+        sums = [position for position, kind in enumerate(block.kinds) if kind is IterKind.REDUCE]
+        roles = zip(reversed(spatial), reversed(block.spatial), strict=False)
+        return ProductView(block, dict(roles) | dict(zip(reduction, sums, strict=False)))
+
+    @property
+    def name(self) -> str:
+        """The name of the block."""
+        return self.block.block_name
+
+    def extent(self, role: Role) -> int:
+        """How many iterations the axis has."""
+        return self.block.extents[self.positions[role]] if role in self.positions else 1
+
+    def loop(self, role: Role, block: BlockOp | None = None) -> str | None:
+        """The loop of the axis, around the sum or around a `block` at the same points; None for a single iteration."""
+        if role not in self.positions:
+            return None
+        return loop_of_variable(self.block if block is None else block, self.positions[role])
+
+    def factors(self) -> list[LoadOp]:
+        """What the body reads besides the sum itself."""
+        return [op for op in self.block.body.walk() if isinstance(op, LoadOp) and op.memref not in self.block.writes]
+
+    def factors_along(self, role: Role) -> list[LoadOp]:
+        """The factors whose place depends on the axis."""
+        variable = self.block.variables[self.positions[role]]
+        return [op for op in self.factors() if variable in op.index_operands]
+
+    @property
+    def is_depthwise(self) -> bool:
+        """Whether every channel has a filter of its own: both factors are read at the same lane."""
+        return len({op.memref for op in self.factors_along(Role.LANE)}) > 1
+
+    @property
+    def filters_of_group(self) -> int:
+        """How many filters read the same channels of a plain image: all, or those of one group."""
+        shapes = [memref_type(op.memref).get_shape() for op in self.factors_along(Role.COLUMNS)]
+        filters, depth = self.extent(Role.CHANNELS), self.extent(Role.DEPTH)
+        groups = shapes[0][1] // depth if shapes and len(shapes[0]) == len(self.block.spatial) else 1
+        return max(1, filters // max(1, groups))
+
+    @property
+    def has_unit_stride(self) -> bool:
+        """Whether neighbouring columns of the result read neighbouring elements of the image."""
+        column = self.block.variables[self.positions[Role.COLUMNS]]
+        reads = [op.index for op in self.block.body.walk() if isinstance(op, LoadOp) and column in op.index_operands]
+        return all(stride(index.exprs[-1], index.operands.index(column)) == 1 for index in reads)
+
+    @property
+    def packed_columns(self) -> int | None:
+        """How many neighbouring columns lie beside each other in a packed weight, `B[j / 16, k, j mod 16]`."""
+        packed = [op for op in self.factors() if len(op.index) == 3 and has_remainder(op.index.exprs[-1])]
+        return memref_type(packed[0].memref).get_shape()[-1] if packed else None
+
+
+def has_remainder(expr: AffineExpr) -> bool:
+    """Whether an expression takes a remainder anywhere."""
+    return any(isinstance(part, AffineBinaryOpExpr) and part.kind is AffineBinaryOpKind.Mod for part in expr.dfs())
+
+
+def memref_type(buffer: SSAValue) -> MemRefType:
+    """The type of a buffer."""
+    return SSAValue.get(buffer, type=MemRefType).type
+
+
+def came_from(block: BlockOp, op: type[NamedOp]) -> bool:
+    """Whether a block computes what `op` was expanded to."""
+    source = block.attributes.get(BLOCK_SOURCE)
+    return isinstance(source, StringAttr) and source.data == op.name
+
+
+def points(block: BlockOp) -> int:
+    """How often the body of a block runs."""
+    return prod(block.extents)
+
+
+def loop_of_variable(block: BlockOp, position: int) -> str | None:
+    """The loop that alone gives a variable its value; None where there is none (one iteration, or split)."""
+    binding = block.bindings[position]
+    if len(binding.operands) != 1 or binding != ValueMap.identity(binding.operands):
+        return None
+    loops = {loop.index: loop.loop_name for loop in enclosing_loops(block)}
+    return loops.get(binding.operands[0])
+
+
+def loops_of_kind(block: BlockOp, kind: IterKind) -> list[str]:
+    """The loops of the variables of one kind, in the order of the variables; those of one iteration left out."""
+    names = [loop_of_variable(block, k) for k, own in enumerate(block.kinds) if own is kind]
+    return [name for name in names if name is not None]
+
+
+def readers_of(block: BlockOp, blocks: Sequence[BlockOp]) -> list[BlockOp]:
+    """The blocks that read what `block` writes."""
+    return [other for other in blocks if other is not block and any(b in other.reads for b in block.writes)]
+
+
+def reads_pointwise(reader: BlockOp, producer: BlockOp) -> bool:
+    """Whether `reader` reads the producer's only result at its own point, and nowhere else."""
+    (buffer, *more) = producer.writes
+    if more or reader.is_reduction or len(reader.kinds) != len(producer.spatial):
+        return False
+    loads = [op for op in reader.walk() if isinstance(op, LoadOp) and op.memref is buffer]
+    return bool(loads) and all(_is_identity(op, reader) for op in loads)
+
+
+def _is_identity(load: LoadOp, block: BlockOp) -> bool:
+    """Index k is variable k; the index of a dimension of size 1 may be 0."""
+    index = load.index
+    shape = memref_type(load.memref).get_shape()
+    if len(index) != len(block.variables):
+        return False
+    return all(
+        index[k] == ValueMap.identity([variable]) or (size == 1 and index[k] == ValueMap.constant(0))
+        for k, (variable, size) in enumerate(zip(block.variables, shape, strict=True))
+    )
