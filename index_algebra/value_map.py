@@ -1,4 +1,4 @@
-"""Affine expressions over SSA values: what an access, a binding or a tile base is while it is being computed with.
+"""Affine expressions over SSA values, with which accesses, bindings and tile bases are computed.
 
 In the IR these are an `AffineMapAttr` with as many dimensions as operands. `ValueMap` is the same as a Python value,
 always canonical: each operand once, numbered in the order of its first appearance.

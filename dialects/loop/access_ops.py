@@ -1,4 +1,4 @@
-"""`loop.load`, `loop.store` and `loop.weight`: what kernels read and write."""
+"""`loop.load`, `loop.store` and `loop.weight`: buffers of a kernel, and accesses to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What index values of a kernel can be: intervals of loop indices and block variables, bounds of accesses."""
+"""Ranges of index values in a kernel: intervals of loop indices and block variables, bounds of accesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the verifiers of the loop level check. Apart from the ops because each check sees several kinds of ops."""
+"""Verifiers of the ops of the loop level. They stand apart from the ops because each looks at several kinds of ops."""
 
 from __future__ import annotations
 

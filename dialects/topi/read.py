@@ -1,4 +1,4 @@
-"""What stands inside a body: `topi.read`, `topi.index`, `topi.in_bounds` and `topi.guard`."""
+"""Ops inside the body of a compute: `topi.read`, `topi.index`, `topi.in_bounds` and `topi.guard`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs at the loop level do to numpy arrays: kernels, and the graph that calls them."""
+"""Runs programs at the loop level on numpy arrays: kernels, and the graph that calls them."""
 
 from __future__ import annotations
 

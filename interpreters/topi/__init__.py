@@ -1,4 +1,4 @@
-"""What programs at the topi level compute, on numpy arrays over whole index spaces."""
+"""Runs programs at the topi level on numpy arrays over whole index spaces."""
 
 from __future__ import annotations
 

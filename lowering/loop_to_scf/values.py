@@ -1,4 +1,4 @@
-"""What the values of the loop level have become: scalars, vectors of lanes, index expressions, conditions."""
+"""Values of the loop level as they stand at the scf level: scalars, vectors of lanes, index expressions, conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where buffers lie in one arena: lifetimes in, offsets out. Plain integers; nothing of the IR.
+"""Places buffers in one arena: lifetimes in, offsets out. Plain integers, no IR.
 
 The method is a sweep over time with a best-fit free list, as a memory allocator that knows all requests in advance:
 at each step the buffers that start there are placed, largest first, into the smallest free range that holds them; the

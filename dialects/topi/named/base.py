@@ -1,4 +1,4 @@
-"""What every named operation of topi is: one op that stands for computes, and expands to them."""
+"""The base of the named operations of topi: an op that stands for computes, and expands to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which schedule a kernel gets: the first family that takes it, with its reasons."""
+"""Choosing the schedule of a kernel: the first family that takes it makes it, with its reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a register tile should be: an analytical model of accumulators, loads and partial tiles.
+"""Sizes of register tiles, by an analytical model of accumulators, loads and partial tiles.
 
 A step of the inner loop multiplies `positions` broadcast scalars (columns of one or more rows) with `vectors` vectors
 of weights into `positions * vectors` accumulators. A multiply-add takes four cycles and two start in each, so eight

@@ -1,4 +1,4 @@
-"""What schedule primitives are made with: legality conditions, the registry of rewrites, the passes that follow."""
+"""Parts of schedule primitives: legality conditions, the registry of rewrites, and the passes made of both."""
 
 from xrelay.passes.loop.primitives.rewrites import REWRITES, apply_primitive, rewrites
 

@@ -1,4 +1,4 @@
-"""What primitives do: the rewrite of each, registered for its class with `@rewrites(Split)`."""
+"""Rewrites of primitives: each is registered for its class with `@rewrites(Split)`."""
 
 from __future__ import annotations
 
