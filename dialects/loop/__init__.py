@@ -12,6 +12,7 @@ from xrelay.dialects.loop.attrs import IterKind, IterKindAttr, LoopKind, LoopKin
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, IterVar
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
+from xrelay.dialects.loop.verify import verify_access, verify_block, verify_for
 from xrelay.index_algebra.value_map import ValueMap
 
 LOOP = Dialect(
@@ -27,4 +28,5 @@ LOCAL = "local"
 __all__ = [
     "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "ForOp", "IterKind", "IterKindAttr", "IterVar", "LoadOp", "LoopKind",
     "LoopKindAttr", "ScheduleAttr", "SchedulePrimitive", "StoreOp", "Tail", "TailAttr", "ValueMap", "WeightOp",
+    "verify_access", "verify_block", "verify_for",
 ]  # fmt: skip

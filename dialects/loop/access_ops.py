@@ -21,13 +21,14 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.loop.checked_op import CheckedOp
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.affine_syntax import parse_affine_exprs, print_affine_exprs
 from xrelay.index_algebra.value_map import ValueMap
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(CheckedOp):
     """Read one element of a buffer at affine expressions of index values.
 
     An index that is not affine is an index value that was computed before.
@@ -95,15 +96,9 @@ class LoadOp(IRDLOperation):
         printer.print_string(" ")
         _print_access(printer, self)
 
-    @override
-    def verify_(self) -> None:
-        from xrelay.dialects.loop.verify import verify_access
-
-        verify_access(self)
-
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(CheckedOp):
     """Write one element of a buffer at affine expressions of index values.
 
     - C1: as many index expressions as the buffer has dimensions
@@ -169,12 +164,6 @@ class StoreOp(IRDLOperation):
         printer.print_ssa_value(self.value)
         printer.print_string(", ")
         _print_access(printer, self)
-
-    @override
-    def verify_(self) -> None:
-        from xrelay.dialects.loop.verify import verify_access
-
-        verify_access(self)
 
 
 @irdl_op_definition

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, Inde
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     prop_def,
     region_def,
@@ -23,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
 from xrelay.dialects.loop.attrs import IterKind, IterKindAttr
+from xrelay.dialects.loop.checked_op import CheckedOp
 from xrelay.index_algebra.affine_syntax import parse_affine_expr, print_affine_expr
 from xrelay.index_algebra.value_map import ValueMap, join_maps
 
@@ -42,7 +42,7 @@ class IterVar:
 
 
 @irdl_op_definition
-class BlockOp(IRDLOperation):
+class BlockOp(CheckedOp):
     """One statement of a kernel with everything a schedule must know about it.
 
     A variable is bound to an affine expression of enclosing loop indices and ranges over `[0, extent)`; where the
@@ -256,12 +256,6 @@ class BlockOp(IRDLOperation):
             argument.replace_all_uses_with(variable)
         printer.print_region(shown, print_entry_block_args=False, print_empty_block=False)
         shown.drop_all_references()
-
-    @override
-    def verify_(self) -> None:
-        from xrelay.dialects.loop.verify import verify_block
-
-        verify_block(self)
 
 
 def _parse_buffers(parser: Parser, word: str) -> list[SSAValue]:

@@ -7,12 +7,13 @@ from typing import Self
 from typing_extensions import override
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_operand_def, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import irdl_op_definition, opt_operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
 from xrelay.dialects.loop.attrs import LoopKind, LoopKindAttr, Tail, TailAttr
+from xrelay.dialects.loop.checked_op import CheckedOp
 
 MAX_LANES = 1024
 """Iterations of a vectorized loop: LLVM takes vectors apart piece by piece, and refuses those of 65,536 lanes."""
@@ -22,7 +23,7 @@ MAX_COPIES = 1024
 
 
 @irdl_op_definition
-class ForOp(IRDLOperation):
+class ForOp(CheckedOp):
     """A loop over `0, 1, …, extent - 1`.
 
     The name identifies the loop to schedule primitives. The extent is a number, or an `index` value where it is known
@@ -183,9 +184,3 @@ class ForOp(IRDLOperation):
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
-
-    @override
-    def verify_(self) -> None:
-        from xrelay.dialects.loop.verify import verify_for
-
-        verify_for(self)

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
 from xrelay.dialects.loop.attrs import LoopKind
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
+from xrelay.dialects.loop.checked_op import checks
 from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
 from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
 from xrelay.dialects.upstream.signless import signless
@@ -22,6 +23,7 @@ def fail(op: Operation, constraint: str, message: str) -> VerifyException:
     return VerifyException(f"[{op.name} {constraint}] {message}")
 
 
+@checks(ForOp)
 def verify_for(op: ForOp) -> None:
     """C1 to C3 and C6; C4 and C5 for the whole function, once, at its first loop."""
     if (op.extent is None) == (op.dynamic_extent is None):
@@ -92,6 +94,7 @@ def _verify_dominance(function: func.FuncOp) -> None:
         waiting.extend(inner for region in reversed(op.regions) for inner in reversed(region.blocks))
 
 
+@checks(BlockOp)
 def verify_block(op: BlockOp) -> None:
     """C1 to C10."""
     _verify_block_shape(op)
@@ -155,6 +158,7 @@ def _verify_inner(op: BlockOp, inner: Operation, stored: set[SSAValue]) -> None:
         raise fail(op, "C8", f"a store of block {op.block_name!r} depends on a reduce variable")
 
 
+@checks(LoadOp, StoreOp)
 def verify_access(op: LoadOp | StoreOp) -> None:
     """C1 to C4."""
     scalar, element = op.scalar.type, op.buffer_type.element_type
