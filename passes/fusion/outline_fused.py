@@ -19,7 +19,8 @@ After:
 Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice goes
 through a kernel that copies it (`relay.cast` to its own element type).
 
-Refuses (`PassError`): control flow and closures (`relay.if`, `relay.fn`, `relay.invoke`), which have no native form.
+Refuses (`PassError`): control flow and closures (`relay.if`, `relay.fn`, `relay.invoke`), which have no native form,
+and functions that call themselves.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import PassError
 from xrelay.passes.fusion.fuse_ops import is_groupable, make_group
 from xrelay.passes.fusion.group_names import GroupNames
+from xrelay.passes.graph.calls import call_cycle, calls_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.structural_key import OpKeys
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
@@ -79,11 +81,24 @@ class RelayOutlineFusedPass(ModulePass):
 
 
 def outline_module(module: ModuleOp) -> None:
-    """Outline every function of `module` that is not a kernel."""
+    """Outline every function of `module` that is not a kernel; `PassError` where one calls itself, or is no chain."""
+    _check_calls(module)
     outliner = _Outliner(module)
     for function in list(module.body.block.ops):
         if isinstance(function, FuncOp) and not function.is_declaration and PRIMITIVE not in function.attributes:
             outliner.outline(function)
+
+
+def _check_calls(module: ModuleOp) -> None:
+    """Refuse functions that call themselves: each call would need memory of its own."""
+    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    cycle = call_cycle({name: calls_in(function, functions) for name, function in functions.items()})
+    if cycle is not None:
+        raise PassError(
+            f"relay-outline-fused: the recursion {' → '.join(f'@{name}' for name in cycle)} has no native form",
+            location=location_of(functions[cycle[0]]),
+            help="interpret the program; relay-remove-unused-functions erases functions that @main does not need",
+        )
 
 
 class _Kernel(NamedTuple):
@@ -143,7 +158,7 @@ class _Outliner:
             self._flatten_return(function, op)
         elif isinstance(op, IfOp | FnOp | InvokeOp):
             raise PassError(
-                f"relay-outline-fused: {op.name} has no native form",
+                f"relay-outline-fused: {_without_native_form(op)} has no native form",
                 location=location_of(op),
                 help="interpret the program, or remove the control flow before compiling",
             )
@@ -279,6 +294,13 @@ def _flatten_result(block: Block) -> list[Attribute]:
         if op.result.first_use is None:
             erase_op(op)
     return [leaf.type for leaf in returned]
+
+
+def _without_native_form(op: IfOp | FnOp | InvokeOp) -> str:
+    """`op`, with what of it could not be inlined."""
+    if isinstance(op, InvokeOp):
+        return f"{op.name} of a function that a run chooses"
+    return f"{op.name} of a closure that calls itself" if isinstance(op, FnOp) and op.is_recursive else op.name
 
 
 def _repeated(

@@ -1,8 +1,9 @@
-"""`relay-inline`: calls of functions of the graph are replaced by their bodies.
+"""`relay-inline`: calls of functions and closures are replaced by their bodies.
 
-What: every `func.call` of a function with a body becomes the ops of that body, callees before their callers. Why: the
-passes behind it look at one function at a time, and native code knows kernels and `@main` only. Recursive functions
-keep their calls; kernels (`relay.primitive`) and functions without a body are never inlined.
+What: every `func.call` of a function with a body becomes the ops of that body, callers first; then every
+`relay.invoke` of a closure that is known, directly or through lets and fields of tuples. Why: the passes behind it look
+at one function at a time, and native code knows kernels and `@main` only. Recursive functions and closures keep their
+calls; kernels (`relay.primitive`) and functions without a body are never inlined.
 
 Before:
 
@@ -17,8 +18,9 @@ After:
 
     %y = relay.multiply(%x, %x) : (T, T) -> T
 
-With `marked`, as in Relay: only functions with the attribute `relay.inline` are inlined. A private function all of
-whose calls were inlined goes; its ops move to the last of them, so that a chain of functions costs no copies.
+With `marked`, as in Relay: only functions with the attribute `relay.inline` are inlined, and no closures. A private
+function all of whose calls were inlined goes; its ops move to the last of them, so that a chain of functions costs no
+copies.
 
 Refuses (`PassError`) to let the module grow by more than `max-ops` ops: functions that call one another twice double at
 every level.
@@ -39,9 +41,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import INLINE, PRIMITIVE
 from xrelay.errors import PassError
+from xrelay.passes.graph.calls import calls_in
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
+from xrelay.passes.relay.inline_closures import ClosureInliner
 
 MAX_OPS = 1_000_000
 
@@ -63,10 +67,10 @@ class RelayInlinePass(ModulePass):
 def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = False) -> int:
     """Inline every call that is not recursive, with `marked` of functions marked by `relay.inline` alone.
 
-    Gives the number of calls inlined.
+    Closures are inlined as well, but with `marked`. Gives the number of calls inlined.
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
-    calls = {name: _calls_in(function, functions) for name, function in functions.items()}
+    calls = {name: calls_in(function, functions) for name, function in functions.items()}
     recursive = _recursive(calls)
     wanted = {
         name: function
@@ -79,7 +83,13 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
             inliner.expand(function)
     for name in inliner.going:
         Rewriter.erase_op(functions[name])
-    return inliner.inlined
+    if marked:
+        return inliner.inlined
+    closures = ClosureInliner(max_ops, inliner.added)
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+            closures.expand(function)
+    return inliner.inlined + closures.inlined
 
 
 class _Inliner:
@@ -135,12 +145,6 @@ class _Inliner:
 
 def _is_inlinable(function: FuncOp) -> bool:
     return len(function.body.blocks) == 1 and PRIMITIVE not in function.attributes
-
-
-def _calls_in(function: FuncOp, functions: Mapping[str, FuncOp]) -> Counter[str]:
-    """How often `function` calls each of `functions`."""
-    names = (op.callee.string_value() for op in walk_ops(function) if isinstance(op, CallOp))
-    return Counter(name for name in names if name in functions)
 
 
 def _private_to(calls: Mapping[str, Counter[str]], module: ModuleOp) -> Counter[str]:

@@ -1,11 +1,41 @@
-// RUN: not xrelay-opt %s -p relay-outline-fused 2>&1 | filecheck %s
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics -p relay-outline-fused
 
-// CHECK: outline_fused_invalid.mlir:5:{{[0-9]+}}: error: relay-outline-fused: relay.if has no native form; help:
 func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{relay-outline-fused: relay.if has no native form}}
   %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
     relay.yield %x : tensor<4xf32>
   } else {
     relay.yield %x : tensor<4xf32>
   }
   func.return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %a : tensor<4xf32>
+}
+
+// expected-error@+1 {{the recursion @f → @g → @f has no native form}}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %a : tensor<4xf32>
+}
+
+func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %a : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{relay.fn of a closure that calls itself has no native form}}
+  %r = relay.fn rec(%self)(%a : tensor<4xf32>) -> tensor<4xf32> {
+    %s = relay.invoke %self(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %s : tensor<4xf32>
+  }
+  %y = relay.invoke %r(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
 }

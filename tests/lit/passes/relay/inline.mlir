@@ -78,3 +78,53 @@ func.func private @simple(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %e : tensor<4xf32>
 }
+
+// A closure is inlined where it is called, through lets, fields of tuples and parameters of functions; then it goes.
+// CHECK-LABEL: func.func @closures
+// CHECK-NEXT:    %[[N:.*]] = relay.negative(%x)
+// CHECK-NEXT:    %[[A:.*]] = relay.add(%x, %[[N]])
+// CHECK-NEXT:    %[[B:.*]] = relay.add(%[[A]], %[[N]])
+// CHECK-NEXT:    %[[E:.*]] = relay.exp(%[[B]])
+// CHECK-NEXT:    func.return %[[E]]
+func.func @closures(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %n = relay.negative(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %f = relay.fn(%a : tensor<4xf32>) -> tensor<4xf32> {
+    %s = relay.add(%a, %n) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %s : tensor<4xf32>
+  }
+  %v = relay.let "f" = %f : (tensor<4xf32>) -> tensor<4xf32>
+  %a = relay.invoke %v(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %t = relay.tuple(%x, %v) : (tensor<4xf32>, (tensor<4xf32>) -> tensor<4xf32>) -> tuple<tensor<4xf32>, (tensor<4xf32>) -> tensor<4xf32>>
+  %g = relay.tuple_get_item(%t) {index = 1} : (tuple<tensor<4xf32>, (tensor<4xf32>) -> tensor<4xf32>>) -> ((tensor<4xf32>) -> tensor<4xf32>)
+  %b = func.call @apply(%g, %a) : ((tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %b : tensor<4xf32>
+}
+func.func private @apply(%f: (tensor<4xf32>) -> tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = relay.invoke %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %z = relay.exp(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %z : tensor<4xf32>
+}
+
+// Left alone: a closure that calls itself, and one that a run chooses.
+// CHECK-LABEL: func.func @unknown_closures
+// CHECK:         relay.fn rec(
+// CHECK:         relay.invoke
+// CHECK:         relay.if
+// CHECK:         relay.invoke
+func.func @unknown_closures(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = relay.fn rec(%self)(%a : tensor<4xf32>) -> tensor<4xf32> {
+    %s = relay.invoke %self(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %s : tensor<4xf32>
+  }
+  %y = relay.invoke %r(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %f = relay.fn(%a : tensor<4xf32>) -> tensor<4xf32> {
+    relay.yield %a : tensor<4xf32>
+  }
+  %g = relay.if %c : tensor<i1> -> (tensor<4xf32>) -> tensor<4xf32> {
+    relay.yield %f : (tensor<4xf32>) -> tensor<4xf32>
+  } else {
+    relay.yield %r : (tensor<4xf32>) -> tensor<4xf32>
+  }
+  %z = relay.invoke %g(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %z : tensor<4xf32>
+}

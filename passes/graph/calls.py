@@ -1,0 +1,44 @@
+"""Which functions of a module call which, and whether they call themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from xdsl.dialects.func import CallOp, FuncOp
+
+from xrelay.passes.infra.verify import walk_ops
+
+
+def calls_in(function: FuncOp, names: Mapping[str, object]) -> Counter[str]:
+    """How often `function` calls each function of `names`."""
+    found = (op.callee.string_value() for op in walk_ops(function) if isinstance(op, CallOp))
+    return Counter(name for name in found if name in names)
+
+
+def call_cycle(callees: Mapping[str, Iterable[str]]) -> list[str] | None:
+    """The names along a cycle of calls, the first one again at the end; `None` where no function calls itself."""
+    done = set[str]()
+    for start in callees:
+        path: dict[str, Iterator[str]] = {}
+        current: str | None = start
+        while current is not None:
+            if current in path:
+                names = list(path)
+                return [*names[names.index(current) :], current]
+            if current not in done:
+                path[current] = iter(callees.get(current, ()))
+            current = _next_on(path, done)
+    return None
+
+
+def _next_on(path: dict[str, Iterator[str]], done: set[str]) -> str | None:
+    """The next function to look at behind the last of `path`, from which what has no more callees goes."""
+    while path:
+        last = next(reversed(path))
+        following = next(path[last], None)
+        if following is not None:
+            return following
+        del path[last]
+        done.add(last)
+    return None
