@@ -10,9 +10,10 @@ inside.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,20 @@ from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import WEIGHTS, WEIGHTS_FILE
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.errors import XRelayError
 
 Array: TypeAlias = NDArray[Any]
+
+_DTYPES: Final = {
+    "BOOL": "bool",
+    "BF16": "bfloat16",
+    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"{code}{bits}": f"{name}{bits}" for code, name in (("I", "int"), ("U", "uint")) for bits in (8, 16, 32, 64)},
+}
+"""The dtypes of constants by their codes in safetensors files."""
+_CONTENT_KEY: Final = re.compile(r"[0-9a-f]{32}")
+"""The form of keys that are hashes of the content."""
 
 
 class UnresolvedWeightError(XRelayError):
@@ -147,24 +159,43 @@ def save_side_file(module: ModuleOp, path: Path) -> None:
 def resolve_side_file(module: ModuleOp, folder: Path) -> None:
     """Bring the bytes of every unresolved weight from the side file that `module` names, if it names one.
 
-    Raises `UnresolvedWeightError` where the file is absent or lacks a key.
+    Raises `UnresolvedWeightError` where the file is absent, lacks a key, or has other content under one.
     """
     attribute = module.attributes.get(WEIGHTS_FILE)
     missing = [weight for weight in weights_of(module) if not weight.is_resolved]
     if not isinstance(attribute, StringAttr) or not missing:
         return
-    from safetensors import SafetensorError
-    from safetensors import numpy as safetensors_numpy
-
     path = folder / attribute.data
-    try:
-        tensors: Mapping[str, Array] = safetensors_numpy.load(path.read_bytes())
-    except (OSError, SafetensorError) as error:
-        raise UnresolvedWeightError(f"cannot read the side file {path}: {error}") from error
+    tensors = _read_tensors(path)
     for weight in missing:
         if weight.key not in tensors:
             raise UnresolvedWeightError(f"{path} has no tensor {weight.key!r} for weight {weight.name!r}")
-        weight.resolve(tensors[weight.key])
+        array = tensors[weight.key]
+        if _CONTENT_KEY.fullmatch(weight.key) and _content_key(array) != weight.key:
+            raise UnresolvedWeightError(
+                f"{path} is damaged: tensor {weight.key!r} for weight {weight.name!r} is not what its key says",
+                help="write the side file again",
+            )
+        weight.resolve(array)
+
+
+def _read_tensors(path: Path) -> dict[str, Array]:
+    """The arrays in a safetensors file; its numpy reader knows no bfloat16.
+
+    Raises `UnresolvedWeightError` where the file cannot be read, or holds what no constant can be.
+    """
+    safetensors = import_module("safetensors")
+    try:
+        found: list[tuple[str, dict[str, Any]]] = safetensors.deserialize(path.read_bytes())
+    except (OSError, safetensors.SafetensorError) as error:
+        raise UnresolvedWeightError(f"cannot read the side file {path}: {error}") from error
+    tensors: dict[str, Array] = {}
+    for name, view in found:
+        if view["dtype"] not in _DTYPES:
+            raise UnresolvedWeightError(f"{path}: tensor {name!r} has the dtype {view['dtype']}, which no constant has")
+        dtype = numpy_dtype(element_type(_DTYPES[view["dtype"]]))
+        tensors[name] = np.frombuffer(view["data"], dtype).reshape(view["shape"])
+    return tensors
 
 
 def _content_key(array: Array) -> str:

@@ -1,0 +1,66 @@
+"""Side files: the weights of a text, found again by keys that tell their content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from xrelay import relay
+from xrelay.api.sources import load_source, save_module
+from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, weights_of
+
+ARRAY = np.arange(4096, dtype=np.float32)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """A text beside the side file with its one weight."""
+    x = relay.var("x", shape=(4096,))
+    save_module(relay.Module.from_expr(relay.add(x, relay.const(ARRAY))), tmp_path / "m.mlir")
+    return tmp_path / "m.mlir"
+
+
+def test_weights_come_back(text: Path) -> None:
+    (weight,) = weights_of(load_source(text))
+    np.testing.assert_array_equal(weight.array, ARRAY)
+
+
+@pytest.mark.parametrize("place", [-1, -2000, -4 * 4096])
+def test_a_changed_weight_is_refused(text: Path, place: int) -> None:
+    side = text.with_suffix(".safetensors")
+    data = bytearray(side.read_bytes())
+    data[place] ^= 1
+    side.write_bytes(data)
+    with pytest.raises(
+        UnresolvedWeightError, match=r"m\.safetensors is damaged: tensor '\w{32}' .* is not what its key"
+    ):
+        load_source(text)
+
+
+def test_another_weight_under_the_key_is_refused(text: Path) -> None:
+    side = text.with_suffix(".safetensors")
+    data = side.read_bytes()
+    assert b'"F32"' in data
+    side.write_bytes(data.replace(b'"F32"', b'"I32"'))
+    with pytest.raises(UnresolvedWeightError, match="is not what its key says"):
+        load_source(text)
+
+
+@pytest.mark.parametrize("name", ["bool", "bfloat16", "float16", "float64", "int8", "int64", "uint16", "uint64"])
+def test_weights_of_every_dtype_come_back(tmp_path: Path, name: str) -> None:
+    array = (np.arange(4096) % 7).astype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
+    x = relay.var("x", shape=(4096,), dtype=name)
+    save_module(relay.Module.from_expr(relay.equal(x, relay.const(array))), tmp_path / "m.mlir")
+    (weight,) = weights_of(load_source(tmp_path / "m.mlir"))
+    assert weight.array.dtype == array.dtype
+    np.testing.assert_array_equal(weight.array, array)
+
+
+def test_a_dtype_that_no_constant_has_is_refused(text: Path) -> None:
+    side = text.with_suffix(".safetensors")
+    side.write_bytes(side.read_bytes().replace(b'"F32","shape":[4096]', b'"C64","shape":[2048]'))
+    with pytest.raises(UnresolvedWeightError, match="has the dtype C64, which no constant has"):
+        load_source(text)
