@@ -8,13 +8,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.infra.locations import location_of
 from xrelay.passes.infra.verify import walk_ops
 
 
