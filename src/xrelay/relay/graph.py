@@ -127,19 +127,20 @@ def copy_into(block: Block, values: Sequence[SSAValue], mapping: Mapping[SSAValu
         elif done:
             known[op.result] = known.get(op.scope, op.scope)
         else:
-            binding = detached(_binding(op, known.get(op.bound, op.bound)))
+            binding = let_binding(op, known.get(op.bound, op.bound))
             block.add_op(binding)
             known[op.variable] = binding.results[0]
     return [known.get(value, value) for value in values]
 
 
-def _binding(scope: LetScopeOp, value: SSAValue) -> LetOp:
+def let_binding(scope: LetScopeOp, value: SSAValue) -> LetOp:
+    """The `relay.let` that binds the variable of a scope to `value`; it is in no block."""
     name = variable_name(scope.variable)
     type = scope.variable.type if isinstance(value.type, IncompleteType) else value.type
     properties = {"variable": StringAttr(name if name is not None else "v")}
     op = LetOp.create(operands=[value], result_types=[type], properties=properties)
     op.results[0].name_hint = scope.variable.name_hint
-    return op
+    return detached(op)
 
 
 def detached(op: OperationT) -> OperationT:

@@ -9,8 +9,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.relay.expr import Expr
-from xrelay.relay.graph import captured, post_order
+from xrelay.relay.expr import Expr, view
+from xrelay.relay.graph import LetScopeOp, captured, let_binding, steps
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -24,7 +24,7 @@ def replace_each(func: FuncOp, kind: type[OpT], replacement: Callable[[Expr], Ex
     for op in [op for op in func.walk() if isinstance(op, kind)]:
         old = op.results[0]
         uses = list(old.uses)
-        new = _insert_behind(op, replacement(Expr(old)).value)
+        new = _insert_behind(op, replacement(view(old)).ssa_value)
         for use in uses:
             use.operation.operands[use.index] = new
     return func
@@ -35,8 +35,14 @@ def _insert_behind(op: Operation, value: SSAValue) -> SSAValue:
     dependent: set[SSAValue] = {*op.results}
     copies: dict[SSAValue, SSAValue] = {}
     point = InsertPoint.after(op)
-    for needed in post_order(value):
-        if dependent.isdisjoint(captured(needed)):
+    for needed, done in steps(value):
+        if isinstance(needed, LetScopeOp):
+            if done:
+                copies[needed.result] = copies.get(needed.scope, needed.scope)
+                continue
+            placed: Operation = let_binding(needed, copies.get(needed.bound, needed.bound))
+            copies[needed.variable] = placed.results[0]
+        elif dependent.isdisjoint(captured(needed)):
             placed = needed.clone(copies)
         else:
             placed = needed

@@ -9,6 +9,7 @@ import pytest
 
 from xrelay import relay, transform
 from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.ops.tensor_elementwise import ExpOp
 from xrelay.errors import InputError, XRelayError
 from xrelay.interpreters.relay import run_relay
 from xrelay.relay.attrs import NoAttributeError
@@ -322,3 +323,16 @@ def test_mistakes_are_told_in_one_line(mistake: str) -> None:
     with pytest.raises(XRelayError, match=words) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_what_replaces_an_op_may_bind_names() -> None:
+    def doubled(old: relay.Expr) -> relay.Expr:
+        v = relay.var("v")
+        return relay.Let(v, old + 1.0, v * v)
+
+    twice = transform.function_pass(
+        lambda func, mod, ctx: transform.replace_each(func, ExpOp, doubled), opt_level=0, name="doubled"
+    )
+    module = twice(relay.IRModule.from_expr(relay.exp(X)))
+    assert str(module).count("relay.let") == 1
+    np.testing.assert_allclose(run_relay(module, [VALUES])[0], (np.exp(VALUES) + 1) ** 2, rtol=1e-5)
