@@ -142,7 +142,7 @@ class IRModule(ModuleOp):
         """Infer the types of calls once all the functions they name are there."""
         known = self._funcs()
         calls = [op for func in known.values() for op in func.walk() if isinstance(op, CallOp)]
-        untyped = any(not is_complete(type) for call in calls for type in call.result_types)
+        untyped = any(not is_complete(type) for call in calls for type in (*call.operand_types, *call.result_types))
         if untyped and all(call.callee.string_value() in known for call in calls):
             infer_types(self)
 

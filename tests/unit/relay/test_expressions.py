@@ -128,6 +128,14 @@ def test_a_call_of_a_function_of_several_results_is_a_tuple() -> None:
     np.testing.assert_array_equal(run_relay(mod, [VALUES])[0], VALUES * 2)
 
 
+def test_calls_of_what_a_let_without_a_type_binds_are_typed() -> None:
+    v = relay.var("v")
+    mod = relay.IRModule({"double": relay.Function([X], X + X)})
+    mod["main"] = relay.Function([X], relay.Let(v, relay.exp(X), mod.get_global_var("double")(v * v)))
+    mod.verify()
+    np.testing.assert_allclose(run_relay(mod, [VALUES])[0], 2 * np.exp(VALUES) ** 2, rtol=1e-5)
+
+
 def test_modules_are_updated() -> None:
     mod = relay.IRModule.from_expr(relay.exp(X), {"other": relay.Function([X], X + X)})
     mod.update(relay.IRModule({"other": relay.Function([X], X * X), "third": relay.Function([X], -X)}))
