@@ -80,6 +80,9 @@ class TuningOptions(Protocol):
 class PassManager(Protocol):
     """A pipeline ready to run."""
 
+    def detach(self) -> None:
+        """Forget what it stands for, without freeing it."""
+
 
 class PassBuilder(Protocol):
     """Builds the default pipelines."""

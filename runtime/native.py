@@ -13,6 +13,7 @@ import ctypes
 import functools
 import itertools
 import threading
+import weakref
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -25,7 +26,7 @@ from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
 
 _ORC_LOCK: Final = threading.Lock()
-_LIBRARY_NUMBERS: Final = itertools.count()
+LIBRARIES_PER_LINKER: Final = 16
 
 
 def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> bytes:
@@ -137,7 +138,11 @@ class _Compiler:
     def _optimise(self, module: llvm.Module) -> None:
         module.triple = self._triple
         module.data_layout = str(self._machine.target_data)
-        _unlocked().optimise(self._builder.getModulePassManager(), module, self._builder)
+        passes = self._builder.getModulePassManager()
+        try:
+            _unlocked().optimise(passes, module, self._builder)
+        finally:
+            _unlocked().free_passes(passes)
 
 
 class _Unlocked:
@@ -150,6 +155,8 @@ class _Unlocked:
         pointer = ctypes.c_void_p
         self._run = library.LLVMPY_RunNewModulePassManager
         self._run.argtypes, self._run.restype = [pointer] * 3, None
+        self._free_passes = library.LLVMPY_DisposeNewModulePassManger
+        self._free_passes.argtypes, self._free_passes.restype = [pointer], None
         self._emit = library.LLVMPY_TargetMachineEmitToMemory
         self._emit.argtypes, self._emit.restype = [pointer, pointer, ctypes.c_int, ctypes.POINTER(pointer)], pointer
         self._start = library.LLVMPY_GetBufferStart
@@ -160,6 +167,11 @@ class _Unlocked:
         self._free_buffer.argtypes, self._free_buffer.restype = [pointer], None
         self._free_string = library.LLVMPY_DisposeString
         self._free_string.argtypes, self._free_string.restype = [pointer], None
+
+    def free_passes(self, passes: llvm.PassManager) -> None:
+        """Free a pipeline. llvmlite itself never does: its class inherits the method that does nothing."""
+        self._free_passes(passes)
+        passes.detach()
 
     def optimise(self, passes: llvm.PassManager, module: llvm.Module, builder: llvm.PassBuilder) -> None:
         """Run a pipeline on a module."""
@@ -184,10 +196,26 @@ def _unlocked() -> _Unlocked:
     return _Unlocked()
 
 
-@functools.cache
-def _lljit() -> llvm.LLJIT:
-    """The linker of the process. JITLink places an object's sections together, as the small code model needs."""
-    return llvm.binding().create_lljit_compiler(use_jit_link=True)
+class _Linkers:
+    """Hands out JIT linkers. JITLink places an object's sections together, as the small code model needs.
+
+    A linker keeps 9 KB for each library that it has ever linked, so it makes way for a new one after
+    `LIBRARIES_PER_LINKER`, and goes with the last of its libraries.
+    """
+
+    def __init__(self) -> None:
+        self._current: llvm.LLJIT | None = None
+        self._numbers = itertools.count()
+
+    def next(self) -> tuple[llvm.LLJIT, str]:
+        """A linker, and a name that no library has had."""
+        number = next(self._numbers)
+        if self._current is None or number % LIBRARIES_PER_LINKER == 0:
+            self._current = llvm.binding().create_lljit_compiler(use_jit_link=True)
+        return self._current, f"xrelay.{number}"
+
+
+_LINKERS: Final = _Linkers()
 
 
 class NativeLibrary:
@@ -197,9 +225,11 @@ class NativeLibrary:
     the last reference goes. An address is valid no longer than that: whoever calls one keeps the library.
     """
 
-    def __init__(self, tracker: llvm.ResourceTracker):
+    def __init__(self, tracker: llvm.ResourceTracker, linker: llvm.LLJIT):
         """Take over a linked library; users call `load`."""
         self._tracker = tracker
+        unload = weakref.finalize(self, _unload, tracker, linker)
+        unload.atexit = False  # the process takes the memory with it, and threads may still run the code
 
     @staticmethod
     def load(
@@ -213,7 +243,7 @@ class NativeLibrary:
         """
         native = llvm.binding()
         with _ORC_LOCK:
-            jit = _lljit()
+            linker, name = _LINKERS.next()
             builder = native.JITLibraryBuilder().add_current_process()
             for code in objects:
                 builder.add_object_img(code)
@@ -222,7 +252,7 @@ class NativeLibrary:
             for symbol in exports:
                 builder.export_symbol(symbol)
             try:
-                return NativeLibrary(builder.link(jit, f"xrelay.{next(_LIBRARY_NUMBERS)}"))
+                return NativeLibrary(builder.link(linker, name), linker)
             except RuntimeError as error:
                 hint = "LLVM writes the names of missing symbols to stderr"
                 raise ExecutionError(f"cannot load native code: {_one_line(error)}", help=hint) from error
@@ -233,3 +263,8 @@ class NativeLibrary:
             return self._tracker[symbol]
         except KeyError:
             raise ExecutionError(f"native library exports no symbol '{symbol}'") from None
+
+
+def _unload(tracker: llvm.ResourceTracker, linker: llvm.LLJIT) -> None:
+    """Unload a library before its linker, which lives as long as anything refers to it, may go."""
+    tracker.close()
