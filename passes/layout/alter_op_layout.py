@@ -61,7 +61,7 @@ from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registe
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, ask_hook, hook_error, layout_hooks
 from xrelay.passes.layout.layout_savings import save_transforms
 from xrelay.passes.layout.layout_versions import LayoutVersions, erase_unused
-from xrelay.passes.layout.rebuilding import rebuilt
+from xrelay.passes.layout.rebuild_op import rebuild_op
 from xrelay.passes.relay.canonicalize_ops import AddInsteadOfBiasAdd
 from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
 
@@ -191,7 +191,7 @@ class _Alterer:
             for operand, wanted in zip(op.operands, decision.operands, strict=True)
         ]
         try:
-            new = rebuilt(op, decision, operands)
+            new = rebuild_op(op, decision, operands)
         except ConstraintError as error:
             if hook is None:
                 raise LayoutError(error.message) from error
@@ -219,7 +219,7 @@ class _Alterer:
             known = versions.of(owner.fields[index])
             versions.set(op.result, known.value, known.layout)
         else:
-            new = rebuilt(op, LayoutDecision((None,), None), [versions.of(op.data).value])
+            new = rebuild_op(op, LayoutDecision((None,), None), [versions.of(op.data).value])
             Rewriter.insert_op(new, InsertPoint.after(op))
             versions.set(op.result, new.results[0], layout)
         self.replaced.append(op)

@@ -29,6 +29,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import PassError, XRelayError, did_you_mean
 from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.layout.rebuild_op import decided_class
 from xrelay.registrations import note_registration
 from xrelay.target.device import device_kind
 
@@ -126,7 +127,7 @@ def _check_decision(hook: LayoutHook, op: RelayOp, decision: LayoutDecision) -> 
     strange = [layout for layout in decision.operands if not _is_layout(layout)]
     if strange:
         raise hook_error(hook, op, f"gives the layout {strange[0]!r}", help="write Layout.parse(…)")
-    kind = decision.op or type(op)
+    kind = decided_class(op, decision)
     known = kind.get_irdl_definition().properties
     for name in decision.properties:
         if name not in known:

@@ -29,7 +29,7 @@ from xrelay.passes.graph.op_kinds import is_constant, is_relay_op
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.layout.layout_versions import divisible, erase_unused, transform
-from xrelay.passes.layout.rebuilding import rebuilt
+from xrelay.passes.layout.rebuild_op import rebuild_op
 
 
 @dataclass
@@ -195,7 +195,7 @@ class _Mover:
         for op in ops:
             decision = self.region.decisions[op]
             operands = [self._version(value, one) for value, one in zip(op.operands, decision.operands, strict=True)]
-            new = rebuilt(op, decision, operands)
+            new = rebuild_op(op, decision, operands)
             Rewriter.insert_op(new, InsertPoint.after(op))
             self.new[op.results[0]] = new.results[0]
         for op in ops:

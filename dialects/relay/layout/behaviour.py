@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.relay.layout.layout import Layout
-
-if TYPE_CHECKING:
-    from xrelay.dialects.relay.core.op_base import RelayOp
 
 ResultLayout: TypeAlias = "Layout | tuple[Layout | None, ...] | None"
 """The layout of a result; of a tuple one for each field, or one that all fields have."""
@@ -22,13 +19,14 @@ class LayoutDecision:
     """The op can work so: operands wanted in these layouts, the result in this one, these properties changed.
 
     `None` for an operand or the result means that it keeps the layout it has. An operand that is a tuple is wanted
-    with every field in the layout. Where `op` is given, an op of that class does it, and has these properties alone.
+    with every field in the layout. Where `op`, a `RelayOp`, is given, an op of that class does it, and has these
+    properties alone.
     """
 
     operands: tuple[Layout | None, ...]
     result: ResultLayout
     properties: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
-    op: type[RelayOp] | None = None
+    op: type[Operation] | None = None
 
 
 @dataclass(frozen=True)

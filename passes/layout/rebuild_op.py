@@ -1,4 +1,4 @@
-"""An op again, as a layout decision has it."""
+"""Builds an op again, in the layouts of a layout decision."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision
+from xrelay.errors import PassError
 
 
-def rebuilt(op: RelayOp, decision: LayoutDecision, operands: Sequence[SSAValue]) -> RelayOp:
+def decided_class(op: RelayOp, decision: LayoutDecision) -> type[RelayOp]:
+    """The class of op that does the work of `op`; `PassError` for one that is no `RelayOp`."""
+    kind = type(op) if decision.op is None else decision.op
+    if not issubclass(kind, RelayOp):
+        raise PassError(f"a layout decision for {op.name} names {kind.name}, which is no RelayOp")
+    return kind
+
+
+def rebuild_op(op: RelayOp, decision: LayoutDecision, operands: Sequence[SSAValue]) -> RelayOp:
     """`op` as `decision` has it, on `operands`; not inserted yet. `ConstraintError` where it is not well-formed."""
-    kind = decision.op or type(op)
+    kind = decided_class(op, decision)
     given = dict(decision.properties)
     properties = kind.properties_from(given) if decision.op is not None else op.properties | given
     new = kind.typed(operands, properties)
