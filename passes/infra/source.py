@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 from xdsl.context import Context
@@ -47,6 +48,8 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
         raise ParseError(message, location=_reached(parser, name), help=hint) from error
     except MemoryError as error:
         raise ParseError("the text asks for more memory than there is", location=_reached(parser, name)) from error
+    except (OverflowError, struct.error) as error:
+        raise ParseError("a number does not fit its type", location=_reached(parser, name)) from error
     except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError) as error:
         raise ParseError(one_line(str(error)), location=_reached(parser, name)) from error
     except XRelayError as error:

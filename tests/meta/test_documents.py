@@ -46,7 +46,7 @@ def test_programs_run(block: str, folder: Path) -> None:
     run([sys.executable, "-c", block], folder)
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/design.md"])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/design.md", "docs/README.md"])
 def test_mentioned_paths_exist(document: str) -> None:
     mentioned = re.findall(r"`((?:[\w.]+/)+(?:[\w.]+)?)`", (ROOT / document).read_text())
     folders = (
@@ -66,5 +66,17 @@ def test_mentioned_paths_exist(document: str) -> None:
 
 
 def test_make_targets_exist() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"(?:^    |`|  )make ([a-z]+)\b", README + CONTRIBUTING, re.MULTILINE)) <= targets
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:^    |`|  )make ([a-z-]+)", README + CONTRIBUTING, re.MULTILINE)) <= targets
+
+
+def test_the_map_of_pages_has_every_page() -> None:
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    listed = set(re.findall(r"\| \[([\w-]+\.md)\]\(\1\)", (ROOT / "docs" / "README.md").read_text()))
+    assert listed == pages
+
+
+@pytest.mark.parametrize("document", ["README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(document: str) -> None:
+    links = re.findall(r"\]\(([\w./-]+\.md)\)", (ROOT / document).read_text())
+    assert [link for link in links if not ((ROOT / document).parent / link).exists()] == []

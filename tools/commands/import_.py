@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Action, ArgumentParser, Namespace
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,12 +11,29 @@ from xrelay.tools.commands.base import Command
 from xrelay.tools.commands.options import add_shapes, add_source
 
 
+class _ListOps(Action):
+    """Prints the operators and ends, as `--help` does."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: object, option_string: str | None = None
+    ) -> None:
+        from xrelay.frontend.onnx import converters
+        from xrelay.frontend.onnx.registry import known_ranges, registered_ops
+
+        converters.load()
+        for name in registered_ops():
+            domain, _, op_type = name.rpartition("::")
+            sys.stdout.write(f"{name:24} {known_ranges(op_type, domain)}\n")
+        parser.exit()
+
+
 class ImportCommand(Command):
     """Convert an ONNX model to the text of a relay module.
 
     The weights go to a side file next to the output (model.mlir and model.safetensors), which the text names and
     every tool of xrelay finds again. Without -o the text goes to standard output and the weights nowhere: such a text
-    goes through every pass that does not look inside weights, but cannot be run.
+    goes through every pass that does not look inside weights, but cannot be run. --list-ops prints the ONNX operators
+    that can be imported, with the opsets in which each of them can.
     """
 
     name: ClassVar[str] = "import"
@@ -24,6 +41,7 @@ class ImportCommand(Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The model, its open shapes, and where the text goes."""
         add_source(parser, "model: .onnx")
+        parser.add_argument("--list-ops", action=_ListOps, nargs=0, help="list the ONNX operators, and read no model")
         add_shapes(parser)
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="text to write; weights go beside it")
         parser.add_argument("--print-debuginfo", action="store_true", help="print the names of source nodes")
