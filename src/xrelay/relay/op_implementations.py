@@ -26,12 +26,12 @@ from xrelay.errors import InputError, LoweringError, XRelayError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.topi_to_loop.schedules.assign import register_family
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.registrations import note_registration
 from xrelay.relay.attrs import Attrs
 from xrelay.target import Target
 from xrelay.te.emit import emit_compute
-from xrelay.te.kernel import schedule_plan
+from xrelay.te.kernel import schedule_draft
 from xrelay.te.schedule import Schedule, create_schedule
 from xrelay.te.tensor import ComputeOp, PlaceholderOp, Tensor, placeholder
 from xrelay.topi import generic
@@ -131,11 +131,11 @@ def register_schedule(op_name: str, schedule: FSchedule | None = None, level: in
     name = get_relay_op(op_name).relay_name()
 
     def register(function: FSchedule) -> FSchedule:
-        def family(plan: Plan) -> bool:
-            if name not in _main_ops(plan):
+        def family(draft: ScheduleDraft) -> bool:
+            if name not in _main_ops(draft):
                 return False
-            schedule_plan(plan, lambda outs: function(None, list(outs), plan.target), name)
-            plan.because(f"registered for {name}")
+            schedule_draft(draft, lambda outs: function(None, list(outs), draft.target), name)
+            draft.because(f"registered for {name}")
             return True
 
         if level >= _SCHEDULE_LEVELS.get(name, 0):
@@ -248,24 +248,24 @@ def _checked(tensors: object, emitter: TopiEmitter, name: str) -> list[Tensor]:
     return found
 
 
-def _main_ops(plan: Plan) -> list[str]:
+def _main_ops(draft: ScheduleDraft) -> list[str]:
     """The ops that a kernel is scheduled for: its heavy one, else all that it was made of; by Relay's names."""
-    anchor = plan.kernel.attributes.get(KERNEL_ANCHOR)
+    anchor = draft.kernel.attributes.get(KERNEL_ANCHOR)
     if isinstance(anchor, StringAttr):
         return [anchor.data]
-    chosen = plan.kernel.attributes.get(STRATEGIES)
+    chosen = draft.kernel.attributes.get(STRATEGIES)
     texts = [item.data for item in chosen if isinstance(item, StringAttr)] if isinstance(chosen, ArrayAttr) else []
     return [text.partition(":")[0].removeprefix("relay.") for text in texts]
 
 
-def _strategy_family(plan: Plan) -> bool:
+def _strategy_family(draft: ScheduleDraft) -> bool:
     """Takes kernels whose computes carry the schedule of a strategy."""
-    for block in plan.blocks():
+    for block in draft.blocks():
         named = block.attributes.get(TE_SCHEDULE)
         schedule = _SCHEDULES.get(named.data) if isinstance(named, StringAttr) else None
         if isinstance(named, StringAttr) and schedule is not None:
-            schedule_plan(plan, lambda outs, run=schedule: run(None, list(outs), plan.target), named.data)
-            plan.because(f"the strategy's, {named.data}")
+            schedule_draft(draft, lambda outs, run=schedule: run(None, list(outs), draft.target), named.data)
+            draft.because(f"the strategy's, {named.data}")
             return True
     return False
 

@@ -14,7 +14,8 @@ from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.loop import BlockOp, IterKind
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.errors import ScheduleError, XRelayError
-from xrelay.lowering.topi_to_loop.schedules.plan import Plan, loop_of_variable
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.te.bind import Loops, bind_steps
 from xrelay.te.expr import IterVar
 from xrelay.te.schedule import Schedule
@@ -43,12 +44,12 @@ class BlockComputeOp(Operation):
         return self._inputs
 
 
-def schedule_plan(plan: Plan, make: MakeSchedule, what: str) -> None:
-    """Schedule the kernel of a plan as `make` says of its outputs.
+def schedule_draft(draft: ScheduleDraft, make: MakeSchedule, what: str) -> None:
+    """Schedule the kernel of a draft as `make` says of its outputs.
 
     Raises `ScheduleError`, naming `what`, where it raises, gives no schedule, or takes a step that is not legal.
     """
-    ops, outputs = _tensors(plan)
+    ops, outputs = _tensors(draft)
     try:
         schedule = make(outputs)
     except ScheduleError:
@@ -62,21 +63,21 @@ def schedule_plan(plan: Plan, make: MakeSchedule, what: str) -> None:
     if inlined:
         raise ScheduleError(f"stage {inlined[0]!r} cannot be inlined any more", help="kernels come inlined")
     loops = {axis: loop for op in ops for axis, loop in op.loops.items()}
-    steps = bind_steps(plan.kernel.clone(), schedule, loops, {op: op.name for op in ops})
-    plan.do(*steps)
+    steps = bind_steps(draft.kernel.clone(), schedule, loops, {op: op.name for op in ops})
+    draft.do(*steps)
 
 
-def _tensors(plan: Plan) -> tuple[list[BlockComputeOp], list[Tensor]]:
+def _tensors(draft: ScheduleDraft) -> tuple[list[BlockComputeOp], list[Tensor]]:
     """The blocks of a kernel as ops, and the tensors of its outputs."""
-    arguments = plan.kernel.body.block.args
+    arguments = draft.kernel.body.block.args
     tensors: dict[SSAValue, Tensor] = {argument: _placeholder(argument) for argument in arguments}
     ops: list[BlockComputeOp] = []
-    for block in plan.blocks():
+    for block in draft.blocks():
         op = BlockComputeOp(block, [tensors[buffer] for buffer in block.reads if buffer in tensors])
         for buffer in block.writes:
             op.tensor = tensors[buffer] = _tensor(buffer, op)
         ops.append(op)
-    count = plan.kernel.attributes.get(NUM_OUTPUTS)
+    count = draft.kernel.attributes.get(NUM_OUTPUTS)
     outputs = arguments[len(arguments) - count.value.data :] if isinstance(count, IntegerAttr) else ()
     return ops, [tensors[argument] for argument in outputs]
 
