@@ -171,7 +171,7 @@ def resolve_side_file(module: ModuleOp, folder: Path) -> None:
         if weight.key not in tensors:
             raise UnresolvedWeightError(f"{path} has no tensor {weight.key!r} for weight {weight.name!r}")
         array = tensors[weight.key]
-        if _CONTENT_KEY.fullmatch(weight.key) and _content_key(array) != weight.key:
+        if _CONTENT_KEY.fullmatch(weight.key) and weight.key not in _content_keys(array):
             raise UnresolvedWeightError(
                 f"{path} is damaged: tensor {weight.key!r} for weight {weight.name!r} is not what its key says",
                 help="write the side file again",
@@ -208,3 +208,13 @@ def _content_key(array: Array) -> str:
     contiguous = np.ascontiguousarray(array)
     digest.update(contiguous.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
+
+
+def _content_keys(array: Array) -> list[str]:
+    """The keys that an array may have got: of its elements, and where they are equal, of one seen from every place."""
+    keys = [_content_key(array)]
+    if array.size > 1:
+        element = array[(0,) * array.ndim]
+        if not (array.reshape(-1, 1).view(np.uint8) != np.asarray(element).reshape(1).view(np.uint8)).any():
+            keys.append(_content_key(np.broadcast_to(element, array.shape)))
+    return keys

@@ -10,7 +10,9 @@ import pytest
 
 from xrelay import relay
 from xrelay.api.sources import load_source, save_module
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, weights_of
+from xrelay.relay import Expr
 
 ARRAY = np.arange(4096, dtype=np.float32)
 
@@ -64,3 +66,20 @@ def test_a_dtype_that_no_constant_has_is_refused(text: Path) -> None:
     side.write_bytes(side.read_bytes().replace(b'"F32","shape":[4096]', b'"C64","shape":[2048]'))
     with pytest.raises(UnresolvedWeightError, match="has the dtype C64, which no constant has"):
         load_source(text)
+
+
+@pytest.mark.parametrize("element", [0.0, -0.0, 1.5, float("nan")])
+@pytest.mark.parametrize("spread", [True, False])
+def test_weights_of_one_repeated_element_come_back(tmp_path: Path, element: float, spread: bool) -> None:
+    array = np.broadcast_to(np.float32(element), (64, 64))
+    given = array if spread else array.copy()
+    x = relay.var("x", shape=(64, 64))
+    save_module(relay.Module.from_expr(relay.add(x, Expr(ConstantOp.of(given, "w").result))), tmp_path / "m.mlir")
+    (weight,) = weights_of(load_source(tmp_path / "m.mlir"))
+    np.testing.assert_array_equal(weight.array, array)
+    side = tmp_path / "m.safetensors"
+    data = bytearray(side.read_bytes())
+    data[-1] ^= 1
+    side.write_bytes(data)
+    with pytest.raises(UnresolvedWeightError, match="is not what its key says"):
+        load_source(tmp_path / "m.mlir")
