@@ -17,7 +17,10 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 @implements("relay.nn.lrn", "lrn.generic")
 @in_single
 def build_lrn(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`x / base^beta` as `x * exp(-beta * log(base))`: both functions stay in vector registers, a power would not."""
+    """`x / base^beta`; as `x * exp(-beta * log(base))` where the base is positive for certain.
+
+    Both functions stay in vector registers, a power would not.
+    """
     data = emitter.operand(0)
     shape, element = shape_of(data), element_of(data)
     axis, size = emitter.integer("axis") % len(shape), emitter.integer("size")
@@ -36,6 +39,8 @@ def build_lrn(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
     def normalize(b: Body) -> SSAValue:
         base = b.plus(b.times(b.read(total, *b.spatial), b.constant(scale, element)), b.constant(bias, element))
+        if bias <= 0 or scale < 0:
+            return b.divide(b.read(data, *b.spatial), b.add(math.PowFOp(base, b.constant(beta, element))))
         power = b.times(b.add(math.LogOp(base)), b.constant(-beta, element))
         return b.times(b.read(data, *b.spatial), b.add(math.ExpOp(power)))
 

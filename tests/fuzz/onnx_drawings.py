@@ -151,9 +151,11 @@ def reshape(draft: Draft) -> None:
         target[:2] = [target[0] * target[1]]
     if draft.chance(0.3):
         target.insert(draft.integer(0, len(target)), 1)
-    allowzero = draft.opset >= 14 and 0 in target
-    if allowzero:
+    if 0 in target and draft.opset >= 14:
         draft.attributes["allowzero"] = 1
+    elif 0 in target:
+        # Before, a 0 copies the extent at its place.
+        target = list(shape)
     if target and 0 not in target and draft.chance(0.5):
         target[draft.integer(0, len(target) - 1)] = -1
     draft.setting(target)

@@ -119,6 +119,18 @@ CASES = [
     Case("Expand", F4([[1], [2]]), np.zeros((2, 0), F4), constants={"s": [2, 0]}),
     Case("Tile", F4([[1, 2]]), np.zeros((0, 4), F4), constants={"r": [0, 2]}),
     Case("Softmax", np.zeros((2, 0), F4), np.zeros((2, 0), F4)),
+    Case(
+        "LRN",
+        F4([2, -3]).reshape(1, 2, 1, 1),
+        F4([-2, 3]).reshape(1, 2, 1, 1),
+        attributes={"size": 1, "alpha": 0.0, "beta": 1.0, "bias": -1.0},
+    ),
+    Case(
+        "LRN",
+        F4([0, 2]).reshape(1, 2, 1, 1),
+        F4([0, 2]).reshape(1, 2, 1, 1),
+        attributes={"size": 1, "beta": 0.0, "bias": 0.0},
+    ),
     Case("Slice", F4([1, 2, 3]), F4([1]), constants={"s": [-5], "e": [-9], "a": [0], "t": [-2]}),
     Case("Slice", F4([1, 2, 3]), F4([3, 1]), constants={"s": [9], "e": [-9], "a": [0], "t": [-2]}),
     Case("Where", [True, False], F4([[1, NAN], [1, INF]]), inputs={"a": F4(1), "b": F4([[NAN], [INF]])}),

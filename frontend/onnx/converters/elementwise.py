@@ -1,4 +1,4 @@
-"""Arithmetic and comparisons, element by element; Identity and Cast."""
+"""Arithmetic and comparisons, element by element; Where, Identity and Cast."""
 
 from __future__ import annotations
 
@@ -12,24 +12,34 @@ from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.errors import TypeInferenceError
 from xrelay.frontend.onnx.converters.single_precision import is_narrow
-from xrelay.frontend.onnx.converters.unary import register_unary
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 from xrelay.frontend.onnx.signature import type_name
 
-register_unary(
-    {
-        "Abs": "abs",
-        "Erf": "erf",
-        "Exp": "exp",
-        "Log": "log",
-        "Neg": "negative",
-        "Relu": "nn.relu",
-        "Sigmoid": "sigmoid",
-        "Sqrt": "sqrt",
-        "Tanh": "tanh",
-    }
-)
+_UNARY = {
+    "Abs": "abs",
+    "Erf": "erf",
+    "Exp": "exp",
+    "Log": "log",
+    "Neg": "negative",
+    "Relu": "nn.relu",
+    "Sigmoid": "sigmoid",
+    "Sqrt": "sqrt",
+    "Tanh": "tanh",
+}
+
+
+def _unary(relay_name: str) -> ConvertFunction:
+    def convert(node: NodeView) -> SSAValue:
+        return node.emit(relay_name, node.input(0))
+
+    return convert
+
+
+for _op_type, _relay_name in _UNARY.items():
+    # Erf alone admits integers; `consumed_inputs` is a hint of opset 1.
+    _limits = "floats" if _op_type == "Erf" else ""
+    converts(_op_type, attributes=("consumed_inputs",), limits=_limits)(_unary(_relay_name))
 
 _BINARY = {
     "Add": "add",
