@@ -22,7 +22,6 @@ LAZY: dict[str, str] = {
     "src/xrelay/errors.py": "difflib is needed where something is misspelt",
     "dialects/relay/structure/weights.py": "safetensors is imported where weights lie in its files",
     "dialects/relay/core/dtypes.py": "ml_dtypes is imported for the types that numpy lacks",
-    "dialects/loop": "the verifiers of ops look at each other's classes",
     "runtime/trust.py": "pwd and grp, which only POSIX has, are asked about folders of other owners",
     "target": "llvmlite is imported where the host is asked for",
 }
