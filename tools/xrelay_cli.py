@@ -10,12 +10,15 @@ import os
 import sys
 import traceback
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from xrelay import __version__, environment
-from xrelay.errors import XRelayError
+from xrelay.errors import ParseError, VerificationError, XRelayError
 from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
+from xrelay.tools.opt.excerpts import excerpt
 from xrelay.tools.opt.usage import answer_in_one_line
 
 
@@ -47,8 +50,20 @@ def main(args: Sequence[str] | None = None) -> int:
     except Exception as error:
         if parsed.debug or environment.debug():
             traceback.print_exception(error)
-        sys.stderr.write(one_line(error) + "\n")
+        sys.stderr.writelines(line + "\n" for line in _shown(error, vars(parsed).get("model")))
         return 2 if isinstance(error, UsageError) else 1
+
+
+def _shown(error: Exception, model: Path | None) -> Iterator[str]:
+    """The error and its notes, each with the line of the model that it is about where that is a text."""
+    messages = [one_line(error), *(error.notes() if isinstance(error, XRelayError) else ())]
+    sources: dict[str, str] = {}
+    if model is not None and isinstance(error, ParseError | VerificationError) and model.suffix == ".mlir":
+        with suppress(OSError, UnicodeDecodeError):
+            sources[str(model)] = model.read_text(encoding="utf-8")
+    for message in messages:
+        yield message
+        yield from excerpt(message, sources)
 
 
 def one_line(error: Exception) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from time import perf_counter_ns
 from typing import ClassVar
@@ -78,7 +78,6 @@ def percentiles(times: list[float]) -> dict[str, float]:
 
 
 def _count(text: str) -> int:
-    count = int(text)
-    if count < 0:
-        raise ValueError("negative")
-    return count
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return int(text)

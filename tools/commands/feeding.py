@@ -75,10 +75,10 @@ def _load(path: Path) -> NDArray[Any]:
     """The array in a `.npy` file."""
     try:
         array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise UsageError(
-            f"cannot read an array: {error}", location=str(path), help="np.save writes such files"
-        ) from error
+    except OSError as error:
+        raise UsageError(f"cannot read the array: {error.strerror}", location=str(path)) from error
+    except (ValueError, EOFError) as error:
+        raise UsageError("the file holds no array of numbers", location=str(path), help="np.save writes one") from error
     if not isinstance(array, np.ndarray):
         raise UsageError("the file holds several arrays", location=str(path), help="give a .npy file per input")
     return array
