@@ -9,8 +9,8 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints, string_attribute
-from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
+from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
+from xrelay.dialects.relay.core.op_base import known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
     int_property,
@@ -23,11 +23,7 @@ from xrelay.dialects.relay.core.properties import (
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.core.windows import (
-    Pads,
     extents_in,
-    four_pads,
-    normalize_padding,
-    pair,
     parse_layout,
     require_padding,
     require_window,
@@ -37,12 +33,13 @@ from xrelay.dialects.relay.core.windows import (
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
 from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
 
 
 @register_relay_op
 @irdl_op_definition
-class Conv2DOp(RelayOp):
+class Conv2DOp(SlidingWindowOp):
     """Two-dimensional convolution (cross-correlation, as in every deep-learning framework).
 
     With data (N, C, H, W) and weight (O, C / groups, KH, KW):
@@ -79,6 +76,7 @@ class Conv2DOp(RelayOp):
     name = "relay.nn.conv2d"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     CHOOSES_LAYOUT: ClassVar[bool] = True
+    SIZE: ClassVar[str] = "kernel_size"
     INFERENCE_HINT: ClassVar[str | None] = "give channels and kernel_size, or the weight's type"
 
     data = operand_def()
@@ -97,29 +95,6 @@ class Conv2DOp(RelayOp):
     out_dtype = opt_prop_def()
 
     traits = traits_def(Pure())
-
-    @classmethod
-    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept padding of 1, 2 or 4 numbers and a single number as kernel size."""
-        size = attributes.get("kernel_size")
-        if isinstance(size, int):
-            attributes["kernel_size"] = (size, size)
-        return normalize_padding(attributes)
-
-    @property
-    def pads(self) -> Pads:
-        """The padding as (top, left, bottom, right)."""
-        return four_pads(ints(self.padding))
-
-    @property
-    def stride_pair(self) -> tuple[int, int]:
-        """The strides along height and width."""
-        return pair(ints(self.strides))
-
-    @property
-    def dilation_pair(self) -> tuple[int, int]:
-        """The dilation along height and width."""
-        return pair(ints(self.dilation))
 
     @property
     def layouts(self) -> tuple[Layout, Layout, Layout]:

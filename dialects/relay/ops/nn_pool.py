@@ -9,17 +9,14 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints, string_attribute
+from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, required_ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.windows import (
-    Pads,
     extents_in,
-    four_pads,
-    normalize_padding,
     pair,
     parse_layout,
     require_padding,
@@ -29,6 +26,7 @@ from xrelay.dialects.relay.core.windows import (
 )
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
 from xrelay.index_algebra.dims import Dim
 
 
@@ -79,8 +77,10 @@ class SpatialOp(RelayOp):
         return LayoutDecision((layout,), layout, properties)
 
 
-class Pool2DOp(SpatialOp):
+class Pool2DOp(SlidingWindowOp, SpatialOp):
     """Base of the pools with a sliding window."""
+
+    SIZE: ClassVar[str] = "pool_size"
 
     pool_size = required_ints_property()
     strides = ints_property(1, 1)
@@ -89,29 +89,6 @@ class Pool2DOp(SpatialOp):
     layout = string_property("NCHW")  # named again, here and in average pooling: Relay's order of arguments
     out_layout = string_property("")
     ceil_mode = bool_property(False)
-
-    @classmethod
-    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept padding of 1, 2 or 4 numbers and a single number as pool size."""
-        size = attributes.get("pool_size")
-        if isinstance(size, int):
-            attributes["pool_size"] = (size, size)
-        return normalize_padding(attributes)
-
-    @property
-    def pads(self) -> Pads:
-        """The padding as (top, left, bottom, right)."""
-        return four_pads(ints(self.padding))
-
-    @property
-    def stride_pair(self) -> tuple[int, int]:
-        """The strides along height and width."""
-        return pair(ints(self.strides))
-
-    @property
-    def dilation_pair(self) -> tuple[int, int]:
-        """The dilation along height and width."""
-        return pair(ints(self.dilation))
 
     @property
     def size_pair(self) -> tuple[int, int]:
@@ -203,9 +180,17 @@ class AvgPool2DOp(Pool2DOp):
     count_include_pad = bool_property(False)
 
 
+class GlobalPool2DOp(SpatialOp):
+    """Base of the pools over all of height and width."""
+
+    def spatial_extents(self, height: Dim, width: Dim) -> tuple[Dim, Dim]:
+        """One element each."""
+        return 1, 1
+
+
 @register_relay_op
 @irdl_op_definition
-class GlobalAvgPool2DOp(SpatialOp):
+class GlobalAvgPool2DOp(GlobalPool2DOp):
     """The mean over all of height and width, both kept with extent 1.
 
     Constraints:
@@ -221,14 +206,10 @@ class GlobalAvgPool2DOp(SpatialOp):
 
     name = "relay.nn.global_avg_pool2d"
 
-    def spatial_extents(self, height: Dim, width: Dim) -> tuple[Dim, Dim]:
-        """One element each."""
-        return 1, 1
-
 
 @register_relay_op
 @irdl_op_definition
-class GlobalMaxPool2DOp(SpatialOp):
+class GlobalMaxPool2DOp(GlobalPool2DOp):
     """The greatest element over all of height and width, both kept with extent 1.
 
     Constraints:
@@ -243,7 +224,3 @@ class GlobalMaxPool2DOp(SpatialOp):
     """
 
     name = "relay.nn.global_max_pool2d"
-
-    def spatial_extents(self, height: Dim, width: Dim) -> tuple[Dim, Dim]:
-        """One element each."""
-        return 1, 1
