@@ -58,7 +58,7 @@ class Attrs(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class Op:
-    """An operator: `name` is Relay's, `kind` the class of the dialect. Called, it gives the expression."""
+    """An operator: `name` is Relay's, `kind` the class of the dialect."""
 
     name: str
     kind: type[RelayOp]

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -42,12 +43,13 @@ class Function(Expr):
         body: ExprLike,
         ret_type: Attribute | None = None,
         type_params: Sequence[object] = (),
-        attrs: Mapping[str, Attribute] | None = None,
+        attrs: Mapping[str, AttributeValue] | None = None,
     ):
         if type_params:
             raise InputError("functions here have no type parameters", help="leave types out to have them inferred")
         self.params, self.body, self.ret_type = _checked(params), view(as_value(body)), ret_type
-        self.attrs = {} if attrs is None else dict(attrs)
+        given = dict(attrs) if attrs is not None else dict[str, AttributeValue]()
+        self.attrs = {name: _attribute(name, value) for name, value in given.items()}
         self.itself: Var | None = None
         """The variable by which the body means the function, where a closure calls itself."""
         self._origin: SSAValue | None = None
@@ -185,12 +187,12 @@ class Function(Expr):
                              help="infer the types of a module: transform.InferType()(module)")  # fmt: skip
         return type
 
-    def with_attr(self, name: str, value: Attribute) -> Function:
-        """The same function with one more attribute."""
+    def with_attr(self, name: str, value: AttributeValue) -> Function:
+        """The same function with one more attribute: of MLIR, or a Python value."""
         return self.with_parts(self.params, self.body, {**self.attrs, name: value})
 
     def with_parts(
-        self, params: Sequence[Var], body: ExprLike, attrs: Mapping[str, Attribute] | None = None
+        self, params: Sequence[Var], body: ExprLike, attrs: Mapping[str, AttributeValue] | None = None
     ) -> Function:
         """A function of other parts that is otherwise this one."""
         function = Function(params, body, self.ret_type, attrs=self.attrs if attrs is None else attrs)
@@ -234,6 +236,14 @@ def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], 
         known[argument] = VarBlock(given if given is not None else hint, argument.type).args[0]
     variables = [cast(Var, view(variable)) for variable in known.values()]
     return variables, lifted(block, known)
+
+
+def _attribute(name: str, value: AttributeValue) -> Attribute:
+    """The attribute that a Python value is; `InputError` for one that is none."""
+    try:
+        return to_attribute(name, value, None)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"attribute {name!r} cannot be {value!r}", help="give a number, a text or a list") from error
 
 
 def _given_name(attributes: Attribute) -> str | None:

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from xdsl.dialects.func import FuncOp
 
-from xrelay.errors import InputError
+from xrelay.errors import InputError, with_article
 from xrelay.relay.attrs import Op
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, view
 from xrelay.relay.function import Function
@@ -38,7 +38,8 @@ class ExprFunctor:
         if isinstance(expr, Op):
             return self.visit_op(expr)
         if not isinstance(expr, Expr):
-            raise InputError(f"{expr!r} is no expression to visit", help="give an expression or a function")
+            found = with_article(type(expr).__name__)
+            raise InputError(f"{found} is no expression to visit", help="give an expression, or a function of a module")
         memo = self._memo()
         stack: list[tuple[Expr, bool]] = [(expr, False)]
         while stack:

@@ -71,8 +71,14 @@ class PrimExpr:
     def __floordiv__(self, other: ExprLike) -> PrimExpr:
         return binary("//", self, other)
 
+    def __rfloordiv__(self, other: ExprLike) -> PrimExpr:
+        return binary("//", other, self)
+
     def __mod__(self, other: ExprLike) -> PrimExpr:
         return binary("%", self, other)
+
+    def __rmod__(self, other: ExprLike) -> PrimExpr:
+        return binary("%", other, self)
 
     def __neg__(self) -> PrimExpr:
         return binary("-", const(0, self.dtype), self)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects import topi
 from xrelay.dialects.attribute_names import PRIMITIVE, SCHEDULE, VALUE_NAME
@@ -22,6 +23,9 @@ from xrelay.te.emit import emit_compute
 from xrelay.te.schedule import Schedule
 from xrelay.te.tensor import ComputeOp, PlaceholderOp, Tensor
 
+MAIN = "main"
+"""The name of the function that calls the kernel."""
+
 
 def lower(schedule: Schedule, args: Sequence[Tensor], name: str = "kernel", simple_mode: bool = False) -> ModuleOp:
     """A module whose @main calls one kernel: nests of loops, and the `loop.schedule` that is to be applied to them.
@@ -29,6 +33,7 @@ def lower(schedule: Schedule, args: Sequence[Tensor], name: str = "kernel", simp
     `args` are the tensors given and the outputs, in any order. Raises `InputError` where one is missing or is neither,
     and `ScheduleError` where a step is not legal. `simple_mode` changes nothing.
     """
+    _check_name(name)
     inputs, outputs = _split_args(schedule, args)
     labels = _labels(schedule)
     kernel, computes = _kernel(schedule, inputs, outputs, labels, name)
@@ -56,6 +61,11 @@ def _split_args(schedule: Schedule, args: Sequence[Tensor]) -> tuple[list[Tensor
     if strange:
         raise InputError(f"{strange[0]} is no output of the schedule", help="create the schedule of all outputs")
     return inputs, outputs
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name or name == MAIN:
+        raise InputError(f"a kernel cannot be called {name!r}", help=f"give another name than @{MAIN}, which calls it")
 
 
 def _check_tensor(arg: object) -> None:
@@ -92,6 +102,7 @@ def _kernel(
         if isinstance(op, ComputeOp):
             computes[op] = emit_compute(op, labels[op], values)
             block.add_op(computes[op])
+            _verify(computes[op], op.name)
             values[op.tensor] = computes[op].results[0]
     results = [values[tensor] for tensor in outputs]
     block.add_op(func.ReturnOp(*results))
@@ -101,13 +112,23 @@ def _kernel(
     return kernel, computes
 
 
+def _verify(compute: topi.ComputeOp, name: str) -> None:
+    """`InputError` for a compute that reads outside of a tensor."""
+    try:
+        compute.verify()
+    except VerifyException as error:
+        text = " ".join(str(error).split()).partition("; ")[0]
+        hint = "choose where the index is inside: te.if_then_else(i < n, A[i], 0)"
+        raise InputError(f"compute {name!r}: {text}", help=hint) from error
+
+
 def _main(kernel: func.FuncOp) -> func.FuncOp:
     """@main, which calls the kernel."""
     types = kernel.function_type
     block = Block(arg_types=types.inputs.data)
     call = func.CallOp(kernel.sym_name.data, list(block.args), list(types.outputs.data))
     block.add_ops([call, func.ReturnOp(*call.results)])
-    return func.FuncOp("main", types, Region(block))
+    return func.FuncOp(MAIN, types, Region(block))
 
 
 def _name_arguments(module: ModuleOp, tensors: Sequence[Tensor]) -> None:

@@ -153,7 +153,10 @@ def _shape(shape: Sequence[int]) -> tuple[int, ...]:
 
 def _axis_names(fcompute: Callable[..., object], count: int) -> list[str]:
     """A name for each axis: that of the parameter, `i0, i1, …` for `*indices`."""
-    parameters = list(inspect.signature(fcompute).parameters.values())
+    try:
+        parameters = list(inspect.signature(fcompute).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{fcompute!r} is no function of axes", help="write e.g. lambda i, j: A[i, j] + 1") from error
     variadic = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters)
     names = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     if not variadic and len(names) != count:

@@ -313,11 +313,13 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "type parameters": (lambda: relay.Function([X], X, None, [1]), "no type parameters"),
     "type variable": (lambda: relay.TypeVar("t"), "no type variables here, such as 't'"),
     "polymorphic type": (lambda: relay.FuncType([], X.type, ["t"]), "no type parameters"),
-    "visit of a number": (lambda: relay.ExprVisitor().visit(3), "3 is no expression to visit"),
+    "visit of a number": (lambda: relay.ExprVisitor().visit(3), "an int is no expression to visit"),
     "mutator without a result": (
         lambda: type("M", (relay.ExprMutator,), {"visit_var": lambda self, v: None})().visit(X),
         "M gives nothing for x",
     ),
+    "attribute": (lambda: relay.Function([X], X).with_attr("a.b", object()), "'a.b' cannot be"),  # pyright: ignore
+    "visit of a module": (lambda: relay.ExprVisitor().visit(MODULE), "an IRModule is no expression to visit"),
     "scope without an end": (_unfinished_scope, "a scope gives nothing: ret is missing"),
     "binding behind the end": (_bind_behind_the_end, "the scope has ended"),
     "else without if": (_else_alone, "else_scope without if_scope"),
@@ -331,6 +333,13 @@ def test_mistakes_are_told_in_one_line(mistake: str) -> None:
     with pytest.raises(XRelayError, match=words) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_functions_keep_their_attributes() -> None:
+    func = relay.Function([X], X, attrs={"acme.mark": 3}).with_attr("acme.name", "n")
+    text = str(relay.IRModule.from_expr(func))
+    assert 'attributes {acme.mark = 3 : i64, acme.name = "n"}' in text
+    assert str(relay.ExprMutator().visit(relay.IRModule.from_expr(func)["main"])) == str(func)
 
 
 def test_what_replaces_an_op_may_bind_names() -> None:

@@ -57,6 +57,8 @@ def test_integers_divide_towards_minus_infinity(divisor: int) -> None:
     for body, meaning in (
         (lambda i: N[i] // divisor, NUMBERS // divisor),
         (lambda i: N[i] % divisor, NUMBERS % divisor),
+        (lambda i: divisor // (N[i] * 2 + 1), divisor // (NUMBERS * 2 + 1)),
+        (lambda i: divisor % (N[i] * 2 + 1), divisor % (NUMBERS * 2 + 1)),
     ):
         np.testing.assert_array_equal(value_of(te.compute((6,), body), (N, NUMBERS)), meaning)
 
@@ -221,6 +223,11 @@ def _on(steps: Callable[[te.Schedule, te.Tensor, Any], object]) -> Callable[[], 
     return run
 
 
+def _value_outside() -> object:
+    y = te.compute((8,), lambda i: X[i], name="Y")
+    return te.lower(te.create_schedule(y.op), [X, y])
+
+
 K = te.reduce_axis((0, 6), "k")
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "open extent": (lambda: te.var("n"), "the extent 'n' is open"),
@@ -228,6 +235,9 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "negative extent": (lambda: te.placeholder((-1,)), "the shape is"),
     "dtype": (lambda: te.placeholder((2,), "float31"), "'float31' is no dtype"),
     "axes of the function": (lambda: te.compute((2, 3), lambda i: 1.0), "takes 1 axes, the shape has 2"),
+    "no function": (lambda: te.compute((2,), 3), "3 is no function of axes"),  # pyright: ignore
+    "outside": (_value_outside, r"compute 'Y': .*index 0 runs from 0 to 7.*help: choose where"),
+    "name": (lambda: te.lower(te.create_schedule(matmul()[2].op), [], name="main"), "a kernel cannot be called 'main'"),
     "nothing returned": (lambda: te.compute((2,), lambda i: None), "gives None"),
     "number of indices": (lambda: te.compute((6,), lambda i: X[i, i]), "X has 1 axes, 2 indices"),
     "float index": (lambda: te.compute((6,), lambda i: X[X[i]]), "is no index of X"),
