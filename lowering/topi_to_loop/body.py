@@ -31,7 +31,7 @@ class BodyLowering:
         self._buffers = buffers
 
     def value(self, old: SSAValue) -> SSAValue:
-        """What stands for a scalar of the body."""
+        """Returns the value that stands for a scalar of the body."""
         return self._values.get(old, old)
 
     def copy(self, source: Block, target: Block) -> list[SSAValue]:

@@ -119,7 +119,7 @@ def _loaded(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
 
 
 def _source(op: ComputeOp) -> dict[str, Attribute]:
-    """What the compute says of itself, under names of this level."""
+    """Returns the attributes of the compute, under names of this level."""
     kept = {key: value for key, value in op.attributes.items() if not key.startswith("topi.")}
     if (source := op.attributes.get(EXPANDED_FROM)) is not None:
         kept[BLOCK_SOURCE] = source

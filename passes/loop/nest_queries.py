@@ -99,7 +99,7 @@ def is_local(buffer: SSAValue) -> bool:
 
 
 def index_range(value: SSAValue) -> Interval | None:
-    """What a loop index, a constant, a product or a minimum of such can be; None if that is not known."""
+    """Returns the range of a loop index, a constant, a product or a minimum of such; None if it is not known."""
     if not isinstance(value, OpResult) or not isinstance(op := value.op, arith.MinSIOp | arith.MuliOp):
         return interval_of(value)
     left, right = index_range(op.lhs), index_range(op.rhs)

@@ -45,7 +45,7 @@ INDEX_BYTES = 8
 MAX_ARENA = (1 << 63) - 1
 """Bytes of the largest arena: places in it are signed numbers of 64 bits."""
 Buffer = SSAValue | Attribute
-"""What names a piece of memory: the value that made it, or for weights the weight itself."""
+"""The name of a piece of memory: the value that made it, or for weights the weight itself."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class PlannedBuffer:
 
 @dataclass(frozen=True)
 class MemoryStatistics:
-    """What the plan came to: its buffers, the arena's size in bytes, and how many buffers it had to leave alone."""
+    """The result of planning: its buffers, the arena's size in bytes, and how many buffers it had to leave alone."""
 
     buffers: tuple[PlannedBuffer, ...]
     arena_size: int

@@ -59,7 +59,7 @@ class Schedule:
 
     @property
     def attr(self) -> ScheduleAttr:
-        """What has been applied so far."""
+        """The primitives that have been applied so far."""
         return ScheduleAttr(self.primitives)
 
     def apply(self, *steps: SchedulePrimitive) -> Self:

@@ -30,7 +30,7 @@ from xrelay.passes.loop.nest_queries import blocks_inside, box_of, is_local
 
 @dataclass(frozen=True)
 class TailBounds:
-    """How far a loop can go before a variable of a block inside leaves its domain.
+    """Bounds of a loop beyond which a variable of a block inside leaves its domain.
 
     Iterations before `full` are inside for all iterations of the inner loops, those from `dead` on for none. The
     variable grows by `step` with each iteration; the last tile is full if it begins at `last_base`.
@@ -55,7 +55,7 @@ def domain_conditions(block: BlockOp) -> list[tuple[ValueMap, int]]:
 
 
 def tail_bounds(loop: ForOp, binding: ValueMap, extent: int) -> TailBounds | None:
-    """How `loop` drives `binding` out of `[0, extent)`.
+    """Returns the bounds at which `loop` drives `binding` out of `[0, extent)`.
 
     None where the binding does not grow linearly with the loop, or depends on a loop around it.
     """
@@ -109,7 +109,7 @@ def _may_leave_domain(loop: ForOp) -> bool:
 
 
 def _all_tail_bounds(loop: ForOp, block: BlockOp) -> Iterator[TailBounds]:
-    """How `loop` drives the variables of `block` out of their domains."""
+    """Yields the bounds at which `loop` drives the variables of `block` out of their domains."""
     for binding, extent in domain_conditions(block):
         if (limits := tail_bounds(loop, binding, extent)) is not None:
             yield limits

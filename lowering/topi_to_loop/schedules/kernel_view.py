@@ -21,7 +21,7 @@ from xrelay.passes.loop.nest_queries import enclosing_loops
 
 
 class Role(Enum):
-    """What an axis of a sum of products is for."""
+    """The role of an axis in a sum of products."""
 
     BATCH = auto()
     """Numbers independent problems."""
@@ -71,7 +71,7 @@ class ProductView:
         return self.block.block_name
 
     def extent(self, role: Role) -> int:
-        """How many iterations the axis has."""
+        """Returns the number of iterations of the axis."""
         return self.block.extents[self.positions[role]] if role in self.positions else 1
 
     def loop(self, role: Role, block: BlockOp | None = None) -> str | None:
@@ -81,11 +81,11 @@ class ProductView:
         return loop_of_variable(self.block if block is None else block, self.positions[role])
 
     def factors(self) -> list[LoadOp]:
-        """What the body reads besides the sum itself."""
+        """Returns the loads of the body that do not read the sum itself."""
         return [op for op in self.block.body.walk() if isinstance(op, LoadOp) and op.memref not in self.block.writes]
 
     def factors_along(self, role: Role) -> list[LoadOp]:
-        """The factors whose place depends on the axis."""
+        """Returns the factors whose place depends on the axis."""
         variable = self.block.variables[self.positions[role]]
         return [op for op in self.factors() if variable in op.index_operands]
 
@@ -96,7 +96,7 @@ class ProductView:
 
     @property
     def filters_of_group(self) -> int:
-        """How many filters read the same channels of a plain image: all, or those of one group."""
+        """The number of filters that read the same channels of a plain image: all, or those of one group."""
         shapes = [memref_type(op.memref).get_shape() for op in self.factors_along(Role.COLUMNS)]
         filters, depth = self.extent(Role.CHANNELS), self.extent(Role.DEPTH)
         groups = shapes[0][1] // depth if shapes and len(shapes[0]) == len(self.block.spatial) else 1
@@ -111,7 +111,7 @@ class ProductView:
 
     @property
     def packed_columns(self) -> int | None:
-        """How many neighbouring columns lie beside each other in a packed weight, `B[j / 16, k, j mod 16]`."""
+        """The number of neighbouring columns that lie side by side in a packed weight, `B[j / 16, k, j mod 16]`."""
         packed = [op for op in self.factors() if len(op.index) == 3 and has_remainder(op.index.exprs[-1])]
         return memref_type(packed[0].memref).get_shape()[-1] if packed else None
 
@@ -133,7 +133,7 @@ def came_from(block: BlockOp, op: type[NamedOp]) -> bool:
 
 
 def points(block: BlockOp) -> int:
-    """How often the body of a block runs."""
+    """Returns the number of times that the body of a block runs."""
     return prod(block.extents)
 
 

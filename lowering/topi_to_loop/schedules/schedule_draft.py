@@ -58,7 +58,7 @@ class ScheduleDraft:
         return 1 if found is None or found.extent is None else found.extent
 
     def lanes(self, block: BlockOp) -> int:
-        """How many elements of the widest type that `block` reads or writes fit into a vector register."""
+        """Returns the number of elements of the widest type in `block` that fit into a vector register."""
         buffers = (*block.reads, *block.writes)
         return self.target.lanes(max(8, *(bit_width(memref_type(buffer).element_type) for buffer in buffers)))
 

@@ -46,7 +46,7 @@ class RegisterTile:
 
     @property
     def positions(self) -> int:
-        """How many places of the image a tile has."""
+        """The number of places of the image in a tile."""
         return self.rows * self.columns
 
 
@@ -152,7 +152,7 @@ PARTIAL_TILE = 0.7
 
 @cache
 def choose_filters(filters: int, registers: int) -> int:
-    """How many filters share one vector of a row, out of `filters` that read the same channels.
+    """Returns the number of filters that share one vector of a row, out of `filters` that read the same channels.
 
     Their sums are that many accumulators; a divisor of `filters` is preferred.
     """

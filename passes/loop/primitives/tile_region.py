@@ -53,7 +53,7 @@ def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: Schedule
 
 
 def _spans(op: LoadOp, loop: ForOp, space: Space) -> list[Span | None]:
-    """What the load reads in each dimension; `None` where that is not known."""
+    """Returns the span that the load reads in each dimension; `None` where it is not known."""
     index = in_loop_indices(op.index)
     exprs = space.lift(index)
     inner: dict[int, Interval] = {}
