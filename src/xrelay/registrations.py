@@ -7,6 +7,7 @@ models asks: it knows the files of installed plugins, but not what a program reg
 from __future__ import annotations
 
 import time
+from inspect import currentframe
 from typing import Final
 
 BEGAN_NANOSECONDS: Final = time.time_ns()
@@ -21,6 +22,16 @@ def note_registration(thing: object) -> None:
     module = name if isinstance(name, str) else "?"
     if not module.startswith("xrelay."):
         _modules.add(module)
+
+
+def note_caller() -> None:
+    """Note the module that calls the calling function: it registers something of xrelay's own, such as a schedule."""
+    here = currentframe()
+    registrar = None if here is None else here.f_back
+    caller = None if registrar is None else registrar.f_back
+    name = "?" if caller is None else str(caller.f_globals.get("__name__", "?"))
+    if not name.startswith("xrelay."):
+        _modules.add(name)
 
 
 def registering_modules() -> frozenset[str]:

@@ -27,7 +27,7 @@ from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.topi_to_loop.schedules.assign import register_family
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.registrations import note_registration
+from xrelay.registrations import note_caller, note_registration
 from xrelay.relay.attrs import Attrs
 from xrelay.target import Target
 from xrelay.te.emit import emit_compute
@@ -150,6 +150,7 @@ def register_schedule(op_name: str, schedule: FSchedule | None = None, level: in
 def register_injective_schedule(op_name: str, level: int = DEFAULT_LEVEL) -> None:
     """Schedule kernels of `op_name` by `topi.generic.schedule_injective`."""
     register_schedule(op_name, wrap_topi_schedule(generic.schedule_injective), level)
+    note_caller()
 
 
 register_broadcast_schedule = register_injective_schedule

@@ -184,7 +184,7 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 from xrelay.lowering.topi_to_loop.schedules.assign import register_family
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.loop.primitives.rewrites import rewrites
-from xrelay.relay.op import register_alter_op_layout
+from xrelay.relay.op import register_alter_op_layout, register_injective_schedule
 
 class Mine:
     primitive = "mine"
@@ -206,6 +206,7 @@ registrars = [
     lambda: alters_layout("nn.conv2d", target="cpu")(mine),
     lambda: rewrites(Mine)(mine),
     lambda: register_alter_op_layout("nn.dense")(mine),
+    lambda: register_injective_schedule("nn.relu"),
 ]
 assert not registrations.registering_modules()
 for number, register in enumerate(registrars):
