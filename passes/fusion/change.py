@@ -1,4 +1,4 @@
-"""What would have to change for a node to be fused: data, which `explain` words and tests apply and measure.
+"""Changes that would let a node be fused, as data: `explain` words them, tests apply and measure them.
 
 A change removes what stood in the way and promises no more: another obstacle may come to light behind it, with a change
 of its own. Whoever makes one change after the other ends with the node fused, or with a node for which there is none:

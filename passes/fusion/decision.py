@@ -1,4 +1,4 @@
-"""Why a node was fused into its post-dominator's group, or was not: one record a node, made while partitioning."""
+"""Records why a node was fused into its post-dominator's group, or was not; one for each node."""
 
 from __future__ import annotations
 

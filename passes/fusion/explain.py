@@ -1,4 +1,4 @@
-"""Fusion as a user sees it: the kernels of a module, and for every op why it is in its kernel.
+"""Explains fusion: lists the kernels of a module, and says for every op why it is in its kernel.
 
 `explain_fusion` fuses the module that it is given and keeps what the partition found, under the names that the kernels
 got. All of it is data; `explain_story.py` tells it in words, `explain_formats.py` writes it as JSON and as a graph.

@@ -1,4 +1,4 @@
-"""Fusion for other programs: JSON with every decision, and a graph for Graphviz with a box around each kernel."""
+"""Writes the explanation of fusion as JSON with every decision, or as a Graphviz graph with a box for each kernel."""
 
 from __future__ import annotations
 

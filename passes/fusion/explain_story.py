@@ -1,4 +1,4 @@
-"""Fusion in words: the list of kernels, and the story of one op."""
+"""Writes the explanation of fusion as text: the list of kernels, and the decisions about one op."""
 
 from __future__ import annotations
 

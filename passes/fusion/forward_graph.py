@@ -1,4 +1,4 @@
-"""The graph that fusion looks at: nodes in post-DFS order, edges from producer to consumer with their patterns.
+"""The forward graph of fusion: nodes in post-DFS order, edges from producer to consumer with their patterns.
 
 Nodes are numbers, so that the analyses on top are plain loops over lists and can be tested without any IR. In post-DFS
 order a node comes after everything it uses: `0 … n-1` is a topological order, and the reverse visits consumers first.

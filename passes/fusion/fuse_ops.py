@@ -1,4 +1,4 @@
-"""`relay-fuse-ops`: groups of ops become `relay.fused` ops, each of which will be one kernel.
+"""`relay-fuse-ops`: replaces groups of ops by `relay.fused` ops, each of which becomes one kernel.
 
 What: every function, and every branch and closure in it, is partitioned (see `passes/fusion/partition.py`), and each
 group is moved into the region of a `relay.fused` op that stands where the group's result was. An op that fuses with

@@ -1,4 +1,4 @@
-"""`relay.fuse_with`: a wish, on an op, for the consumer into whose kernel it should go.
+"""`relay.fuse_with`: an attribute that names the consumer into whose kernel an op should go.
 
     %l = relay.nn.conv2d(%x, %v)
     %r = relay.nn.conv2d(%x, %w) {relay.fuse_with = "add"}

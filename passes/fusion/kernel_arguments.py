@@ -1,4 +1,4 @@
-"""How many arguments a kernel would have, counted as Relay counts them.
+"""Counts the arguments that a kernel would have, as Relay counts them.
 
 A node alone needs an argument for each parameter and each field of a tuple that it takes. A group needs what its nodes
 need, and values that come from other groups are not counted. Before a node is fused, its consumer counts what the

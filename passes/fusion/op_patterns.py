@@ -1,4 +1,4 @@
-"""From the body of a function to the forward graph that fusion looks at.
+"""Builds the forward graph of a function's body.
 
 The body is read as Relay reads an expression. What its results need is in the graph, in post-DFS order from the
 terminator, operands first to last, which is the order in which Relay asks each node whether it fuses. Where an op

@@ -1,4 +1,4 @@
-"""`relay-outline-fused`: each `relay.fused` group becomes a private function, and `@main` calls it.
+"""`relay-outline-fused`: moves each `relay.fused` group to a private function, and calls that.
 
 What: the region of a group becomes the body of a `func.func private` marked `relay.primitive`; groups of equal
 structure (types, attributes and constants included) share one function. Why here: from now on a program is
@@ -62,8 +62,8 @@ from xrelay.errors import PassError
 from xrelay.passes.fusion.fuse_ops import is_groupable, make_group
 from xrelay.passes.fusion.group_names import GroupNames
 from xrelay.passes.graph.calls import call_cycle, calls_in
+from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.structural_key import OpKeys
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
 
 UNIT, PRIVATE = UnitAttr(), StringAttr("private")

@@ -1,4 +1,4 @@
-"""Which nodes of a forward graph become one kernel: Relay's partition by post-dominators, in three phases.
+"""Partitions a forward graph into kernels: Relay's algorithm by post-dominators, in three phases.
 
 Each node is asked, in post-DFS order, whether it and everything on the paths to its post-dominator may join the group
 of that post-dominator. What is allowed depends on the pattern of the node's own group (`PATH_RULES`):

@@ -1,4 +1,4 @@
-"""`test-print-post-dominators`: what the fusion analyses found, written into the text.
+"""`test-print-post-dominators`: writes the results of the fusion analyses into the text.
 
 What: every op of every block gets the attributes
 

@@ -1,1 +1,1 @@
-"""Questions about relay graphs and edits of them that several passes share."""
+"""Analyses and edits of relay graphs that several passes share."""

@@ -1,4 +1,4 @@
-"""Which functions of a module call which, and whether they call themselves."""
+"""The call graph of a module, and its cycles."""
 
 from __future__ import annotations
 

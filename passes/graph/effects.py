@@ -1,4 +1,4 @@
-"""Which ops have side effects, and which must not run unless their value is needed; each op is asked once.
+"""Finds the ops that have side effects, and those that must run only on demand; each op is asked once.
 
 xDSL looks at everything inside of an op each time it is asked, by recursion: branches in branches cost the square of
 their depth, and some hundred of them end the interpreter's stack.

@@ -1,4 +1,4 @@
-"""What an op is to fusion, told from its class alone.
+"""Sorts ops by class into the constructs that fusion tells apart.
 
 Asked of every op of a graph several times; `isinstance` walks xDSL's abstract base classes for each answer but that of
 the very class, the caches here ask once a class.

@@ -1,4 +1,4 @@
-"""What a pass did, or did not do, and why: one line about one op."""
+"""Remarks: one line on what a pass did with an op, or why it refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replacing many values at once, and erasing what nobody uses then.
+"""Replaces many values at once, and erases ops whose results have no use.
 
 xDSL writes the whole list of operands anew for each operand that is replaced, so a tuple of 10,000 fields whose fields
 are replaced one by one costs a hundred million steps. Here every user is written once.
@@ -47,7 +47,7 @@ class Replacements:
 
 
 def erase_op(op: Operation) -> None:
-    """Erase `op`, whose results nobody uses; `ValueError` where somebody does.
+    """Erase `op`, whose results have no use; `ValueError` where one has.
 
     xDSL's way makes an erased value for each result first, which would stand for it in its users.
     """

@@ -1,4 +1,4 @@
-"""What rewrites of relay programs share: ops with the location of what they replace, constants, broadcasting."""
+"""Helpers of rewrites: an emitter that keeps locations, a driver by op class, and access to constants."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class _Rewriting:
 
 
 def _is_dead(op: Operation) -> bool:
-    """Whether nobody uses `op`, and nothing else comes of it."""
+    """Whether `op` has no use and no side effect."""
     for result in op.results:
         if result.first_use is not None:
             return False

@@ -1,1 +1,1 @@
-"""Layouts of relay programs: which ones ops want, and where transforms stand."""
+"""Layout passes: they choose the layouts of operators and place layout transforms."""

@@ -1,4 +1,4 @@
-"""`relay-alter-op-layout`: convolutions get the layouts the target likes, and the graph around them follows.
+"""`relay-alter-op-layout`: gives operators the layouts of the target, and the graph around them follows.
 
 What: a hook of the target (`passes/layout/layout_hooks.py`) chooses blocked layouts for a convolution, so that one
 vector holds one block of channels. The new result is then available in that layout, and every op behind it says by

@@ -1,4 +1,4 @@
-"""`relay-convert-layout`: operators get the layouts that the user asks for, and the graph around them follows.
+"""`relay-convert-layout`: gives operators the layouts that the user asks for, and the graph around them follows.
 
 What: `desired-layouts` names operators with the layout of their data and, for a convolution, of their kernel:
 `"nn.conv2d:NHWC:HWIO"`, `"nn.max_pool2d:NHWC"`. Such an operator is rewritten to work so, whatever layout the text

@@ -1,4 +1,4 @@
-"""The layouts that CPUs like: convolutions in blocks of channels, dense layers with packed weights."""
+"""Layout hooks of the target "cpu": blocks of channels for convolutions, packed weights for dense layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `desired-layouts` of `relay-convert-layout` asks for, as hooks: operators by name, each with its layouts."""
+"""Parses the option `desired-layouts` of `relay-convert-layout` into hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layouts a target likes an operator to work in: hooks by target and op, for `relay-alter-op-layout`.
+"""The registry of layout hooks by target and op, from which `relay-alter-op-layout` takes its layouts.
 
     @alters_layout("nn.conv2d", target="cpu")
     def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None: …
@@ -83,7 +83,7 @@ def in_layout_hook_scope() -> bool:
 
 
 def layout_hooks(target: str) -> LayoutHooks:
-    """The hooks of a target; none for one that nobody registered hooks for."""
+    """The hooks of a target; none for a target without registered hooks."""
     registered, kind = {**_HOOKS, **_SCOPED.get()}, device_kind(target)
     return {op: hook for (name, op), hook in registered.items() if name == kind}
 

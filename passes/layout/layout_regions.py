@@ -1,4 +1,4 @@
-"""Regions of ops that take any layout, moved to the one in which least has to be transformed.
+"""Moves regions of ops that take any layout to the layout in which least is transformed.
 
 A region starts at a `relay.layout_transform` between the layouts S and T, one of a constant aside: the ops behind it
 may go to S, those before it to T. It grows to whatever shares a value with it and follows (`propagate_layouts`); a

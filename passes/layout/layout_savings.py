@@ -1,4 +1,4 @@
-"""Fewer and smaller layout transforms: those in a row are made one, and ops between transforms change their layout.
+"""Removes layout transforms: those in a row are made one, and ops between transforms change their layout.
 
 Two `relay.layout_transform`s in a row become one, or none where the second undoes the first; equal ones are made once.
 Then ops that take any layout (elementwise ops, pools, concatenations, …) go to another one together where that moves

@@ -1,4 +1,4 @@
-"""The values of a function in the layouts that ops want them in: `relay.layout_transform`s made once, where needed."""
+"""Keeps the layouts in which each value is available, and makes each `relay.layout_transform` once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.passes.graph.replacements import erase_op
 class Available:
     """A value that stands for another in a layout of its own; of a tuple, one for each field.
 
-    Of a `relay.tuple` it is the old one, as long as nobody needs the new one as a whole.
+    Of a `relay.tuple` it is the old one, as long as no op needs the new one as a whole.
     """
 
     value: SSAValue
@@ -140,7 +140,7 @@ class LayoutVersions:
         return insert_behind(TupleOp.call(*fields), behind)
 
     def erase_unused(self) -> None:
-        """Erase the versions that nobody needs in the end, and what was made for them alone."""
+        """Erase the versions without a use, and what was made for them alone."""
         for value in self._versions.values():
             erase_unused(value.owner)
 
@@ -174,7 +174,7 @@ def divisible(type: Attribute, layout: Layout) -> bool:
 
 
 def erase_unused(*ops: Operation | Block) -> None:
-    """Erase those of `ops` that nobody uses, and what was made for them alone."""
+    """Erase those of `ops` that have no use, and what was made for them alone."""
     pending: list[Operation | Block] = list(ops)
     while pending:
         current = pending.pop()

@@ -1,4 +1,4 @@
-"""`relay-canonicalize-ops`: `nn.bias_add` becomes an addition.
+"""`relay-canonicalize-ops`: replaces `nn.bias_add` by an addition.
 
 What: the bias gets axes of extent 1 behind its own, and is added by broadcasting. Why: passes about additions, layouts
 among them, then need to know one op instead of two. It changes no value.

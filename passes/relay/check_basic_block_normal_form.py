@@ -1,4 +1,4 @@
-"""`relay-check-basic-block-normal-form`: every op stands in the block where its uses meet, or the pass names it.
+"""`relay-check-basic-block-normal-form`: refuses ops that stand outside the block where their uses meet.
 
 What: changes nothing; for each op that stands outside the innermost block that holds all its uses (closures taken
 whole, as they may be called more than once), the error names the op, the block where it stands, and the block where it

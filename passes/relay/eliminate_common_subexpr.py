@@ -1,4 +1,4 @@
-"""`relay-eliminate-common-subexpr`: what is computed twice is computed once.
+"""`relay-eliminate-common-subexpr`: merges equal ops on equal operands.
 
 What: two ops without side effects of the same kind, with the same attributes and the same operands, are one op; tuples,
 fields and constants too. Why not xDSL's `cse`: it knows single blocks only; here a branch uses what is computed around
@@ -31,9 +31,9 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.passes.graph.effects import is_pure
+from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.op_kinds import is_computation, is_constant
 from xrelay.passes.graph.replacements import Replacements, erase_op
-from xrelay.passes.graph.structural_key import OpKeys
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`relay-fold-scale-axis`: a multiplication per channel moves into the weight of the heavy op beside it.
+"""`relay-fold-scale-axis`: moves factors per channel into the weights of convolutions and dense layers.
 
 What: a constant factor behind a convolution or dense layer scales the weight's out-channels and what is added on the
 way (backward); a constant factor in front of one scales the weight's in-channels (forward). A factor behind another

@@ -1,4 +1,4 @@
-"""`relay-inline`: calls of functions and closures are replaced by their bodies.
+"""`relay-inline`: replaces calls of functions and closures by their bodies.
 
 What: every `func.call` of a function with a body becomes the ops of that body, callers first; then every
 `relay.invoke` of a closure that is known, directly or through lets and fields of tuples. Why: the passes behind it look

@@ -1,4 +1,4 @@
-"""Calls of closures that are known when compiling, replaced by their bodies, for `relay-inline`."""
+"""Replaces calls of closures that are known when compiling by their bodies, for `relay-inline`."""
 
 from __future__ import annotations
 

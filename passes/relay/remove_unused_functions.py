@@ -1,4 +1,4 @@
-"""`relay-remove-unused-functions`: functions that no entry function reaches go.
+"""`relay-remove-unused-functions`: erases functions that no entry function reaches.
 
 What: starting from the functions named by `entry`, every function that they mention is kept, directly or through
 others; all other functions are erased, public ones too. Why beside `relay-dead-code-elimination`, which keeps public

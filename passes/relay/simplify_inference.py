@@ -1,4 +1,4 @@
-"""`relay-simplify-inference`: ops that training needs become what inference computes.
+"""`relay-simplify-inference`: replaces batch norms and dropouts by what inference computes.
 
 What: `nn.batch_norm` becomes a multiplication and an addition per channel, `nn.dropout` its operand. Why: the scale and
 the shift of a batch norm are constants that `relay-fold-constant` evaluates and `relay-fold-scale-axis` moves into the

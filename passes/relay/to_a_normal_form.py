@@ -1,4 +1,4 @@
-"""`relay-to-a-normal-form`: every intermediate value gets a name by a `relay.let`.
+"""`relay-to-a-normal-form`: binds every intermediate value by a `relay.let`.
 
 What: behind each op of a function, of its branches and of its closures, each result is bound by a flat `relay.let`, and
 all its uses take the bound value; the function says `relay.form = "anf"`. Ops are brought to the block where their uses

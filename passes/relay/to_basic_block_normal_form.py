@@ -1,4 +1,4 @@
-"""`relay-to-basic-block-normal-form`: every op stands in the block where all its uses meet, and runs when that does.
+"""`relay-to-basic-block-normal-form`: moves each op to the block where its uses meet.
 
 What: an op whose uses all lie in one branch moves there, and the function says `relay.form = "bbnf"`. Why: in dataflow
 form position means nothing, and a pure op runs at most once and only where its value is needed; every later level runs

@@ -1,4 +1,4 @@
-"""`relay-to-graph-normal-form`: lets go, and the graph is left.
+"""`relay-to-graph-normal-form`: replaces each `relay.let` by the value that it binds.
 
 What: every `relay.let` is replaced by the value that it binds, and a function in A-normal form is in dataflow form
 again. Why: rewrites and fusion look along the edges of the graph and not through bindings.

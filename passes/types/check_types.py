@@ -1,4 +1,4 @@
-"""`relay-check-types`: refuse a module in which a type is still incomplete.
+"""`relay-check-types`: refuses a module in which a type is still incomplete.
 
 Run after `relay-infer-type`, it guards the levels below, which know no `!relay.incomplete`. It changes nothing.
 """

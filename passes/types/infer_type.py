@@ -1,4 +1,4 @@
-"""`relay-infer-type`: solve every `!relay.incomplete`, in either direction.
+"""`relay-infer-type`: solves every `!relay.incomplete`, in either direction.
 
 A worklist over ops: each op says what it knows (its shape rule forwards, its backward rule, the bond between a
 function and its callers, between a region's yield and the op around it), and whoever learns something new is asked

@@ -1,4 +1,4 @@
-"""How each kind of op relates the types around it, as `relay-infer-type` reads it.
+"""The typing rules of `relay-infer-type`: each kind of op relates the types around it.
 
 Operators bring their own rules (`RelayOp.infer_type` and `infer_operand_types`); here stand the ops of the language.
 """

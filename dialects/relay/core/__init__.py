@@ -1,1 +1,1 @@
-"""What every Relay operator shares: its base class, types, properties, text form, fusion pattern and registry."""
+"""The base of the Relay operators: their base class, types, properties, text form, fusion pattern and registry."""

@@ -1,4 +1,4 @@
-"""Broadcasting of shapes over Dims, and what it means for layouts."""
+"""Broadcasting of shapes over Dims, and of layouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from attributes, remembered by which objects they are.
+"""A memo of results that follow from attributes, looked up by the identity of the objects.
 
 xDSL hashes and compares attributes field by field: to look a tensor type up by its value takes as long as to work with
 it. But programs have few types and properties and share them, so that being the same object is nearly as telling.

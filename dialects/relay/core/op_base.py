@@ -1,4 +1,4 @@
-"""What every Relay operator knows: its text form, type relation, constraints and fusion pattern.
+"""`RelayOp`, the base of every Relay operator: text form, type relation, constraints and fusion pattern.
 
 An operator is one class. It declares operands and properties with IRDL, names its `PATTERN`, and writes its shape rule
 once in `infer_type` over `Dim`s; checks are numbered constraints (`self.require(…, "C1", …)`) whose ids stand in the

@@ -1,4 +1,4 @@
-"""Sliding windows over two axes: what convolution and pooling share."""
+"""Arithmetic and checks of sliding windows over two axes, for convolution and pooling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator answers when its operands could come in other layouts."""
+"""The answers of an operator whose operands could come in other layouts."""
 
 from __future__ import annotations
 

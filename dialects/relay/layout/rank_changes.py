@@ -1,4 +1,4 @@
-"""Layouts with axes left out, added or of extent 1: what ops that change the rank make of a layout."""
+"""Layouts with axes left out, added or of extent 1, for ops that change the rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What convolutions and pools share: strides, padding and dilation of a window over height and width."""
+"""The base of convolutions and pools: strides, padding and dilation of a window over height and width."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _CONTENT_KEY: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class UnresolvedWeightError(XRelayError):
-    """The bytes of a weight are needed and nobody has brought them."""
+    """The bytes of a weight are needed and have not been brought."""
 
 
 class Weight:

@@ -1,4 +1,4 @@
-"""`relay.yield`, and what the ops around it share."""
+"""`relay.yield`, and the checks of the ops around it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-from xrelay.passes.graph.structural_key import OpKeys
+from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
 

@@ -1,4 +1,4 @@
-"""Equality of programs up to the names of values: a hashable key, made in one walk."""
+"""Hashable keys of ops and blocks: equal keys mean equal programs up to the names of values."""
 
 from __future__ import annotations
 
