@@ -1,4 +1,4 @@
-"""What the meanings of scalar ops are made of: their types, and the rounding that each shares.
+"""Types and rounding that the meanings of all scalar ops share.
 
 Values have the numpy dtype of their type (`numpy_dtype`; `index` is int64), so that results round as in compiled code.
 """

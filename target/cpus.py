@@ -1,4 +1,4 @@
-"""What is known of CPUs by LLVM's name."""
+"""The table of CPUs by LLVM's name: vector registers, caches, features."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 @dataclass(frozen=True)
 class HostFacts:
-    """What LLVM and the operating system say of the machine."""
+    """The facts that LLVM and the operating system report of the machine."""
 
     arch: str
     cpu: str
@@ -26,7 +26,7 @@ class HostFacts:
     absent: frozenset[str]
     """LLVM's names of the features that it knows and that are off."""
     cores: int
-    """How many this process may use."""
+    """The number of cores that this process may use."""
     caches: dict[str, int]
     """Bytes of `l1`, `l2` and `l3`, as far as they are known."""
 

@@ -1,4 +1,4 @@
-"""Which implementations an operator has on a target, and which one is chosen and why.
+"""Registers the implementations of an operator on a target, and chooses one with a reason.
 
 An operator may have several valid implementations; each has a condition, a priority (Relay's plevel) and a function
 that the lowering calls. The greatest priority among those whose condition holds wins, and the choice is kept with its

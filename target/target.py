@@ -1,4 +1,4 @@
-"""What a CPU is to the compiler: vectors, registers, caches, cores. Facts only; what follows from them is elsewhere."""
+"""Describes the CPU that code is made for: its vectors, registers, caches, cores and features."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Target(TargetScope):
         self.__dict__.update(facts)
 
     def lanes(self, bits: int = 32) -> int:
-        """How many elements of `bits` bits a vector register holds."""
+        """Returns the number of elements of `bits` bits in a vector register."""
         return max(1, self.vector_bits // bits)
 
     @property

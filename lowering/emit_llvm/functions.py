@@ -45,7 +45,7 @@ def writes(*op_types: type[Operation]) -> Callable[[Writer], Writer]:
 
 
 class ModuleText:
-    """What the functions of a module share: type texts, metadata, declarations of intrinsics."""
+    """The parts of a module that its functions share: type texts, metadata, declarations of intrinsics."""
 
     def __init__(self):
         self.types = TypeTexts()

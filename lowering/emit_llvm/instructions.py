@@ -72,7 +72,7 @@ INTRINSICS: tuple[type[Operation], ...] = (
 
 
 def type_suffix(type_: Attribute) -> str:
-    """How a type appears in an overloaded intrinsic's name: `v16f32`, `i64`, `p0`."""
+    """Returns the suffix for a type in an overloaded intrinsic's name: `v16f32`, `i64`, `p0`."""
     if isa(type_, VectorType):
         return f"v{type_.get_shape()[0]}{type_suffix(type_.element_type)}"
     if isinstance(type_, llvm.LLVMPointerType):

@@ -137,7 +137,7 @@ def _pointer_alignment(pointer: SSAValue) -> int:
 
 
 def _argument_alignment(value: BlockArgument) -> int:
-    """What `llvm.align` on a function's argument says, else 1."""
+    """Returns the alignment that `llvm.align` gives to a function's argument, else 1."""
     block = value.block
     function = block.parent_op()
     if not isinstance(function, FuncOp | llvm.FuncOp) or function.arg_attrs is None or not _is_entry(block, function):

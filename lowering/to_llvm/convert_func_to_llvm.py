@@ -7,7 +7,7 @@ A failed `cf.assert` stores a status in `ctx->status`, unless another thread's f
 `reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`REASONS`), and
 `kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone.
 
-On its way out a failing function frees the heap buffers that it holds (`held_memory.py`).
+On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`).
 
 Functions that are always inlined (`always_inline.py`) keep their values: `llvm.func internal @f(%x: f32) -> f32`.
 
@@ -32,7 +32,7 @@ from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.interface import write_kernels
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.held_memory import FREE, Held, held_at_exits
+from xrelay.lowering.to_llvm.live_allocations import FREE, Held, live_allocations_at_exits
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import (
     ConversionPattern,
@@ -50,7 +50,7 @@ REASONS: dict[str, int] = {
     "division by zero": 4,
     "out of memory": 5,
 }
-"""How the message of an assertion begins → the reason in the status; `UNSPECIFIED` for any other message."""
+"""Maps the beginning of an assertion's message to the reason in the status; any other message is `UNSPECIFIED`."""
 
 
 def status_of(message: str, kernel: int | None) -> int:
@@ -126,7 +126,7 @@ class ConvertFunctionConstant(ConversionPattern[ConstantOp]):
 
 
 def _kept_properties(op: func.FuncOp) -> dict[str, Attribute | None]:
-    """What an `llvm.func` keeps of a `func.func`: its arguments' attributes; private functions stay out of line."""
+    """Returns the properties of an `llvm.func`: its arguments' attributes, and `no_inline` where it is private."""
     properties: dict[str, Attribute | None] = {}
     if op.arg_attrs is not None:
         properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), *op.arg_attrs])
@@ -141,7 +141,7 @@ def _convert_body(body: Region, rewriter: ConversionRewriter, kernel: int | None
     rewriter.convert_block_arguments(entry)
     context = entry.insert_arg(PTR, 0)
     context.name_hint = "ctx"
-    exits, held = _Exits(context, body), held_at_exits(body)
+    exits, held = _Exits(context, body), live_allocations_at_exits(body)
     convention = [op for op in body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
     for op in reversed(convention):
         rewriter.begin(op)

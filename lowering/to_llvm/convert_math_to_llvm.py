@@ -99,7 +99,7 @@ class CallLibrary(
 
 
 _SUFFIXES: Mapping[Attribute, str] = {f64: "", f32: "f"}
-"""How names of the C library end for a type."""
+"""Maps a type to the suffix that its functions have in the C library."""
 
 PATTERNS: tuple[AnyPattern, ...] = (
     OneToOne(math.FmaOp, _fma),

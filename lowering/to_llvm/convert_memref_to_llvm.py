@@ -38,7 +38,7 @@ from xrelay.lowering.to_llvm.addressing import (
 )
 from xrelay.lowering.to_llvm.c_library import declare
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.held_memory import ALLOCATE, FREE
+from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
 from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
 from xrelay.lowering.to_llvm.types import (
     PTR,

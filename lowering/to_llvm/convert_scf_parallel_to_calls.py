@@ -116,7 +116,7 @@ def _function_around(op: Operation) -> FuncOp:
 
 
 def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp]]:
-    """What the loop reads from outside, in order of first use: values to hand over, and constants to repeat."""
+    """Returns the values that the loop captures, in order of first use, and the constants to repeat in its function."""
     inside: set[SSAValue] = set()
     for block in op.walk_blocks():
         inside.update(block.args)
@@ -278,7 +278,7 @@ def _bind_induction_variables(
 
 
 def _argument_attributes(value: SSAValue) -> DictionaryAttr:
-    """What the body's argument inherits from the function's: `llvm.noalias` and the like."""
+    """Returns the attributes that the body's argument inherits from the function's, such as `llvm.noalias`."""
     function = value.block.parent_op() if isinstance(value, BlockArgument) else None
     if (
         isinstance(value, BlockArgument)

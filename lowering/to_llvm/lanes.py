@@ -1,4 +1,4 @@
-"""Arithmetic on scalars or vectors, written as in a formula: what the expansions of math and casts are made of."""
+"""Builds arithmetic on scalars or vectors, for the expansions of math functions and casts."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ def _power_of_two(lanes: Lanes, exponent: SSAValue) -> SSAValue:
 
 
 EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), ExpandErf())
-"""What the functions are made with: ops on f32."""
+"""The patterns that expand the bodies of the functions: ops on f32."""
 
 
 def _is_legal(op: Operation) -> bool:

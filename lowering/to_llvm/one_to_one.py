@@ -1,4 +1,4 @@
-"""Patterns that replace an op by one op with the same operands: most of arith and math."""
+"""One-to-one patterns: they replace an op by one op with the same operands, as most of arith and math needs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fast_math(op: Operation) -> llvm.FastMathAttr:
 
 
 def type_suffix(type_: Attribute) -> str:
-    """How a type appears in the name of an overloaded intrinsic, as in `llvm.fma.v16f32`."""
+    """Returns the suffix for a type in the name of an overloaded intrinsic, as in `llvm.fma.v16f32`."""
     if isinstance(type_, llvm.LLVMPointerType):
         return "p0"
     if isinstance(type_, VectorType):

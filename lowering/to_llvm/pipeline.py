@@ -1,4 +1,4 @@
-"""The way from the scf level to the llvm dialect, step by step."""
+"""The pipeline from the scf level to the llvm dialect."""
 
 from __future__ import annotations
 

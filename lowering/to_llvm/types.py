@@ -1,4 +1,4 @@
-"""How values of the scf level look at the llvm level.
+"""Converts types of the scf level to types of the llvm level.
 
 - `index` is `i64`, also inside vectors.
 - `bf16` is `i16`: what computes with it has become arithmetic on its bits, and LLVM would convert a `bfloat` to f32 and
@@ -59,7 +59,7 @@ def llvm_types() -> TypeConverter:
 
 
 def memory_type(type_: Attribute) -> Attribute:
-    """How a value of an element type lies in memory: `i1` is a byte of 0 or 1, the rest as converted."""
+    """Returns the type in which a value lies in memory: `i1` is a byte of 0 or 1, the rest as converted."""
     if isa(type_, VectorType):
         return VectorType(memory_type(type_.element_type), type_.shape, type_.scalable_dims)
     if type_ == i1:

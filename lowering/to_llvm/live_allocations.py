@@ -1,4 +1,4 @@
-"""Which heap buffers a function holds at each place where it may fail, so that it frees them on the way out.
+"""Finds the heap allocations that are live where a function may fail, so that it frees them before it returns.
 
 A kernel allocates at the beginning of a structured block and frees at its end; between the two a callee's status or an
 assertion may end it. What is held is a stack: a list linked from the newest buffer to the oldest, shared by the places
@@ -25,8 +25,8 @@ class Held:
     below: Held | None
 
 
-def held_at_exits(body: Region) -> dict[Operation, Held]:
-    """For each call and assertion of a function in the llvm dialect what it holds there, where that is anything.
+def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
+    """Returns the live allocations at each call and assertion of a function in the llvm dialect, where there are any.
 
     Only buffers that the function frees itself where it succeeds are counted. At a block with several predecessors it
     is what all of them hold: never more than what is allocated there, so that nothing is freed twice.
@@ -63,7 +63,7 @@ class _Stacks:
         self._known: dict[tuple[SSAValue, Held | None], Held] = {}
 
     def after(self, op: Operation, state: Held | None, freed: set[SSAValue]) -> Held | None:
-        """What is held after `op`."""
+        """Returns the stack of live allocations after `op`."""
         if _calls(op, ALLOCATE) and op.results[0] in freed:
             return self._push(op.results[0], state)
         if _calls(op, FREE):
