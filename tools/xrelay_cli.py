@@ -67,7 +67,7 @@ def _shown(error: Exception, model: Path | None) -> Iterator[str]:
 
 
 def one_line(error: Exception) -> str:
-    """What the user reads: an error of the project as it is, anything else as what it is, a fault of the tool."""
+    """Returns the line for the user: an error of the project as it reads, any other as a fault of the tool."""
     if isinstance(error, XRelayError):
         return error.render()
     text = " ".join(str(error).split())

@@ -38,7 +38,7 @@ class LocatingParser(LiteralParser):
         self.forward_ssa_references = {}
         self.line_offset = line_offset
         self.notes: list[tuple[str, str]] = []
-        """What belongs to the error that was raised: messages, each with its place."""
+        """Notes to the error that was raised: messages, each with its place."""
         self._name = name
         self._file = StringAttr(name)
         self._op_start = 0

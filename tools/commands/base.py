@@ -1,4 +1,4 @@
-"""What every subcommand shares: its shape, its documentation, and its errors."""
+"""The base class of subcommands, their documentation, and their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes of an ONNX model can be imported: each is converted, and what its converter says is counted."""
+"""Finds the nodes of an ONNX model that can be imported: converts each, and counts the answers."""
 
 from __future__ import annotations
 

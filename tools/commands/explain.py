@@ -32,7 +32,7 @@ class ExplainCommand(Command):
     name: ClassVar[str] = "explain"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """What to explain, of which model, and in which form."""
+        """Declare what to explain, of which model, and in which form."""
         parser.add_argument("subject", choices=["fusion"], help="what to explain")
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)

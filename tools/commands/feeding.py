@@ -1,4 +1,4 @@
-"""Inputs for a model from the command line: files, or random numbers; and outputs in words."""
+"""Reads the inputs of a model from files, or draws them at random, and describes outputs."""
 
 from __future__ import annotations
 

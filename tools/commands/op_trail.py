@@ -1,4 +1,4 @@
-"""What became of an op that a user asks for and that is not there: which pass took it, or why it is no work.
+"""Explains why an op that a user asks for is not there: which pass removed it, or why it is no work.
 
 An op answers to its operator, the name of its result, and each of the source locations that it comes from.
 """

@@ -1,4 +1,4 @@
-"""Groups of flags that several subcommands have, and what they mean."""
+"""Flags that several subcommands have."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_shapes(parser: ArgumentParser) -> None:
 
 
 def add_compile_options(parser: ArgumentParser) -> None:
-    """What compiling needs to know."""
+    """Declare the flags of compiling."""
     group = parser.add_argument_group("compiling")
     add_shapes(parser)
     group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)")

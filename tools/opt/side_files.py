@@ -1,4 +1,4 @@
-"""Weights of a text: they lie in a side file that the module names, are brought when it is read, kept when written."""
+"""Reads the weights of a text from the side file that its module names, and writes them beside a new text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output forms that xDSL does not have."""
+"""Output forms that xDSL lacks: LLVM IR text."""
 
 from __future__ import annotations
 

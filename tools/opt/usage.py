@@ -1,4 +1,4 @@
-"""What a wrong command line is answered: one line on stderr, with the closest flag or word, and exit code 2."""
+"""Answers to wrong command lines: one line on stderr with the closest flag or word, and exit code 2."""
 
 from __future__ import annotations
 
