@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.ir import Operation
 
@@ -46,3 +50,25 @@ class Remarks:
     def refused(self, op: Operation, message: str) -> None:
         """Note that `op` was left alone, and why."""
         self.all.append(Remark(self._pass_name, op.name, describe_place(op), False, message))
+
+
+Listener: TypeAlias = Callable[[Remark], None]
+_LISTENER: ContextVar[Listener | None] = ContextVar("remark_listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Generator[None]:
+    """Call `listener` with each remark of the passes that run inside."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def report(remarks: Sequence[Remark]) -> None:
+    """Give the remarks of a pass to the listener, if there is one."""
+    listener = _LISTENER.get()
+    if listener is not None:
+        for remark in remarks:
+            listener(remark)

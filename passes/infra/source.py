@@ -48,7 +48,7 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
         raise ParseError(message, location=_reached(parser, name), help=hint) from error
     except MemoryError as error:
         raise ParseError("the text asks for more memory than there is", location=_reached(parser, name)) from error
-    except (OverflowError, struct.error) as error:
+    except (ArithmeticError, struct.error) as error:
         raise ParseError("a number does not fit its type", location=_reached(parser, name)) from error
     except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError) as error:
         raise ParseError(one_line(str(error)), location=_reached(parser, name)) from error

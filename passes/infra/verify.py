@@ -58,6 +58,11 @@ def _op_failure(op: Operation) -> str | None:
         return one_line(str(error))
     except XRelayError as error:
         return one_line(error.message)
+    except Exception as error:
+        # Some verifiers of xDSL raise `Exception` itself for what a program gets wrong; anything else is a fault.
+        if type(error) is not Exception:
+            raise
+        return f"{op.name}: {one_line(str(error))}"
     return None
 
 

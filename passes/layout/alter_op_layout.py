@@ -55,7 +55,7 @@ from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.functions import fusable_blocks
-from xrelay.passes.graph.remarks import Remark, Remarks
+from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, ask_hook, hook_error, layout_hooks
@@ -79,7 +79,7 @@ class RelayAlterOpLayoutPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Alter the module in place; `PassError` for a number of lanes that is not positive."""
-        alter_layouts(op, vector_lanes=self.vector_lanes, target=self.target)
+        report(alter_layouts(op, vector_lanes=self.vector_lanes, target=self.target))
 
 
 def alter_layouts(

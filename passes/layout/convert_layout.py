@@ -37,7 +37,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xrelay.errors import PassError
-from xrelay.passes.graph.remarks import Remark
+from xrelay.passes.graph.remarks import Remark, report
 from xrelay.passes.layout.alter_op_layout import alter_layouts
 from xrelay.passes.layout.desired_layouts import NAME, hooks_for, place_of
 
@@ -63,7 +63,7 @@ class RelayConvertLayoutPass(ModulePass):
             if operator in wanted:
                 raise PassError(f"{place_of(index, operator, layouts)}: {operator} has layouts already")
             wanted[operator] = layouts
-        convert_layouts(op, wanted)
+        report(convert_layouts(op, wanted))
 
 
 def convert_layouts(module: ModuleOp, desired: Mapping[str, Sequence[str]]) -> list[Remark]:

@@ -50,7 +50,7 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
-from xrelay.passes.graph.remarks import Remark, Remarks
+from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
 
 MAX_GROWTH = 1 << 20
@@ -69,7 +69,7 @@ class RelayFoldConstantPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fold the module in place."""
-        fold_constants(op, max_growth=self.max_growth)
+        report(fold_constants(op, max_growth=self.max_growth))
 
 
 def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH) -> list[Remark]:

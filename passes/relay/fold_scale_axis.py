@@ -35,7 +35,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
 from xrelay.errors import PassError
-from xrelay.passes.graph.remarks import Remark, Remarks
+from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel, rewrite_once
 
 HeavyOp: TypeAlias = Conv2DOp | DenseOp
@@ -58,7 +58,7 @@ class RelayFoldScaleAxisPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fold the module in place."""
-        fold_scale_axis(op, direction=self.direction)
+        report(fold_scale_axis(op, direction=self.direction))
 
 
 def fold_scale_axis(module: ModuleOp, *, direction: str = "both") -> list[Remark]:

@@ -34,8 +34,9 @@ def _add_input(parser: ArgumentParser) -> None:
     group.add_argument(
         "--verify-diagnostics",
         action="store_true",
-        help="match errors with the file's 'expected-error {{…}}' comments and fail on any difference; "
-        "in a file without such comments print errors to stdout and succeed",
+        help="match errors, warnings and remarks with the file's 'expected-error {{…}}', 'expected-warning' and "
+        "'expected-remark' comments and fail on any difference; in a file without such comments print errors to stdout "
+        "and succeed",
     )
 
 
@@ -59,12 +60,22 @@ def _add_passes(parser: ArgumentParser) -> None:
         action="store_true",
         help="print to stderr the ops before and after each pass, and how often its patterns were tried and hit",
     )
+    group.add_argument(
+        "--remarks",
+        action="append",
+        nargs="?",
+        const="",
+        metavar="PASS",
+        help="print to stderr what this pass did to each op, or why it left it alone; every pass without a name",
+    )
     group.add_argument("--debug", action="store_true", help="show Python tracebacks of errors (or set XRELAY_DEBUG)")
 
 
 def _add_output(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output-file", metavar="FILE", help="file to write; standard output without it")
+    group.add_argument(
+        "-o", "--output-file", metavar="FILE", help="file to write; standard output without it or for '-'"
+    )
     group.add_argument("-t", "--target", type=_target, default="mlir", help="form of the output: mlir, llvm-ir, …")
     group.add_argument("--print-op-generic", action="store_true", help="print every op in generic form")
     group.add_argument("--print-no-properties", action="store_true", help="print properties as attributes")

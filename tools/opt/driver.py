@@ -34,6 +34,7 @@ from xrelay.passes.instruments.verify import Verify
 from xrelay.tools.opt.arguments import add_arguments
 from xrelay.tools.opt.catalogue import print_catalogue
 from xrelay.tools.opt.chunks import Chunk, split_chunks
+from xrelay.tools.opt.diagnostics import Diagnostic, collecting_remarks, error_diagnostic
 from xrelay.tools.opt.excerpts import excerpt
 from xrelay.tools.opt.expectations import find_expectations, mismatches
 from xrelay.tools.opt.pass_flags import Plan, own_name, pass_instruments, plan_pipeline
@@ -55,6 +56,7 @@ class XRelayOptMain(xDSLOptMain):
         super().__init__("Run passes on programs at any level of xrelay.", args)
         self.clock = TimeTree()
         self._sources: dict[str, str] = {}
+        self._warnings: list[Diagnostic] = []
 
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
         """Declare the command line."""
@@ -112,19 +114,24 @@ class XRelayOptMain(xDSLOptMain):
         status = 0
         outputs: list[str] = []
         for number, chunk in enumerate(chunks):
-            text, errors = self._process(chunk, plan)
+            with collecting_remarks(self.args) as remarks:
+                text, errors = self._process(chunk, plan)
             outputs.append(text)
             if matching:
-                problems = mismatches(chunk, expectations[number], errors)
+                found = [*map(error_diagnostic, errors), *self._warnings, *remarks]
+                problems = mismatches(chunk, expectations[number], found, all_remarks=self.args.remarks is not None)
                 sys.stderr.writelines(problem + "\n" for problem in problems)
                 status = max(status, int(bool(problems)))
-            elif self.args.verify_diagnostics:
+                continue
+            for diagnostic in (*self._warnings, *(remarks if self.args.remarks is not None else ())):
+                self._show(diagnostic.text)
+            if self.args.verify_diagnostics:
                 outputs[-1] += "".join(error.render() + "\n" for error in errors)
             else:
                 for error in errors:
                     self._report(error)
                 status = max(status, int(bool(errors)))
-        if status == 0 or self.args.output_file is None:
+        if status == 0 or self._output is None:
             self._write("// -----\n".join(outputs))
         if self.args.timing or self.args.timing_file is not None:
             self._write_timing()
@@ -143,6 +150,7 @@ class XRelayOptMain(xDSLOptMain):
 
     def _process(self, chunk: Chunk, plan: Plan) -> tuple[str, list[XRelayError]]:
         """Returns what one piece becomes, and the errors met on the way."""
+        self._warnings = []
         try:
             with self.clock.step("parse"):
                 module = self._parse(chunk)
@@ -152,8 +160,8 @@ class XRelayOptMain(xDSLOptMain):
                 if errors:
                     return "", [_placed(error, chunk) for error in errors]
             self._run(module, chunk, plan)
-            if self.args.output_file is not None:
-                keep_weights(module, Path(self.args.output_file))
+            if self._output is not None:
+                keep_weights(module, self._output)
             with self.clock.step("print"):
                 return self._emit(module), []
         except XRelayError as error:
@@ -167,7 +175,7 @@ class XRelayOptMain(xDSLOptMain):
             line_offset=chunk.line_offset,
             implicit_module=not self.args.no_implicit_module,
         )
-        bring_weights(module, chunk)
+        self._warnings = bring_weights(module, chunk)
         return module
 
     def _emit(self, module: ModuleOp) -> str:
@@ -216,17 +224,23 @@ class XRelayOptMain(xDSLOptMain):
     def _check_dump_names(self, plan: Plan) -> None:
         """A pass named by a printing flag must be one of the pipeline, or the flag would silently do nothing."""
         running = [entry.current.name for entry in plan.running]
-        for name in (*(self.args.print_ir_before or ()), *(self.args.print_ir_after or ())):
+        named = (self.args.print_ir_before, self.args.print_ir_after, self.args.remarks)
+        for name in (name for names in named for name in names or ()):
             if name and own_name(name) not in running:
                 raise PassError(f"{name!r} is not in the pipeline", help=f"it runs {', '.join(running) or 'no passes'}")
 
+    @property
+    def _output(self) -> Path | None:
+        """The file to write; `None` is standard output."""
+        return None if self.args.output_file in (None, "-") else Path(self.args.output_file)
+
     def _write(self, text: str) -> None:
         """Write the product."""
-        if self.args.output_file is None:
+        if self._output is None:
             sys.stdout.write(text)
             sys.stdout.flush()
         else:
-            _write_file(self.args.output_file, text)
+            _write_file(self._output, text)
 
     def _write_timing(self) -> None:
         """Write what each step took."""
@@ -235,14 +249,18 @@ class XRelayOptMain(xDSLOptMain):
         if self.args.timing_file is None:
             sys.stderr.write(text)
         else:
-            _write_file(self.args.timing_file, text)
+            _write_file(Path(self.args.timing_file), text)
 
     def _report(self, error: XRelayError) -> None:
         """Tell the user."""
         if self.args.debug or environment.debug():
             traceback.print_exception(error)
         for line in (error.render(), *error.notes()):
-            sys.stderr.writelines(text + "\n" for text in (line, *excerpt(line, self._sources)))
+            self._show(line)
+
+    def _show(self, message: str) -> None:
+        """Write a message to stderr, with the line of the input that it is about."""
+        sys.stderr.writelines(line + "\n" for line in (message, *excerpt(message, self._sources)))
 
 
 def _placed(error: _Error, chunk: Chunk) -> _Error:
@@ -252,11 +270,11 @@ def _placed(error: _Error, chunk: Chunk) -> _Error:
     return error
 
 
-def _write_file(path: str, text: str) -> None:
+def _write_file(path: Path, text: str) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise XRelayError(f"cannot write the file: {error.strerror}", location=path) from error
+        raise XRelayError(f"cannot write the file: {error.strerror}", location=str(path)) from error
 
 
 def _names(values: list[str] | None) -> Sequence[str] | bool:

@@ -1,7 +1,8 @@
-"""`--verify-diagnostics`: errors compared with the comments that expect them.
+"""`--verify-diagnostics`: errors, warnings and remarks compared with the comments that expect them.
 
-`// expected-error {{text}}` expects an error whose message contains the text on its own line; `@above`, `@below`,
-`@+2` and `@-1` say another line, `@unknown` an error without a place in the file. A comment may expect several.
+`// expected-error {{text}}` expects an error whose line contains the text, on the line of the comment; so do
+`expected-warning` and `expected-remark`. `@above`, `@below`, `@+2` and `@-1` say another line, `@unknown` no place in
+the file. A comment may expect several.
 """
 
 from __future__ import annotations
@@ -10,23 +11,29 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xrelay.errors import XRelayError
+from xrelay.errors import XRelayError, did_you_mean
 from xrelay.tools.opt.chunks import Chunk
+from xrelay.tools.opt.diagnostics import Diagnostic
 
+KINDS = ("error", "warning", "remark")
 _EXPECTATION = re.compile(
     r"expected-(?P<kind>[a-z]+)(?:@(?P<where>[+-]\d+|above|below|unknown))?[ \t]*\{\{(?P<text>.*?)\}\}"
 )
-_LINE = re.compile(r":(\d+):\d+$")
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """An error that the file announces: on `line` (None is anywhere outside the file), containing `text`."""
+    """A diagnostic that the file announces: on `line` (None is anywhere outside the file), containing `text`."""
 
     line: int | None
     text: str
     written: int
     """The line of the comment itself."""
+    kind: str = "error"
+
+    def is_met_by(self, found: Diagnostic) -> bool:
+        """Whether `found` is of the kind, on the line, and contains the text."""
+        return (self.kind, self.line) == (found.kind, found.line) and self.text in found.text
 
 
 def find_expectations(chunk: Chunk) -> list[Expectation]:
@@ -34,39 +41,37 @@ def find_expectations(chunk: Chunk) -> list[Expectation]:
     found: list[Expectation] = []
     for number, line in enumerate(chunk.text.split("\n"), start=chunk.line_offset + 1):
         for match in _EXPECTATION.finditer(line):
-            if match["kind"] != "error":
+            if match["kind"] not in KINDS:
+                hint = did_you_mean(match["kind"], KINDS, "it is expected-error, expected-warning or expected-remark")
                 raise XRelayError(
                     f"expected-{match['kind']} is not known",
                     location=f"{chunk.name}:{number}",
-                    help="use expected-error",
+                    help=hint,
                 )
-            found.append(Expectation(_target_line(match["where"], number), match["text"], number))
+            found.append(Expectation(_target_line(match["where"], number), match["text"], number, match["kind"]))
     return found
 
 
-def mismatches(chunk: Chunk, expected: Sequence[Expectation], errors: Sequence[XRelayError]) -> list[str]:
-    """One line for each error nobody expected and for each expectation nothing met."""
+def mismatches(
+    chunk: Chunk, expected: Sequence[Expectation], diagnostics: Sequence[Diagnostic], *, all_remarks: bool = False
+) -> list[str]:
+    """One line for each diagnostic that nobody expects, and for each expectation that nothing meets.
+
+    Remarks that nobody expects are let pass unless `all_remarks`.
+    """
     open_expectations = list(expected)
     problems: list[str] = []
-    for error in errors:
-        line = line_of(error)
-        text = error.render()
-        met = next((e for e in open_expectations if e.line == line and e.text in text), None)
-        if met is None:
-            place = error.location if error.location is not None else chunk.name
-            problems.append(f"{place}: error: unexpected error: {error.message}")
-        else:
+    for found in diagnostics:
+        met = next((e for e in open_expectations if e.is_met_by(found)), None)
+        if met is not None:
             open_expectations.remove(met)
+        elif found.kind != "remark" or all_remarks:
+            place = found.location if found.location is not None else chunk.name
+            problems.append(f"{place}: error: unexpected {found.kind}: {found.message}")
     problems += (
-        f"{chunk.name}:{e.written}: error: expected error was not produced: {e.text}" for e in open_expectations
+        f"{chunk.name}:{e.written}: error: expected {e.kind} was not produced: {e.text}" for e in open_expectations
     )
     return problems
-
-
-def line_of(error: XRelayError) -> int | None:
-    """The line that an error points at."""
-    match = _LINE.search(error.location) if error.location is not None else None
-    return int(match[1]) if match is not None else None
 
 
 def _target_line(where: str | None, number: int) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -10,22 +9,24 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ArtifactError, InputError
 from xrelay.tools.opt.chunks import Chunk
+from xrelay.tools.opt.diagnostics import Diagnostic, warning_diagnostic
 
 
-def bring_weights(module: ModuleOp, chunk: Chunk) -> None:
+def bring_weights(module: ModuleOp, chunk: Chunk) -> list[Diagnostic]:
     """Resolve the weights of a module that names a side file.
 
     Without the file the module stays as it is, with a note: most passes do not look inside weights, and one that does
     says so.
     """
     if WEIGHTS_FILE not in module.attributes:
-        return
+        return []
     from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, resolve_side_file
 
     try:
         resolve_side_file(module, Path(chunk.name).parent)
     except UnresolvedWeightError as error:
-        sys.stderr.write(f"{chunk.name}: note: {error.message}; weights stay unresolved\n")
+        return [warning_diagnostic(f"{error.message}; weights stay unresolved", chunk.name)]
+    return []
 
 
 def keep_weights(module: ModuleOp, output: Path) -> None:

@@ -72,6 +72,7 @@ ISOLATED = "func.func @f() { %%a = arith.negf %s : f32 func.return }"
         ("func.func private @f(tensor<?xf32, #relay.dims<n floordiv 0>>)", "f.mlir:1:59", "divided by zero"),
         ("func.func private @f(tensor<?xf32, #relay.dims<n mod (1 - 1)>>)", "f.mlir:1:54", "divided by zero"),
         ("%a = llvm.shufflevector %b, %b [2147483648] : vector<4xf32>", "f.mlir:1:", "a number does not fit its type"),
+        ('"test.op"() {a = array<i0: 0>} : () -> ()', "f.mlir:1:", "a number does not fit its type"),
         ("{-# external_resources: {} #-}", "f.mlir:1:", "only dialect resources are supported"),
         ('%a = "x', "f.mlir:1:6", "the string is not closed"),
         (r'%a = "x\q"', "f.mlir:1:6", "the string has an escape other than"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from xrelay.errors import XRelayError
 from xrelay.tools.opt.chunks import Chunk, split_chunks
+from xrelay.tools.opt.diagnostics import Diagnostic, error_diagnostic, warning_diagnostic
 from xrelay.tools.opt.expectations import Expectation, find_expectations, mismatches
 
 TEXT = """// expected-error@+2 {{two below}}
@@ -13,6 +16,10 @@ TEXT = """// expected-error@+2 {{two below}}
 op // expected-error {{here}}
 // expected-error@above {{above}}
 """
+
+
+def problems(chunk: Chunk, errors: Sequence[XRelayError]) -> list[str]:
+    return mismatches(chunk, find_expectations(chunk), [error_diagnostic(error) for error in errors])
 
 
 def test_places() -> None:
@@ -29,23 +36,39 @@ def test_places() -> None:
 def test_each_error_meets_one_expectation() -> None:
     chunk = Chunk("// expected-error@+1 {{a}}\nop", "f", 0)
     error = XRelayError("an a", location="f:2:1")
-    assert mismatches(chunk, find_expectations(chunk), [error]) == []
-    assert mismatches(chunk, find_expectations(chunk), [error, error]) == ["f:2:1: error: unexpected error: an a"]
-    assert mismatches(chunk, find_expectations(chunk), []) == ["f:1: error: expected error was not produced: a"]
+    assert problems(chunk, [error]) == []
+    assert problems(chunk, [error, error]) == ["f:2:1: error: unexpected error: an a"]
+    assert problems(chunk, []) == ["f:1: error: expected error was not produced: a"]
     elsewhere = XRelayError("an a", location="f:3:1")
-    assert len(mismatches(chunk, find_expectations(chunk), [elsewhere])) == 2
+    assert len(problems(chunk, [elsewhere])) == 2
     other = XRelayError("a b c".replace("a", "x"), location="f:2:1")
-    assert len(mismatches(chunk, find_expectations(chunk), [other])) == 2
+    assert len(problems(chunk, [other])) == 2
 
 
 def test_errors_without_a_place_are_expected_as_unknown() -> None:
     chunk = Chunk("// expected-error@unknown {{a}}", "f", 0)
-    assert mismatches(chunk, find_expectations(chunk), [XRelayError("a", location="f")]) == []
+    assert problems(chunk, [XRelayError("a", location="f")]) == []
 
 
 def test_other_kinds_are_refused() -> None:
-    with pytest.raises(XRelayError, match="expected-warning is not known"):
-        find_expectations(Chunk("// expected-warning {{a}}", "f", 0))
+    with pytest.raises(XRelayError, match="expected-remarks is not known; help: did you mean 'remark'"):
+        find_expectations(Chunk("// expected-remarks {{a}}", "f", 0))
+
+
+def test_warnings_and_remarks_are_met_by_their_own_kind() -> None:
+    chunk = Chunk("// expected-warning@unknown {{a}}\nop // expected-remark {{b}}", "f", 0)
+    expected = find_expectations(chunk)
+    warning, remark = warning_diagnostic("an a", "f"), Diagnostic("remark", "f:2:1", "a b", "f:2:1: remark: p: a b")
+    assert mismatches(chunk, expected, [warning, remark]) == []
+    assert mismatches(chunk, expected, [remark]) == ["f:1: error: expected warning was not produced: a"]
+    assert mismatches(chunk, expected, [warning]) == ["f:2: error: expected remark was not produced: b"]
+    assert mismatches(chunk, [], [warning]) == ["f: error: unexpected warning: an a"]
+
+
+def test_remarks_that_nobody_expects_are_let_pass_unless_asked_for() -> None:
+    chunk, remark = Chunk("op", "f", 0), Diagnostic("remark", "f:1:1", "b", "f:1:1: remark: p: b")
+    assert mismatches(chunk, [], [remark]) == []
+    assert mismatches(chunk, [], [remark], all_remarks=True) == ["f:1:1: error: unexpected remark: b"]
 
 
 def test_chunks_know_their_lines() -> None:

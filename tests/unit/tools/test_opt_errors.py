@@ -168,6 +168,10 @@ def test_a_package_that_announces_what_it_lacks(
         ("func.func @f() { func.call @g() : () -> () func.return }", "error: '@g' could not be found in symbol table"),
         ("func.func @f(%x: tensor<-1xf32>) { func.return }", "bad.mlir:1:25: error: Expected shape type."),
         ("builtin.module {", "error:"),
+        (
+            "func.func @f(%m: memref<2xf32>) { %v = memref.load %m[] : memref<2xf32> func.return }",
+            "bad.mlir:1:35: error: memref.load: expected an index for each dimension",
+        ),
     ],
 )
 def test_wrong_programs(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
