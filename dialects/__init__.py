@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.metadata import EntryPoint
 
 from xdsl.ir import Dialect
+
+from xrelay.plugins import PluginError, load_dialect, plugin_dialects
 
 ALL_DIALECTS: dict[str, str] = {
     "relay": "xrelay.dialects.relay:RELAY",
@@ -23,13 +26,27 @@ REPLACED_DIALECTS: dict[str, str] = {
 
 
 def dialect_thunks() -> dict[str, Callable[[], Dialect]]:
-    """The table in the shape that xDSL's `Context` and `Universe` take."""
-    return {name: _thunk(target) for name, target in ALL_DIALECTS.items()}
+    """The dialects of xrelay and of other packages, in the shape that xDSL's `Context` and `Universe` take.
+
+    A dialect of another package under a name of ours is left out: ours stays what it is.
+    """
+    others = {name: _plugin_thunk(entry) for name, entry in plugin_dialects().items()}
+    return {**others, **{name: _thunk(target) for name, target in ALL_DIALECTS.items()}}
 
 
 def with_replaced(upstream: Mapping[str, Callable[[], Dialect]]) -> dict[str, Callable[[], Dialect]]:
     """The dialects of `upstream`, those in `REPLACED_DIALECTS` in our form."""
     return {**upstream, **{name: _thunk(target) for name, target in REPLACED_DIALECTS.items()}}
+
+
+def _plugin_thunk(entry: EntryPoint) -> Callable[[], Dialect]:
+    def load() -> Dialect:
+        found = load_dialect(entry)
+        if not isinstance(found, Dialect) or found.name != entry.name:
+            raise PluginError(f"{entry.value}, announced as the dialect {entry.name!r}, is {found!r}")
+        return found
+
+    return load
 
 
 def _thunk(target: str) -> Callable[[], Dialect]:

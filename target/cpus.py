@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from xrelay.target.features import BASELINES, X86_V2, X86_V3, X86_V4
@@ -44,7 +43,7 @@ _NEON = Cpu(BASELINES["aarch64"], vector_bits=128, vector_registers=32, arch="aa
 _NEOVERSE_N1 = _NEON.having("aes crc dotprod fullfp16 lse rcpc rdm sha2")
 _APPLE_M1 = _NEON.having("aes complxnum crc dotprod flagm fp16fml fptoint fullfp16 jsconv lse lse2 rcpc rdm sha2 sha3")
 
-CPUS: Mapping[str, Cpu] = {
+CPUS: dict[str, Cpu] = {
     "x86-64": _V1,
     "x86-64-v2": _V2,
     "x86-64-v3": _V3,
@@ -76,3 +75,9 @@ CPUS: Mapping[str, Cpu] = {
     "apple-m2": _APPLE_M1.having("bf16 i8mm"),
     "apple-m3": _APPLE_M1.having("bf16 i8mm"),
 }
+"""What is known of each CPU; `register_cpu` adds to it."""
+
+
+def register_cpu(name: str, cpu: Cpu) -> None:
+    """Makes a CPU known under LLVM's name `name`, in the place of one that was known under it."""
+    CPUS[name] = cpu

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
 from xrelay.errors import InputError, did_you_mean
+from xrelay.plugins import load_plugins
 from xrelay.target.cpus import CPUS, Cpu
 from xrelay.target.device import CPU, device_kind
 from xrelay.target.features import parse_features
@@ -149,6 +150,7 @@ _NUMBERS = {
 
 def cpu(name: str) -> Target:
     """The CPU with LLVM's name `name`; raises `InputError` with the closest known name."""
+    load_plugins("targets")
     known = CPUS.get(name)
     if known is None and (host := Target.host()).mcpu == name:
         return host

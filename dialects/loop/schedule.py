@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.attrs import Tail
 from xrelay.errors import did_you_mean
+from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 
 Value = str | int | tuple[str, ...] | Tail | None
@@ -245,6 +246,8 @@ def _text(value: Value) -> str:
 def _parse_primitive(parser: AttrParser) -> SchedulePrimitive:
     position = parser.pos
     name = parser.parse_identifier()
+    if name not in PRIMITIVES:
+        load_plugins("schedules")
     cls = PRIMITIVES.get(name)
     if cls is None:
         hint = did_you_mean(name, PRIMITIVES, f"known: {', '.join(sorted(PRIMITIVES))}")

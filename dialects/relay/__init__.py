@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
+from collections.abc import Iterator
+
+from xdsl.ir import Dialect, Operation
 
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.registry import DIALECT_OPS
@@ -57,8 +59,21 @@ FAMILIES = (
 LANGUAGE = (ConstantOp, TupleOp, TupleGetItemOp, LetOp, IfOp, FnOp, InvokeOp, FusedOp, YieldOp)
 """What belongs to the language and is no operator."""
 
-load_plugins("relay-ops")
+
+class RelayDialect(Dialect):
+    """The dialect with the ops of other packages, which are imported when its ops are first asked for.
+
+    Not earlier: the modules of those packages import parts of this one.
+    """
+
+    @property
+    def operations(self) -> Iterator[type[Operation]]:
+        """Every op, those of other packages among them."""
+        load_plugins("ops")
+        return iter(DIALECT_OPS)
+
+
 DIALECT_OPS.extend(LANGUAGE)
-RELAY = Dialect("relay", DIALECT_OPS, [IncompleteType, DimsAttr, WeightAttr])
+RELAY = RelayDialect("relay", DIALECT_OPS, [IncompleteType, DimsAttr, WeightAttr])
 
 __all__ = ["FAMILIES", "LANGUAGE", "RELAY"]

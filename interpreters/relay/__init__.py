@@ -21,11 +21,8 @@ from xrelay.interpreters.relay import (
 from xrelay.interpreters.relay.apply import apply_op
 from xrelay.interpreters.relay.registry import Value, can_evaluate, evaluate_op, evaluates
 from xrelay.interpreters.relay.run import run_relay
-from xrelay.plugins import load_plugins
 
 FAMILIES = (convolution, dense_pack, elementwise, lrn, normalization, pooling, reduction, data_movement)
 """The modules whose import registers the operators' meanings."""
-
-load_plugins("interpreter")
 
 __all__ = ["FAMILIES", "Value", "apply_op", "can_evaluate", "evaluate_op", "evaluates", "run_relay"]

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import certainly_differ
+from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 
 Value: TypeAlias = "Array | tuple[Value, ...]"
@@ -38,9 +39,15 @@ def evaluates(*ops: type[Operation]) -> Callable[[EvaluatorT], EvaluatorT]:
     return register
 
 
+def _evaluator(op: Operation) -> Callable[..., Value] | None:
+    """The function that computes `op`, once those of other packages are imported."""
+    load_plugins("interpreter")
+    return _EVALUATORS.get(type(op))
+
+
 def can_evaluate(op: Operation) -> bool:
     """Returns whether `op` has a numpy meaning of its own (ops with regions and calls have not)."""
-    return type(op) in _EVALUATORS
+    return _evaluator(op) is not None
 
 
 def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
@@ -49,7 +56,7 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
     Raises `InterpreterError`, with the op's location, where the op has no numpy meaning, where the operands lie outside
     its domain, or where the value does not have the type the op claims.
     """
-    function = _EVALUATORS.get(type(op))
+    function = _evaluator(op)
     if function is None:
         raise InterpreterError(
             f"{op.name} has no numpy meaning", location=location_of(op), help="register one with @evaluates"

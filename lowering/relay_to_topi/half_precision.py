@@ -10,6 +10,7 @@ node), and what the interpreter computes. Maxima and minima are exact in any typ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import wraps
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType, f32
@@ -29,12 +30,22 @@ def is_half(type_: Attribute) -> bool:
 
 def in_single(build: Build) -> Build:
     """`build`, with half-precision operands widened before and its results rounded after."""
-    return lambda emitter: _rounded(build, WideEmitter(emitter.op, emitter.rewriter), emitter)
+
+    @wraps(build)
+    def build_in_single(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        return _rounded(build, WideEmitter(emitter.op, emitter.rewriter), emitter)
+
+    return build_in_single
 
 
 def into_single(build: Build) -> Build:
     """`build`, which widens what it multiplies itself, with results of f32 that are rounded after."""
-    return lambda emitter: _rounded(build, WideResultEmitter(emitter.op, emitter.rewriter), emitter)
+
+    @wraps(build)
+    def build_into_single(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        return _rounded(build, WideResultEmitter(emitter.op, emitter.rewriter), emitter)
+
+    return build_into_single
 
 
 class WideResultEmitter(TopiEmitter):

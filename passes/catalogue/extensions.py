@@ -3,7 +3,7 @@
 A point is a place beside a stage or a pass of the compiler: `before stage-fused`, `after stage-optimized`,
 `after relay-fold-constant`. A pass that stands in the pipeline several times gives a point for each: the second one is
 `after relay-fold-constant#2`. A point is there also where the pass beside it does not run at the level at hand.
-`xrelay.pass_registry` is the public door.
+`xrelay.extend.passes` is the public door.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from xdsl.passes import ModulePass
 
 from xrelay.passes.catalogue.relay_names import relay_pass
+from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 
 
@@ -49,13 +50,17 @@ def remove_registered(name: str) -> None:
 
 
 def registered_passes() -> Mapping[str, RegisteredPass]:
-    """Returns the passes of other packages by name, in the order in which they were added."""
+    """Returns the passes of other packages by name, in the order in which they were added.
+
+    What installed packages announce is imported first.
+    """
+    load_plugins("passes")
     return _REGISTERED
 
 
 def passes_at(point: str) -> list[RegisteredPass]:
     """Returns the passes that run at a point, in the order in which they were added."""
-    return [row for row in _REGISTERED.values() if row.at == point]
+    return [row for row in registered_passes().values() if row.at == point]
 
 
 def level_of_pass(name: str) -> int:
@@ -63,5 +68,5 @@ def level_of_pass(name: str) -> int:
     row = relay_pass(name)
     if row is not None:
         return row.opt_level
-    added = _REGISTERED.get(name)
+    added = registered_passes().get(name)
     return 0 if added is None else added.opt_level

@@ -30,6 +30,7 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import PassError, XRelayError, did_you_mean
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.layout.rebuild_op import decided_class
+from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 from xrelay.target.device import device_kind
 
@@ -84,6 +85,7 @@ def in_layout_hook_scope() -> bool:
 
 def layout_hooks(target: str) -> LayoutHooks:
     """The hooks of a target; none for a target without registered hooks."""
+    load_plugins("targets")
     registered, kind = {**_HOOKS, **_SCOPED.get()}, device_kind(target)
     return {op: hook for (name, op), hook in registered.items() if name == kind}
 

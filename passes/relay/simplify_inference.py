@@ -110,7 +110,8 @@ class SimplifyDropout(RewritePattern):
             rewriter.erase(op)
         elif is_static(op.data.type):
             emit = Emitter(rewriter, op)
-            ones = np.ones(static_shape(op.data), numpy_dtype(element_type_of(op.data.type)))
+            one = np.ones((), numpy_dtype(element_type_of(op.data.type)))
+            ones = np.broadcast_to(one, static_shape(op.data))  # one element in memory
             mask = emit.insert(ConstantOp.of(ones, "dropout.mask")).result
             emit.replace(emit.call(TupleOp, op.data, mask))
 

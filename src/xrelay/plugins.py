@@ -1,55 +1,96 @@
-"""Other packages that extend the compiler, found by entry points and imported when their kind is first needed.
+"""Extensions in other packages, found by entry points and imported when their kind is first needed.
 
-A package announces modules in the group `xrelay.plugins`; the name says what a module registers when imported:
+A package announces modules in the group `xrelay.plugins`; the name is the kind of what a module registers when it is
+imported. A dialect is announced in the group `xrelay.dialects` by its name, and imported when a text mentions it:
 
     [project.entry-points."xrelay.plugins"]
-    relay-ops = "my_package.ops"            # classes decorated with register_relay_op
-    interpreter = "my_package.meaning"      # functions decorated with evaluates
-    strategies = "my_package.strategies"    # functions decorated with implements
-    onnx = "my_package.converters"          # functions decorated with converts
+    ops = "acme.ops"                  # classes decorated with register_relay_op
+    interpreter = "acme.meaning"      # functions decorated with evaluates
+    strategies = "acme.strategies"    # functions decorated with implements
+    schedules = "acme.schedules"      # calls of register_family and register_primitive
+    converters = "acme.converters"    # functions decorated with converts
+    passes = "acme.passes"            # calls of register_pass
+    targets = "acme.targets"          # calls of register_cpu, functions decorated with alters_layout
 
-Dialects and passes of one's own go through xDSL's group `xdsl.universe` instead.
+    [project.entry-points."xrelay.dialects"]
+    acme = "acme.ops:ACME"            # a Dialect
+
+docs/extending.md shows two packages. A plugin that cannot be loaded is named in a warning of the logger `xrelay`, and
+the others are loaded all the same.
 """
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
-from xrelay.errors import XRelayError
+from xrelay.errors import XRelayError, did_you_mean
 
 GROUP = "xrelay.plugins"
-KINDS = ("relay-ops", "interpreter", "strategies", "onnx")
+DIALECTS_GROUP = "xrelay.dialects"
+KINDS = ("ops", "interpreter", "strategies", "schedules", "converters", "passes", "targets")
+
+_LOG = logging.getLogger(__name__)
+_loaded: set[str] = set()
 
 
 class PluginError(XRelayError):
     """A package announces an extension that cannot be loaded."""
 
 
-@cache
 def load_plugins(kind: str) -> None:
-    """Import every module that an installed package announces under `kind`, once in a process.
+    """Imports every module that an installed package announces under `kind`, once in a process.
 
-    Raises `PluginError` naming the package where a module cannot be imported, and for a kind nobody asks for.
+    A module that cannot be imported, whatever it raises, is named in a warning.
     """
-    for entry in _entries():
+    if kind in _loaded:
+        return
+    # Before the modules are imported: what they import may ask for the same kind.
+    _loaded.add(kind)
+    _check_kinds()
+    for entry in _entries(GROUP):
+        if entry.name != kind:
+            continue
+        try:
+            import_module(entry.module)
+        except Exception as error:  # a plugin may raise anything, and must not stop the others
+            _LOG.warning("%s", _fault(entry, error))
+
+
+def plugin_dialects() -> dict[str, EntryPoint]:
+    """The dialects of other packages by name, not yet imported."""
+    return {entry.name: entry for entry in _entries(DIALECTS_GROUP)}
+
+
+def load_dialect(entry: EntryPoint) -> object:
+    """Imports the dialect that an entry point names; raises `PluginError`, which names the package."""
+    try:
+        return entry.load()
+    except Exception as error:  # a plugin may raise anything
+        raise PluginError(_fault(entry, error), help="repair or uninstall the package") from error
+
+
+@cache
+def _check_kinds() -> None:
+    """Warns of entry points of a kind that nothing asks for."""
+    for entry in _entries(GROUP):
         if entry.name not in KINDS:
-            raise PluginError(
-                f"{_package(entry)} announces {entry.name!r} in {GROUP}", help=f"known kinds are {', '.join(KINDS)}"
-            )
-        if entry.name == kind:
-            try:
-                import_module(entry.module)
-            except ImportError as error:
-                raise PluginError(
-                    f"{_package(entry)} cannot be loaded: {error}", help="repair or uninstall the package"
-                ) from error
+            hint = did_you_mean(entry.name, KINDS, f"known kinds are {', '.join(KINDS)}")
+            _LOG.warning("%s announces %r in %s: %s", _package(entry), entry.name, GROUP, hint)
 
 
-def _entries() -> list[EntryPoint]:
-    """The extensions, in an order that does not depend on the file system."""
-    return sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name, entry.value))
+@cache
+def _entries(group: str) -> tuple[EntryPoint, ...]:
+    """The extensions of a group, in an order that does not depend on the file system."""
+    found = entry_points(group=group)
+    return tuple(sorted(found, key=lambda entry: (_package(entry), entry.name, entry.value)))
+
+
+def _fault(entry: EntryPoint, error: Exception) -> str:
+    reason = " ".join(str(error).split()) or "no message"
+    return f"{_package(entry)} cannot be loaded ({entry.group}, {entry.value}): {type(error).__name__}: {reason}"
 
 
 def _package(entry: EntryPoint) -> str:

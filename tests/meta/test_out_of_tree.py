@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
-
-PACKAGE = Path(__file__).parents[1] / "out_of_tree" / "hardswish"
-BIN = Path(sys.executable).parent
+from support.out_of_tree import BIN, install, run
 
 CONTRIBUTED = """
 func.func @main(%x: tensor<4xf32>) -> !relay.incomplete {
@@ -39,11 +35,8 @@ assert len(kernels) == 1, kernels
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment in which the package is installed, offline and without touching this one."""
-    target = tmp_path_factory.mktemp("site")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*pip, "--disable-pip-version-check", "--target", str(target), str(PACKAGE)], check=True)
-    return {**os.environ, "PYTHONPATH": str(target)}
+    """An environment in which hardswish is installed, offline and without touching this one."""
+    return install(tmp_path_factory.mktemp("site"), "hardswish")
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +49,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "outside.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8), path)
     return path
-
-
-def run(command: list[str], environment: dict[str, str] | None, text: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, check=False)
 
 
 def test_without_the_package_the_op_is_unknown(model: Path) -> None:

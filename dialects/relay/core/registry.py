@@ -8,9 +8,12 @@ from xdsl.ir import Operation
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.errors import XRelayError, did_you_mean
+from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 
 RelayOpT = TypeVar("RelayOpT", bound=type[RelayOp])
+
+PREFIX = "relay."
 
 _OPS: dict[str, type[RelayOp]] = {}
 
@@ -24,11 +27,15 @@ class UnknownOpError(XRelayError):
 
 
 def register_relay_op(op: RelayOpT) -> RelayOpT:
-    """Class decorator: make the op known under Relay's name. A second class of the same name is refused."""
+    """Class decorator: make the op known under Relay's name. A second class of the same name is refused.
+
+    An op under the name of another dialect, such as `acme.l1_normalize`, keeps that name, and belongs to a `Dialect` of
+    its package.
+    """
     name = op.relay_name()
     if _OPS.setdefault(name, op) is not op:
         raise UnknownOpError(f"two classes register relay op {name!r}: {_OPS[name].__qualname__}, {op.__qualname__}")
-    if op not in DIALECT_OPS:
+    if op not in DIALECT_OPS and op.name.startswith(PREFIX):
         DIALECT_OPS.append(op)
     note_registration(op)
     return op
@@ -36,6 +43,7 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
 
 def relay_ops() -> dict[str, type[RelayOp]]:
     """Every registered op by Relay's name."""
+    load_plugins("ops")
     return dict(_OPS)
 
 
@@ -44,7 +52,9 @@ def get_relay_op(name: str) -> type[RelayOp]:
 
     Raises `UnknownOpError`, with the nearest names, where none or several match.
     """
-    full = name.removeprefix("relay.")
+    full = name.removeprefix(PREFIX)
+    if full not in _OPS:
+        load_plugins("ops")
     if full in _OPS:
         return _OPS[full]
     by_short_name = [key for key in _OPS if key.rpartition(".")[2] == full]

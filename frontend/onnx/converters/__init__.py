@@ -33,4 +33,4 @@ def load() -> None:
     """Import every family (once: Python keeps imported modules), and other packages' converters."""
     for family in FAMILIES:
         import_module(f"{__name__}.{family}")
-    load_plugins("onnx")
+    load_plugins("converters")

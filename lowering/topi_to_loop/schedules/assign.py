@@ -17,6 +17,7 @@ from xrelay.lowering.topi_to_loop.schedules.pool import schedule_pool
 from xrelay.lowering.topi_to_loop.schedules.reduction import schedule_reductions
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.softmax import schedule_softmax
+from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 from xrelay.target import Target
 
@@ -57,6 +58,7 @@ def schedule_kernel(kernel: func.FuncOp, target: Target) -> KernelSchedule:
 
     A family whose schedule turns out not to be legal gives up, and the next one is asked; the reason says so.
     """
+    load_plugins("schedules")
     refused: list[str] = []
     draft = ScheduleDraft(kernel, target)
     for name, family in FAMILIES.items():

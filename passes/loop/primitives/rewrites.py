@@ -11,6 +11,7 @@ from xdsl.dialects import func
 from xrelay.dialects.loop import SchedulePrimitive, Tail
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.primitives.legality import check_tails, has_overlap
+from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 
 Rewrite = Callable[[func.FuncOp, Any], None]
@@ -43,6 +44,8 @@ def rewrites(primitive: type[SchedulePrimitive]) -> Callable[[RewriteT], Rewrite
 def rewrite_of(primitive: type[SchedulePrimitive]) -> Rewrite:
     """The rewrite of a primitive; `ScheduleError` where none is registered."""
     name = primitive.primitive
+    if name not in REWRITES:
+        load_plugins("schedules")
     if isinstance(module := REWRITES.get(name), str):
         import_module(module)
     rewrite = REWRITES.get(name)

@@ -1,6 +1,6 @@
 """Passes of other packages: how they become known by name, and take part in compiling.
 
-    from xrelay.pass_registry import register_pass
+    from xrelay.extend.passes import register_pass
 
     register_pass(AcmeDropScalesPass, at="after relay-fold-constant", opt_level=2)
 
@@ -60,7 +60,7 @@ def register_pass(
     """
     name = _checked_name(pass_type)
     if at is not None and at not in points():
-        hint = did_you_mean(at, points(), "xrelay.pass_registry.points() lists them")
+        hint = did_you_mean(at, points(), "xrelay.extend.passes.points() lists them")
         raise PassArgumentError(f"[{name}] the pipeline has no point {at!r}", help=hint)
     if check_level(opt_level, name) > MAX_OPT_LEVEL:
         raise PassArgumentError(f"[{name}] opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")

@@ -21,8 +21,8 @@ import xrelay
 from xrelay import instrument, relay, transform
 from xrelay.dialects.relay.ops.tensor_elementwise import MultiplyOp
 from xrelay.errors import PassError
+from xrelay.extend.passes import points, register_pass, unregister_pass
 from xrelay.lowering.pipelines import Phase, compile_stages
-from xrelay.pass_registry import points, register_pass, unregister_pass
 from xrelay.passes.catalogue.rounding import is_exact
 from xrelay.tools.xrelay_opt import main
 from xrelay.transform import PassContext, Sequential
@@ -204,7 +204,7 @@ def test_what_cannot_be_registered(pass_type: Any, arguments: dict[str, Any], me
 def test_xdsl_tools_know_it_where_it_is_registered_before_they_look() -> None:
     code = (
         "from dataclasses import dataclass; from xdsl.passes import ModulePass; from xdsl.universe import Universe\n"
-        "from xrelay.pass_registry import register_pass\n"
+        "from xrelay.extend.passes import register_pass\n"
         "class AcmeLatePass(ModulePass):\n"
         "    name = 'acme-late'\n"
         "    def apply(self, ctx, op): pass\n"

@@ -1,0 +1,12 @@
+"""Converters of ONNX nodes.
+
+    @converts("L1Normalize", domain="com.acme", attributes=("axis",))
+    def convert(node: NodeView) -> SSAValue: …
+
+A converter of another package comes before one of xrelay's for the same op.
+"""
+
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx import NodeView, converts
+
+__all__ = ["ModelImportError", "NodeView", "converts"]

@@ -1,0 +1,51 @@
+"""Operators at the relay level: the base class, properties, fusion patterns, and answers about layouts.
+
+    @register_relay_op
+    @irdl_op_definition
+    class L1NormalizeOp(RelayOp): …
+
+An operator may stand under `relay.`, or under the name of a dialect of its package.
+"""
+
+from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import (
+    bool_property,
+    float_property,
+    int_property,
+    ints_property,
+    optional_int_property,
+    optional_ints_property,
+    required_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
+from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.index_algebra.dims import Dim, Shape
+
+__all__ = [
+    "Dim",
+    "IncompleteType",
+    "Layout",
+    "LayoutDecision",
+    "LayoutRefusal",
+    "OpPatternKind",
+    "RelayOp",
+    "Shape",
+    "bool_property",
+    "float_property",
+    "get_relay_op",
+    "int_property",
+    "ints_property",
+    "optional_int_property",
+    "optional_ints_property",
+    "register_relay_op",
+    "require_axis",
+    "required_ints_property",
+    "shape_of",
+    "string_property",
+    "tensor_type",
+]

@@ -1,0 +1,10 @@
+"""Helpers of passes over relay: patterns by class of op, constants, and new ops in the place of old ones.
+
+rewrite(module, {get_relay_op("divide"): MultiplyInstead()})
+"""
+
+from xrelay.passes.graph.remarks import Remark
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite, rewrite_once
+from xrelay.passes.infra.verify import walk_ops
+
+__all__ = ["Emitter", "Remark", "constant_of", "owner_of", "rewrite", "rewrite_once", "walk_ops"]

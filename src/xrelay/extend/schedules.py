@@ -1,0 +1,64 @@
+"""Schedules of kernels: families that propose one, the primitives they apply, and new primitives.
+
+    register_family("l1_normalize", schedule_l1_normalize)  # (ScheduleDraft) -> bool
+
+A family looks at the draft of a kernel and says False where the kernel is none of its own. A primitive is a frozen
+dataclass under `@register_primitive`, and a function under `@rewrites(…)` carries it out.
+"""
+
+from xrelay.dialects.loop import BlockOp, IterKind
+from xrelay.dialects.loop.schedule import (
+    CacheWrite,
+    ComputeAt,
+    DisableUnroll,
+    Fuse,
+    Parallelize,
+    Reorder,
+    SchedulePrimitive,
+    SetTail,
+    Split,
+    Tile,
+    Unroll,
+    Vectorize,
+    register_primitive,
+)
+from xrelay.errors import ScheduleError
+from xrelay.lowering.topi_to_loop.schedules.assign import register_family
+from xrelay.lowering.topi_to_loop.schedules.common_steps import (
+    parallelize_outer,
+    schedule_remaining,
+    vectorize_fold,
+    vectorize_row,
+)
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import loops_of_kind, points, readers_of
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.passes.loop.primitives.rewrites import rewrites
+
+__all__ = [
+    "BlockOp",
+    "CacheWrite",
+    "ComputeAt",
+    "DisableUnroll",
+    "Fuse",
+    "IterKind",
+    "Parallelize",
+    "Reorder",
+    "ScheduleDraft",
+    "ScheduleError",
+    "SchedulePrimitive",
+    "SetTail",
+    "Split",
+    "Tile",
+    "Unroll",
+    "Vectorize",
+    "loops_of_kind",
+    "parallelize_outer",
+    "points",
+    "readers_of",
+    "register_family",
+    "register_primitive",
+    "rewrites",
+    "schedule_remaining",
+    "vectorize_fold",
+    "vectorize_row",
+]

@@ -1,0 +1,29 @@
+"""Implementations of operators: the index spaces that they become.
+
+    @implements("acme.l1_normalize", "l1_normalize.generic")
+    def build(emitter: TopiEmitter) -> Sequence[SSAValue]: …
+
+Of several implementations the one of the greatest priority whose condition holds is chosen.
+"""
+
+from xrelay.dialects.topi.build import Body, compute, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.errors import LoweringError
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of, read_broadcast
+from xrelay.lowering.relay_to_topi.half_precision import in_single
+from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.target.strategy import DEFAULT_PRIORITY
+
+__all__ = [
+    "DEFAULT_PRIORITY",
+    "Body",
+    "LoweringError",
+    "TopiEmitter",
+    "compute",
+    "element_of",
+    "implements",
+    "in_single",
+    "read_broadcast",
+    "shape_of",
+    "variables",
+]

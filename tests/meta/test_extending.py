@@ -1,0 +1,146 @@
+"""The two packages of docs/extending.md: an op under its own dialect, and a pass that takes part in compiling."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from support.out_of_tree import BIN, FOLDER, install, run
+
+PACKAGES = ("l1_normalize", "cheap_division")
+
+NORMALIZED = """
+func.func @main(%x: tensor<5x37xf32>) -> !relay.incomplete {
+  %y = acme.l1_normalize(%x) {axis = 1} : (tensor<5x37xf32>) -> !relay.incomplete
+  %z = relay.nn.relu(%y) : (!relay.incomplete) -> !relay.incomplete
+  func.return %z : !relay.incomplete
+}
+"""
+
+DIVIDED = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = relay.constant dense<3.0> : tensor<f32>
+  %y = relay.divide(%x, %c) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+"""
+
+PYTHON = """
+import sys
+from xrelay import transform
+from xrelay.passes.infra.source import full_context, parse_module
+
+module = parse_module(full_context(), sys.stdin.read(), "divided.mlir")
+assert "relay.multiply" in str(transform.create_pass("acme-cheap-division")(module))
+assert "relay.divide" in str(transform.create_pass("acme-cheap-division{exact=true}")(module))
+listed = transform.Sequential(["acme-cheap-division"])
+assert "relay.multiply" in str(listed(module))
+with transform.PassContext(disabled_pass=["acme-cheap-division"]):
+    assert "relay.divide" in str(listed(module))
+with transform.PassContext(opt_level=0):
+    assert "relay.divide" in str(listed(module))
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which both packages are installed."""
+    return install(tmp_path_factory.mktemp("site"), *PACKAGES)
+
+
+def output(command: list[str], environment: dict[str, str], text: str = "") -> str:
+    done = run([str(BIN / command[0]), *command[1:]], environment, text)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def sources() -> list[Path]:
+    return [path for name in PACKAGES for path in (FOLDER / name).rglob("*") if path.suffix in (".py", ".toml")]
+
+
+def test_they_use_public_modules_alone_and_are_short() -> None:
+    lines = 0
+    for path in sources():
+        lines += len(path.read_text().splitlines())
+        for node in ast.walk(ast.parse(path.read_text())) if path.suffix == ".py" else ():
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xrelay"):
+                assert (node.module or "").startswith(("xrelay.extend", "xrelay.errors")), f"{path}: {node.module}"
+    assert lines < 200
+
+
+def test_the_op_parses_and_infers_under_its_own_dialect(environment: dict[str, str]) -> None:
+    typed = "acme.l1_normalize(%x) {axis = 1} : (tensor<5x37xf32>) -> tensor<5x37xf32>"
+    assert typed in output(["xrelay-opt", "-p", "relay-infer-type"], environment, NORMALIZED)
+    assert typed in output(["xdsl-opt", "-p", "relay-infer-type"], environment, NORMALIZED)
+    done = run([str(BIN / "xrelay-opt")], environment, NORMALIZED.replace("axis = 1", "axis = 2"))
+    assert done.returncode == 1
+    assert "[acme.l1_normalize C1]" in done.stderr
+
+
+def test_it_fuses_gets_its_schedule_and_runs_from_every_stage(environment: dict[str, str], tmp_path: Path) -> None:
+    text, stages = tmp_path / "normalized.mlir", tmp_path / "stages"
+    text.write_text(NORMALIZED)
+    output(["xrelay", "run", str(text), "--random", "--check", "--no-cache", "--dump-stages", str(stages)], environment)
+    fused = next(stages.glob("*_fused.mlir")).read_text()
+    assert fused.count("relay.primitive") == 1
+    assert "acme.l1_normalize" in fused
+    assert "l1_normalize: " in next(stages.glob("*_loop.mlir")).read_text()
+    for stage in ("typed", "fused", "topi", "loop"):
+        path = next(stages.glob(f"*_{stage}.mlir"))
+        output(["xrelay", "run", str(path), "--random", "--check", "--no-cache"], environment)
+
+
+@pytest.mark.parametrize("dtype", [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE])
+def test_its_onnx_node_runs(environment: dict[str, str], tmp_path: Path, dtype: int) -> None:
+    node = helper.make_node("L1Normalize", ["x"], ["y"], "norm", domain="com.acme", axis=0)
+    ends = [helper.make_tensor_value_info(name, dtype, [7, 40, 3]) for name in "xy"]
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.acme", 1)]
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(helper.make_graph([node], "g", ends[:1], ends[1:]), opset_imports=imports), path)
+    output(["xrelay", "run", str(path), "--random", "--check", "--no-cache"], environment)
+
+
+def test_the_pass_is_known_to_both_opt_tools(environment: dict[str, str]) -> None:
+    for tool in ("xrelay-opt", "xdsl-opt"):
+        assert "relay.multiply" in output([tool, "-p", "acme-cheap-division"], environment, DIVIDED)
+        assert "relay.divide" in output([tool, "-p", "acme-cheap-division{exact=true}"], environment, DIVIDED)
+    assert "acme-cheap-division" in output(["xrelay-opt", "--list-passes"], environment)
+    assert "reciprocal is not rounded" in output(["xrelay-opt", "--help-pass", "acme-cheap-division"], environment)
+
+
+def test_the_pass_is_known_in_python(environment: dict[str, str]) -> None:
+    done = subprocess.run([sys.executable, "-c", PYTHON], env=environment, input=DIVIDED, text=True, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(("level", "op"), [("3", "relay.multiply"), ("0", "relay.divide")])
+def test_the_pass_takes_part_in_compiling(environment: dict[str, str], tmp_path: Path, level: str, op: str) -> None:
+    text, stages = tmp_path / "divided.mlir", tmp_path / "stages"
+    text.write_text(DIVIDED)
+    command = ["xrelay", "compile", str(text), "-o", str(tmp_path / "m.xrelay"), f"-O{level}"]
+    output([*command, "--dump-stages", str(stages)], environment)
+    assert op in next(stages.glob("*_fused.mlir")).read_text()
+
+
+def test_a_plugin_that_raises_is_named_and_the_others_are_loaded(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "broken_plugin.py").write_text("raise KeyError('nowhere')\n")
+    info = tmp_path / "broken_plugin-2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-plugin\nVersion: 2\n")
+    kinds = "".join(f"{kind} = broken_plugin\n" for kind in ("ops", "passes", "strategies", "schedules", "opps"))
+    (info / "entry_points.txt").write_text(f"[xrelay.plugins]\n{kinds}[xrelay.dialects]\nbad = broken_plugin:BAD\n")
+    both = {**environment, "PYTHONPATH": f"{tmp_path}:{environment['PYTHONPATH']}"}
+    done = run([str(BIN / "xrelay-opt"), "-p", "relay-infer-type,acme-cheap-division"], both, NORMALIZED)
+    assert done.returncode == 0, done.stderr
+    assert "broken-plugin 2 cannot be loaded (xrelay.plugins, broken_plugin): KeyError: 'nowhere'" in done.stderr
+    assert "broken-plugin 2 announces 'opps' in xrelay.plugins: did you mean 'ops'?" in done.stderr
+    assert "Traceback" not in done.stderr
+    done = run([str(BIN / "xrelay-opt")], both, "bad.op")
+    assert done.returncode == 1
+    assert "broken-plugin 2 cannot be loaded (xrelay.dialects, broken_plugin:BAD)" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,1 @@
+"""`acme.l1_normalize` for xrelay: an op with a reduction and an attribute, its schedule, and its ONNX domain."""
