@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from xrelay import te as te
     from xrelay import topi as topi
     from xrelay import transform as transform
-    from xrelay.api.build import build as build
     from xrelay.api.build_schedule import BuiltFunction as BuiltFunction
     from xrelay.api.comparison import Comparison as Comparison
     from xrelay.api.compile import compile as compile
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from xrelay.api.same import same as same
     from xrelay.frontend.onnx.importer import import_onnx as import_onnx
     from xrelay.nd import cpu as cpu
+    from xrelay.relay.build_module import build as build
     from xrelay.relay.module import IRModule as IRModule
     from xrelay.target.target import Target as Target
     from xrelay.te.lower import lower as lower
@@ -50,7 +50,7 @@ _PUBLIC: dict[str, str] = {
     "IRModule": "xrelay.relay.module",
     "PassContext": "xrelay.transform",
     "Target": "xrelay.target.target",
-    "build": "xrelay.api.build",
+    "build": "xrelay.relay.build_module",
     "compile": "xrelay.api.compile",
     "cpu": "xrelay.nd",
     "errors": "xrelay",

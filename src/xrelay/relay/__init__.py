@@ -34,11 +34,11 @@ from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 if TYPE_CHECKING:
     # From the stub: the operators with the types of their parameters.
     from xrelay import transform as transform
-    from xrelay.api import build as build_module
-    from xrelay.api.build import build as build
+    from xrelay.relay import build_module as build_module
     from xrelay.relay import frontend as frontend
     from xrelay.relay import op as op
     from xrelay.relay import visitor as expr_functor
+    from xrelay.relay.build_module import build as build
     from xrelay.relay.operators import *  # noqa: F403
 
 __all__ = [
@@ -86,8 +86,8 @@ __all__ = [
 ]
 
 _LATE = {
-    "build": ("xrelay.api.build", "build"),
-    "build_module": ("xrelay.api.build", ""),
+    "build": ("xrelay.relay.build_module", "build"),
+    "build_module": ("xrelay.relay.build_module", ""),
     "expr_functor": ("xrelay.relay.visitor", ""),
     "frontend": ("xrelay.relay.frontend", ""),
     "op": ("xrelay.relay.op", ""),

@@ -23,11 +23,10 @@ from xrelay.te.expr import (
     IterVar,
     PrimExpr,
     Reduce,
-    TensorRead,
     Unary,
     is_float,
 )
-from xrelay.te.tensor import ComputeOp, Tensor
+from xrelay.te.tensor import ComputeOp, Tensor, TensorRead
 
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq"}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
+from typing import TypeAlias, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,9 +17,6 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.errors import InputError, XRelayError
-
-if TYPE_CHECKING:
-    from xrelay.te.tensor import Tensor
 
 INDEX = "int32"
 """The dtype of index variables."""
@@ -140,18 +137,6 @@ class IterVar(PrimExpr):
 
     def __repr__(self) -> str:
         return f"{self.name}[0:{self.extent}]"
-
-
-class TensorRead(PrimExpr):
-    """The element of a tensor at indices."""
-
-    def __init__(self, tensor: Tensor, indices: tuple[PrimExpr, ...]):
-        self.tensor, self.indices, self.dtype = tensor, indices, tensor.dtype
-
-    @property
-    def operands(self) -> tuple[PrimExpr, ...]:
-        """The indices."""
-        return self.indices
 
 
 class Binary(PrimExpr):

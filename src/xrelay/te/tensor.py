@@ -15,7 +15,7 @@ from typing import cast
 from numpy.typing import DTypeLike
 
 from xrelay.errors import InputError
-from xrelay.te.expr import INDEX, IterVar, PrimExpr, Reduce, TensorRead, const, dtype_name
+from xrelay.te.expr import INDEX, IterVar, PrimExpr, Reduce, const, dtype_name
 
 
 class Operation:
@@ -94,6 +94,18 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"Tensor({self.name}, shape={list(self.shape)}, dtype={self.dtype})"
+
+
+class TensorRead(PrimExpr):
+    """The element of a tensor at indices."""
+
+    def __init__(self, tensor: Tensor, indices: tuple[PrimExpr, ...]):
+        self.tensor, self.indices, self.dtype = tensor, indices, tensor.dtype
+
+    @property
+    def operands(self) -> tuple[PrimExpr, ...]:
+        """The indices."""
+        return self.indices
 
 
 def _index(tensor: Tensor, item: object) -> PrimExpr:

@@ -7,7 +7,7 @@ import pytest
 
 import xrelay
 from xrelay import instrument, relay, transform
-from xrelay.api.build import build
+from xrelay.relay.build_module import build
 
 
 def net() -> relay.Function:

@@ -25,7 +25,9 @@ from xrelay.dialects.relay.core.types import merge_types
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
-from xrelay.relay import Expr, Function, Module
+from xrelay.relay.expr import Expr
+from xrelay.relay.function import Function
+from xrelay.relay.module import Module
 from xrelay.runtime.artifact import Artifact
 from xrelay.target.target import Target
 from xrelay.te.schedule import Schedule
