@@ -89,7 +89,7 @@ def convert_range(node: NodeView) -> SSAValue:
     problem = check_size((max(count, 0),), dtype.itemsize)
     if problem is not None:
         raise node.error(problem)
-    steps: Array = np.asarray(np.arange(max(count, 0)), dtype)
+    steps: Array = np.arange(max(int(count), 0), dtype=np.int64).astype(dtype)
     return node.emit_constant(np.asarray(bounds[0].reshape(-1) + steps * bounds[2].reshape(-1), dtype), "range")
 
 
