@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from xrelay.registrations import note_caller
 from xrelay.target.features import BASELINES, X86_V2, X86_V3, X86_V4
 from xrelay.target.host import KIB
 
@@ -81,3 +82,4 @@ CPUS: dict[str, Cpu] = {
 def register_cpu(name: str, cpu: Cpu) -> None:
     """Makes a CPU known under LLVM's name `name`, in the place of one that was known under it."""
     CPUS[name] = cpu
+    note_caller()

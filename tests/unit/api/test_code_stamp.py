@@ -184,9 +184,11 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 from xrelay.lowering.topi_to_loop.schedules.assign import register_family
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.loop.primitives.rewrites import rewrites
+from xrelay.target.cpus import CPUS, register_cpu
 from xrelay.relay.op import register_alter_op_layout, register_injective_schedule
 
 class Mine:
+    name = "contrib.mine"
     primitive = "mine"
     @staticmethod
     def relay_name():
@@ -207,6 +209,7 @@ registrars = [
     lambda: rewrites(Mine)(mine),
     lambda: register_alter_op_layout("nn.dense")(mine),
     lambda: register_injective_schedule("nn.relu"),
+    lambda: register_cpu("mine", CPUS["znver4"]),
 ]
 assert not registrations.registering_modules()
 for number, register in enumerate(registrars):
