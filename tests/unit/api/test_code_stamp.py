@@ -59,7 +59,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         site,
         "plugin_pack",
         requires='Plugin.Base (>=1); python_version > "3"',
-        entries="[xrelay.plugins]\nonnx = plugin_pack.deep.converters\n[console_scripts]\nx = y:z\n",
+        entries="[xrelay.plugins]\nconverters = plugin_pack.deep.converters\n[console_scripts]\nx = y:z\n",
         files={
             "plugin_pack/__init__.py": "",
             "plugin_pack/deep/__init__.py": "",
@@ -121,7 +121,7 @@ def test_an_editable_plugin_is_seen_whole(site: Path, tmp_path: Path, monkeypatc
     write(source / "edited" / ".venv" / "hidden.py", "")
     environment = write(source / "environment" / "lib.py", "")
     write(source / "environment" / "pyvenv.cfg", "")
-    entries = "[xrelay.plugins]\nonnx = edited.plugin\n"
+    entries = "[xrelay.plugins]\nconverters = edited.plugin\n"
     install(site, "edited", entries=entries, files={"_edited.pth": f"import sys\n{source}\n"})
     monkeypatch.syspath_prepend(str(source))
     before = stamp()
@@ -132,7 +132,7 @@ def test_an_editable_plugin_is_seen_whole(site: Path, tmp_path: Path, monkeypatc
 
 
 def test_a_plugin_without_files_or_modules_does_no_harm(site: Path) -> None:
-    install(site, "empty", entries="[xrelay.plugins]\nonnx = nowhere.at_all\n[xdsl.universe]\nx = also.nowhere:X\n")
+    install(site, "empty", entries="[xrelay.plugins]\nconverters = nowhere.at_all\n[xdsl.universe]\nx = also.nowhere:X\n")
     (site / "empty-1.0.dist-info" / "RECORD").unlink()
     assert stamp().text == stamp().text
 
