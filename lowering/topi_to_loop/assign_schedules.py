@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import SCHEDULE, SCHEDULE_REASON
-from xrelay.lowering.topi_to_loop.schedules.assign import schedule_kernel
+from xrelay.lowering.topi_to_loop.schedules.choose_family import schedule_kernel
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.target import Target
 

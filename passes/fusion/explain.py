@@ -16,9 +16,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
-from xrelay.passes.fusion.decision import FusionDecision
 from xrelay.passes.fusion.forward_graph import ForwardGraph
 from xrelay.passes.fusion.fuse_ops import FunctionFusion, fuse_module
+from xrelay.passes.fusion.fusion_reason import FusionDecision
 from xrelay.passes.fusion.hints import hint_of, names_of
 from xrelay.passes.fusion.op_patterns import is_fusable_scalar
 from xrelay.passes.fusion.partition import FusionOptions, Partition

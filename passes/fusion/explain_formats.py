@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from xrelay.passes.fusion.change import FusionChange, change_for
-from xrelay.passes.fusion.decision import FusionDecision
 from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
 from xrelay.passes.fusion.explain_story import blocked_by, hint_effect, what_would_help
 from xrelay.passes.fusion.forward_graph import Edge
+from xrelay.passes.fusion.fusion_counterfactual import FusionChange, change_for
+from xrelay.passes.fusion.fusion_reason import FusionDecision
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xrelay.errors import did_you_mean
-from xrelay.passes.fusion.change import ChangeKind, FusionChange, change_for, heavy_in_own_kernel
-from xrelay.passes.fusion.decision import FusionDecision
 from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedGroup, ExplainedOp
 from xrelay.passes.fusion.forward_graph import Edge
+from xrelay.passes.fusion.fusion_counterfactual import ChangeKind, FusionChange, change_for, heavy_in_own_kernel
+from xrelay.passes.fusion.fusion_reason import FusionDecision
 
 MOST_USERS = 4
 """How many users of an op a story names."""

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.errors import PassError
-from xrelay.passes.fusion.decision import FusionDecision, FusionRule
 from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph
+from xrelay.passes.fusion.fusion_reason import FusionDecision, FusionRule
 from xrelay.passes.fusion.kernel_arguments import ArgumentCounter
 from xrelay.passes.fusion.post_dominators import PostDominatorTree, post_dominator_tree
 from xrelay.passes.fusion.union_find import Groups

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.passes.fusion.change import STOP_FUSION
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
+from xrelay.passes.fusion.fusion_counterfactual import STOP_FUSION
 
 PATTERNS = list(OpPatternKind)
 

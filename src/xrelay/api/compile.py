@@ -14,7 +14,7 @@ from xrelay.api.interface import tables_of
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
 from xrelay.api.sources import Shapes, Source, load_source, write_text
-from xrelay.api.stages import Progress, StageRunner
+from xrelay.api.stage_runner import Progress, StageRunner
 from xrelay.arguments import checked_path, checked_shapes
 from xrelay.errors import ArtifactError, InputError, with_article
 from xrelay.lowering.pipelines import MAX_OPT_LEVEL, compile_stages

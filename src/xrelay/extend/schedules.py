@@ -23,7 +23,7 @@ from xrelay.dialects.loop.schedule import (
     register_primitive,
 )
 from xrelay.errors import ScheduleError
-from xrelay.lowering.topi_to_loop.schedules.assign import register_family
+from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     parallelize_outer,
     schedule_remaining,

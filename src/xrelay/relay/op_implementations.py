@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.errors import InputError, LoweringError, XRelayError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.topi_to_loop.schedules.assign import register_family
+from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.registrations import note_caller, note_registration
 from xrelay.relay.attrs import Attrs

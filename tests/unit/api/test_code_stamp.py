@@ -132,7 +132,9 @@ def test_an_editable_plugin_is_seen_whole(site: Path, tmp_path: Path, monkeypatc
 
 
 def test_a_plugin_without_files_or_modules_does_no_harm(site: Path) -> None:
-    install(site, "empty", entries="[xrelay.plugins]\nconverters = nowhere.at_all\n[xdsl.universe]\nx = also.nowhere:X\n")
+    install(
+        site, "empty", entries="[xrelay.plugins]\nconverters = nowhere.at_all\n[xdsl.universe]\nx = also.nowhere:X\n"
+    )
     (site / "empty-1.0.dist-info" / "RECORD").unlink()
     assert stamp().text == stamp().text
 
@@ -181,7 +183,7 @@ from xrelay.frontend.onnx import converts
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.lowering.emit_llvm.functions import writes
 from xrelay.lowering.relay_to_topi.strategies import implements
-from xrelay.lowering.topi_to_loop.schedules.assign import register_family
+from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.loop.primitives.rewrites import rewrites
 from xrelay.target.cpus import CPUS, register_cpu

@@ -14,7 +14,7 @@ import xrelay
 from xrelay import relay, te, topi
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.relay_to_topi import strategies
-from xrelay.lowering.topi_to_loop.schedules import assign
+from xrelay.lowering.topi_to_loop.schedules import choose_family
 from xrelay.relay import op_implementations
 from xrelay.target import Target, generic_func, override_native_generic_func
 from xrelay.target.strategy import StrategyRegistry
@@ -31,7 +31,7 @@ def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
     own = StrategyRegistry[strategies.Build]()
     own._implementations = {name: list(known) for name, known in strategies.STRATEGIES._implementations.items()}
     monkeypatch.setattr(strategies, "STRATEGIES", own)
-    monkeypatch.setattr(assign, "FAMILIES", dict(assign.FAMILIES))
+    monkeypatch.setattr(choose_family, "FAMILIES", dict(choose_family.FAMILIES))
     monkeypatch.setattr(op_implementations, "_SCHEDULE_LEVELS", {})
 
 

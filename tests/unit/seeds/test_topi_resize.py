@@ -14,7 +14,7 @@ from support.tensor_expressions import value_of
 
 from xrelay import te, topi
 from xrelay.lowering.relay_to_topi import strategies
-from xrelay.lowering.topi_to_loop.schedules import assign
+from xrelay.lowering.topi_to_loop.schedules import choose_family
 from xrelay.relay import op_implementations
 
 TESTS = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     monkeypatch.setattr(reg, "register_compute", lambda name: lambda function: function)
     monkeypatch.setattr(reg, "register_injective_schedule", lambda name: None)
     assert strategies.STRATEGIES.implementations("relay.image.resize") == []
-    assert "relay.op:image.resize" not in assign.FAMILIES
+    assert "relay.op:image.resize" not in choose_family.FAMILIES
     assert op_implementations.DEFAULT_LEVEL == 10
     return TOPI_RESIZE.run()
 

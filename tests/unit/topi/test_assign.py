@@ -7,8 +7,8 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop.schedule import Split, Unroll
 from xrelay.lowering.registry import pass_thunks
-from xrelay.lowering.topi_to_loop.schedules import assign
-from xrelay.lowering.topi_to_loop.schedules.assign import register_family, schedule_kernel
+from xrelay.lowering.topi_to_loop.schedules import choose_family
+from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family, schedule_kernel
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
@@ -40,7 +40,7 @@ func.func private @k(%x: tensor<6x32xf32>) -> tensor<6x32xf32> {
 
 
 def test_a_family_of_another_package_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assign, "FAMILIES", dict(assign.FAMILIES))
+    monkeypatch.setattr(choose_family, "FAMILIES", dict(choose_family.FAMILIES))
 
     def mine(draft: ScheduleDraft) -> bool:
         draft.do(Split("j", 8))
@@ -54,7 +54,7 @@ def test_a_family_of_another_package_is_asked_first(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_family_whose_schedule_is_illegal_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assign, "FAMILIES", dict(assign.FAMILIES))
+    monkeypatch.setattr(choose_family, "FAMILIES", dict(choose_family.FAMILIES))
 
     def wrong(draft: ScheduleDraft) -> bool:
         draft.do(Split("j", 8), Unroll("no_such_loop"))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.passes.fusion.decision import FusionDecision, FusionRule
 from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph
+from xrelay.passes.fusion.fusion_reason import FusionDecision, FusionRule
 from xrelay.passes.fusion.partition import INTO_TUPLE, PATH_RULES, Partition
 
 _RULES = {rule.rule: rule for rule in (*PATH_RULES.values(), INTO_TUPLE)}
