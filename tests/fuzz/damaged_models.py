@@ -17,8 +17,9 @@ def run_case(seed: int) -> None:
     """A random graph of a few nodes, its file damaged in several ways."""
     rng = np.random.default_rng(seed)
     builder = GraphBuilder(rng, 17, special=False)
-    for _ in range(3):
+    while not builder.nodes:
         builder.add_random_node()
+    builder.add_random_node()
     data = builder.model().SerializeToString()
     choices = random.Random(seed)
     for _ in range(20):
