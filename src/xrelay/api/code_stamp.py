@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-import xrelay
+from xrelay import version as own_version
 from xrelay.registrations import BEGAN_NANOSECONDS, registering_modules
 from xrelay.runtime.digests import content_key
 from xrelay.version import __version__
@@ -50,7 +50,7 @@ class CodeStamp:
 @cache
 def code_stamp() -> CodeStamp:
     """The stamp of this process."""
-    own = _files_below(Path(xrelay.__file__).parent, _CODE)
+    own = _files_below(Path(own_version.__file__).parent, _CODE)
     plugins = _plugin_packages()
     packages = _with_requirements(plugins)
     watched = {id(package): package for package in (*plugins, *filter(_is_editable, packages))}

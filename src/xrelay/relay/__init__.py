@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import typing
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
@@ -33,13 +34,15 @@ from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 
 if TYPE_CHECKING:
     # From the stub: the operators with the types of their parameters.
-    from xrelay import transform as transform
     from xrelay.relay import build_module as build_module
     from xrelay.relay import frontend as frontend
     from xrelay.relay import op as op
     from xrelay.relay import visitor as expr_functor
     from xrelay.relay.build_module import build as build
     from xrelay.relay.operators import *  # noqa: F403
+
+    transform: ModuleType
+    """`xrelay.transform`, which stands above this package; that name has its types."""
 
 __all__ = [
     "Any",
