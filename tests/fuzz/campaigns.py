@@ -26,7 +26,7 @@ class Campaign:
 
 
 CAMPAIGNS: dict[str, Campaign] = {
-    "graphs": Campaign("fuzz.graphs:run_case", share=4, limit=120),
+    "graphs": Campaign("fuzz.graphs:run_case", share=4, limit=300),
     "nodes": Campaign("fuzz.nodes:run_case", share=3, limit=60),
     "onnx": Campaign("fuzz.damaged_models:run_case", share=1, limit=30),
     "saved": Campaign("fuzz.saved_models:run_case", share=1, limit=30),

@@ -23,6 +23,10 @@ LARGEST = 4096
 """Elements of the largest value that is passed on."""
 
 
+MOST_REPEATS = 32
+"""How often a value is repeated at most to make a larger one: a concatenation of hundreds takes a minute to compile."""
+
+
 @dataclass(frozen=True)
 class Value:
     """A value of the graph that later nodes may take."""
@@ -78,7 +82,11 @@ class GraphBuilder:
 
         An input that must lie in a domain is always new.
         """
-        fitting = [value for value in self.values if _convertible(value.dtype, array.dtype) and value.size > 0]
+        fitting = [
+            value
+            for value in self.values
+            if _convertible(value.dtype, array.dtype) and 0 < array.size <= MOST_REPEATS * value.size
+        ]
         anywhere = domain == "any" and 0 < array.size <= LARGEST
         if not anywhere or not fitting or self.rng.random() < 0.25:
             name = f"x{len(self.inputs)}"
