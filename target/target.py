@@ -50,7 +50,7 @@ class Target(TargetScope):
     cores: int = 1
     threads: int = 1
 
-    def __init__(self, text: str | None = None, **facts: Unpack[Facts]):
+    def __init__(self, text: str | Target | None = None, **facts: Unpack[Facts]):
         """The target that `parse` reads from `text`, with these facts instead of its own; without text a plain CPU.
 
         Raises what `parse` raises, and `InputError` for a fact that no target has.
@@ -59,7 +59,7 @@ class Target(TargetScope):
             hint = f"it has {', '.join(Facts.__annotations__)}"
             raise InputError(f"a target has no {', '.join(sorted(unknown))}", help=hint)
         if text is not None:
-            self.__dict__.update(vars(Target.parse(text)))
+            self.__dict__.update(vars(Target.parse(str(text))))
         self.__dict__.update(facts)
 
     def lanes(self, bits: int = 32) -> int:

@@ -144,7 +144,7 @@ def _report(noted: Iterable[ModelImportError], place: str) -> None:
     raise ModelImportError(
         f"{count} not supported: " + "; ".join(f"{problem.location}: {problem.message}" for problem in problems),
         location=place,
-        help="register a converter with xrelay.frontend.onnx.converts" if unsupported else None,
+        help="register a converter with xrelay.extend.converters.converts" if unsupported else None,
     )
 
 

@@ -55,7 +55,7 @@ def load_plugins(kind: str) -> None:
             continue
         try:
             import_module(entry.module)
-        except Exception as error:  # a plugin may raise anything, and must not stop the others
+        except (Exception, SystemExit) as error:  # a plugin may raise anything, and must not stop the others
             _LOG.warning("%s", _fault(entry, error))
 
 
@@ -68,7 +68,7 @@ def load_dialect(entry: EntryPoint) -> object:
     """Imports the dialect that an entry point names; raises `PluginError`, which names the package."""
     try:
         return entry.load()
-    except Exception as error:  # a plugin may raise anything
+    except (Exception, SystemExit) as error:  # a plugin may raise anything
         raise PluginError(_fault(entry, error), help="repair or uninstall the package") from error
 
 
@@ -88,7 +88,7 @@ def _entries(group: str) -> tuple[EntryPoint, ...]:
     return tuple(sorted(found, key=lambda entry: (_package(entry), entry.name, entry.value)))
 
 
-def _fault(entry: EntryPoint, error: Exception) -> str:
+def _fault(entry: EntryPoint, error: BaseException) -> str:
     reason = " ".join(str(error).split()) or "no message"
     return f"{_package(entry)} cannot be loaded ({entry.group}, {entry.value}): {type(error).__name__}: {reason}"
 

@@ -140,6 +140,10 @@ def test_a_plugin_that_raises_is_named_and_the_others_are_loaded(environment: di
     assert "broken-plugin 2 cannot be loaded (xrelay.plugins, broken_plugin): KeyError: 'nowhere'" in done.stderr
     assert "broken-plugin 2 announces 'opps' in xrelay.plugins: did you mean 'ops'?" in done.stderr
     assert "Traceback" not in done.stderr
+    (tmp_path / "broken_plugin.py").write_text("raise SystemExit(3)\n")
+    done = run([str(BIN / "xrelay-opt"), "-p", "relay-infer-type"], both, NORMALIZED)
+    assert done.returncode == 0, done.stderr
+    assert "broken-plugin 2 cannot be loaded (xrelay.plugins, broken_plugin): SystemExit: 3" in done.stderr
     done = run([str(BIN / "xrelay-opt")], both, "bad.op")
     assert done.returncode == 1
     assert "broken-plugin 2 cannot be loaded (xrelay.dialects, broken_plugin:BAD)" in done.stderr

@@ -61,7 +61,9 @@ def describe_output(spec: TensorSpec, array: NDArray[Any]) -> str:
     values = array.astype(np.float64)
     first = ", ".join(f"{value:.6g}" for value in values.reshape(-1)[:5])
     more = ", …" if array.size > 5 else ""
-    return f"{head} min {values.min():.6g} max {values.max():.6g} mean {values.mean():.6g} [{first}{more}]"
+    with np.errstate(invalid="ignore"):  # The mean of both infinities is not a number.
+        mean = values.mean()
+    return f"{head} min {values.min():.6g} max {values.max():.6g} mean {mean:.6g} [{first}{more}]"
 
 
 def _named_file(text: str) -> tuple[str, Path]:

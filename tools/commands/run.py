@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Inputs: TypeAlias = dict[str, NDArray[Any]]
 Outputs: TypeAlias = list[tuple[TensorSpec, NDArray[Any]]]
-RTOL = 1e-3
-ATOL = 1e-4
 """Of the largest absolute value of an output."""
 
 
@@ -125,19 +123,18 @@ def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outp
 
 def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Outputs) -> int:
     """Compare with the interpreter; gives the exit code."""
+    from xrelay.api.comparison import compare_outputs
     from xrelay.api.programs import program_of
 
     program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
     expected = program.run([inputs[spec.name] for spec in program.inputs])
     status = 0
     for (spec, found), wanted in zip(outputs, expected, strict=True):
-        scale = float(np.abs(wanted).max()) if wanted.size else 0.0
-        good = np.allclose(found, wanted, rtol=RTOL, atol=ATOL * scale, equal_nan=True)
-        worst = float(np.abs(found.astype(np.float64) - wanted).max()) if wanted.size else 0.0
-        sys.stderr.write(
-            f"check {spec.name}: {'ok' if good else 'DIFFERS'}, largest difference {worst:.3g} of {scale:.3g}\n"
-        )
-        status = max(status, int(not good))
+        answer = compare_outputs([spec.name], [found], [wanted], levels=("native", "interpreter"))
+        scale = np.max(np.abs(wanted.astype(np.float64)), where=np.isfinite(wanted), initial=0.0)
+        verdict = "ok" if answer else "DIFFERS"
+        sys.stderr.write(f"check {spec.name}: {verdict}, largest difference {answer.max_abs:.3g} of {scale:.3g}\n")
+        status = max(status, int(not answer))
     return status
 
 

@@ -16,9 +16,7 @@ from xrelay.tools.opt.chunks import Chunk
 from xrelay.tools.opt.diagnostics import Diagnostic
 
 KINDS = ("error", "warning", "remark")
-_EXPECTATION = re.compile(
-    r"expected-(?P<kind>[a-z]+)(?:@(?P<where>[+-]\d+|above|below|unknown))?[ \t]*\{\{(?P<text>.*?)\}\}"
-)
+_EXPECTATION = re.compile(r"expected-(?P<kind>[a-z]+)(?:[ \t]*@[ \t]*(?P<where>[^\s{]*))?[ \t]*\{\{(?P<text>.*?)\}\}")
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,8 @@ class Expectation:
 def find_expectations(chunk: Chunk) -> list[Expectation]:
     """The expectations in a piece of a file, with line numbers of the file."""
     found: list[Expectation] = []
-    for number, line in enumerate(chunk.text.split("\n"), start=chunk.line_offset + 1):
-        for match in _EXPECTATION.finditer(line):
+    for number, text in enumerate(chunk.text.split("\n"), start=chunk.line_offset + 1):
+        for match in _EXPECTATION.finditer(text):
             if match["kind"] not in KINDS:
                 hint = did_you_mean(match["kind"], KINDS, "it is expected-error, expected-warning or expected-remark")
                 raise XRelayError(
@@ -48,7 +46,8 @@ def find_expectations(chunk: Chunk) -> list[Expectation]:
                     location=f"{chunk.name}:{number}",
                     help=hint,
                 )
-            found.append(Expectation(_target_line(match["where"], number), match["text"], number, match["kind"]))
+            line = _target_line(match["where"], number, chunk.name)
+            found.append(Expectation(line, match["text"], number, match["kind"]))
     return found
 
 
@@ -74,7 +73,7 @@ def mismatches(
     return problems
 
 
-def _target_line(where: str | None, number: int) -> int | None:
+def _target_line(where: str | None, number: int, name: str) -> int | None:
     """The line that an expectation written on line `number` is about."""
     match where:
         case None:
@@ -85,5 +84,11 @@ def _target_line(where: str | None, number: int) -> int | None:
             return number - 1
         case "below":
             return number + 1
-        case _:
+        case _ if re.fullmatch(r"[+-]\d+", where):
             return number + int(where)
+        case _:
+            raise XRelayError(
+                f"@{where} is no place of an expectation",
+                location=f"{name}:{number}",
+                help="it is @above, @below, @+N, @-N or @unknown",
+            )

@@ -25,6 +25,7 @@ from xrelay.dialects.relay.ops.tensor_compare import GreaterEqualOp, GreaterOp, 
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_unary import AbsOp, NegativeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, with_article
@@ -98,6 +99,10 @@ class Expr:
     def _key(self) -> object:
         """What makes two handles the same expression."""
         return self.ssa_value
+
+    def __call__(self, *arguments: ExprLike) -> Expr:
+        """The value at `arguments` of the function that the expression stands for; `InputError` for a tensor."""
+        return invoke(self, *arguments)
 
     # --- operators -------------------------------------------------------------------------------------------------
 
@@ -336,3 +341,13 @@ def call(op: type[RelayOp], *operands: ExprLike, **attributes: AttributeValue) -
     tensors = (item for item in operands if isinstance(item, (Expr, SSAValue, Operation)))
     like = next((as_value(item).type for item in tensors), None)
     return view(op.call(*(as_value(item, like) for item in operands), **attributes).results[0])
+
+
+def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
+    """The value of a function at `arguments`; `InputError` for a tensor or a tuple, which is none."""
+    function = as_value(callee)
+    type = function.type
+    if isinstance(type, (TensorType, TupleType)):
+        raise InputError(f"the expression has type {type}, not that of a function", help="call functions alone")
+    result: Attribute = type.outputs.data[0] if isinstance(type, FunctionType) else IncompleteType()
+    return view(InvokeOp(function, [as_value(argument) for argument in arguments], result).result)

@@ -13,12 +13,12 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
-from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InputError
-from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, tuple_of, view, views
+from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, lifted, variable_name
 
 
@@ -217,14 +217,6 @@ class Function(Expr):
 
     def __hash__(self) -> int:
         return id(self) if self._origin is None else hash(self._origin)
-
-
-def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
-    """The value of a function at `arguments`."""
-    function = as_value(callee)
-    type = function.type
-    result: Attribute = type.outputs.data[0] if isinstance(type, FunctionType) else IncompleteType()
-    return view(InvokeOp(function, [as_value(argument) for argument in arguments], result).result)
 
 
 def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], list[SSAValue]]:

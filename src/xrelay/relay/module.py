@@ -99,8 +99,7 @@ class IRModule(ModuleOp):
         self._type_calls()
 
     def update_func(self, var: GlobalVar | str, function: Function | FuncOp) -> None:
-        """Replace a function that is there."""
-        self._func(var)
+        """Replace a function, or add one, as `mod[var] = function` does."""
         self[var] = function
 
     def remove(self, var: GlobalVar | str) -> None:

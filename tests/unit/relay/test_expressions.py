@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import xrelay
 from xrelay import relay, transform
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.tensor_elementwise import ExpOp
@@ -303,7 +304,6 @@ MODULE = relay.IRModule.from_expr(relay.Function([X], X))
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "no such function": (lambda: MODULE["mian"], "has no function @mian; help: did you mean 'main'"),
     "no such global": (lambda: MODULE.get_global_var("f"), "no function @f"),
-    "update of what is not there": (lambda: MODULE.update_func("f", relay.Function([X], X)), "no function @f"),
     "no function": (lambda: relay.IRModule({"f": 3}), "@f is an int, no function"),  # pyright: ignore
     "global as a value": (lambda: relay.exp(relay.GlobalVar("f")), "@f can be called, but is no value"),
     "let of an expression": (lambda: relay.Let(relay.exp(X), X, X), "a let binds a variable"),  # pyright: ignore
@@ -353,3 +353,19 @@ def test_what_replaces_an_op_may_bind_names() -> None:
     module = twice(relay.IRModule.from_expr(relay.exp(X)))
     assert str(module).count("relay.let") == 1
     np.testing.assert_allclose(run_relay(module, [VALUES])[0], (np.exp(VALUES) + 1) ** 2, rtol=1e-5)
+
+
+def test_any_expression_that_is_a_function_can_be_called() -> None:
+    x = relay.var("x", shape=(2,))
+    f = relay.var("f")
+    program = relay.Let(f, relay.Function([x], relay.exp(x)), f(relay.const(np.zeros(2, np.float32))))
+    module = relay.IRModule.from_expr(relay.Function([], program))
+    np.testing.assert_array_equal(xrelay.compile(module, cache=False).run([])[0], np.ones(2, np.float32))
+    with pytest.raises(InputError, match="has type tensor<2xf32>, not that of a function"):
+        x(x)
+
+
+def test_update_func_adds_what_is_not_there() -> None:
+    module = relay.IRModule.from_expr(relay.Function([X], X))
+    module.update_func("second", relay.Function([X], X))
+    assert sorted(str(var) for var in module.get_global_vars()) == ["@main", "@second"]

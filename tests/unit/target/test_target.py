@@ -201,3 +201,8 @@ def test_an_object_for_aarch64(tmp_path: Path):
     weight = (np.arange(960, dtype=np.float32) % 5 / 4 - 0.5).reshape(24, 40)
     (expected,) = xrelay.compile(module()).run([data, weight])
     np.testing.assert_allclose(np.array(printed.split(), np.float32), expected.ravel(), rtol=1e-5)
+
+
+def test_a_target_of_a_target_is_the_same() -> None:
+    target = Target("cpu -mcpu=haswell -num-threads=2")
+    assert Target(target) == target

@@ -79,3 +79,10 @@ def test_chunks_know_their_lines() -> None:
         ("c", 6),
     ]
     assert len(split_chunks("a\n// -----\nb", "f", split=False)) == 1
+
+
+def test_blanks_before_a_place_are_allowed_and_unknown_places_are_not() -> None:
+    chunk = Chunk("// expected-error @below {{a}}\nop\n// expected-error@ -1 {{b}}", "f", 0)
+    assert [(e.line, e.text) for e in find_expectations(chunk)] == [(2, "a"), (2, "b")]
+    with pytest.raises(XRelayError, match="@belov is no place of an expectation; help: it is @above, @below"):
+        find_expectations(Chunk("// expected-error@belov {{a}}", "f", 0))

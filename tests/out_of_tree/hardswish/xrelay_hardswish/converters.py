@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx import NodeView, converts
+from xrelay.extend.converters import NodeView, converts
 
 
 @converts("HardSwish", since=14)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xrelay.interpreters.relay.registry import evaluates
+from xrelay.extend.interpreter import evaluates
 from xrelay_hardswish.ops import HardSwishOp
 
 

@@ -10,9 +10,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.extend.ops import OpPatternKind, RelayOp, register_relay_op
 
 
 @register_relay_op

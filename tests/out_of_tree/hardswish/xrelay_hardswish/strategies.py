@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.topi.build import Body
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.extend.strategies import Body, TopiEmitter, implements
 
 
 @implements("relay.contrib.hard_swish", "hard_swish.generic")
