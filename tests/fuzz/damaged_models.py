@@ -43,10 +43,10 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
         return _restructured(data, rng)
     result = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 8))):
-        place, length = rng.randrange(len(result)), rng.choice((1, 2, 8, 64))
+        place, length = rng.randrange(len(result) + 1), rng.choice((1, 2, 8, 64))
         match rng.randrange(4):
             case 0:
-                result[place] = rng.randrange(256)
+                result[place : place + 1] = rng.randbytes(1)
             case 1:
                 del result[place : place + length]
             case 2:
