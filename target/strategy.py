@@ -45,38 +45,42 @@ class Selection(Generic[BuildT]):
 
 
 class StrategyRegistry(Generic[BuildT]):
-    """Implementations by operator name; other packages register theirs in the same registry."""
+    """Implementations by class of operator; other packages register theirs in the same registry."""
 
     def __init__(self) -> None:
-        self._implementations: dict[str, list[Implementation[BuildT]]] = {}
+        self._implementations: dict[type[Operation], list[Implementation[BuildT]]] = {}
 
     def register(
         self,
-        op_name: str,
+        op: type[Operation],
         name: str,
         *,
         priority: int = DEFAULT_PRIORITY,
         condition: Callable[[Operation], str | None] = always,
     ) -> Callable[[BuildT], BuildT]:
-        """Decorator: make a build function an implementation of `op_name`. A second one of the same name is refused."""
+        """Decorator: make a build function an implementation of the op. A second one of the same name is refused."""
 
         def decorate(build: BuildT) -> BuildT:
-            known = self._implementations.setdefault(op_name, [])
+            known = self._implementations.setdefault(op, [])
             if any(implementation.name == name for implementation in known):
-                raise LoweringError(f"{op_name} has an implementation called {name!r} already")
+                raise LoweringError(f"{op.name} has an implementation called {name!r} already")
             known.append(Implementation(name, build, priority, condition))
             return build
 
         return decorate
 
-    def implementations(self, op_name: str) -> list[Implementation[BuildT]]:
+    def ops(self) -> list[type[Operation]]:
+        """The operators that have an implementation."""
+        return list(self._implementations)
+
+    def implementations(self, op: type[Operation]) -> list[Implementation[BuildT]]:
         """All implementations of an operator, greatest priority first."""
-        return sorted(self._implementations.get(op_name, []), key=lambda item: -item.priority)
+        return sorted(self._implementations.get(op, []), key=lambda item: -item.priority)
 
     def select(self, op: Operation) -> Selection[BuildT]:
         """The implementation for `op`; raises `LoweringError` naming every refusal where none fits."""
         refusals: list[str] = []
-        for implementation in self.implementations(op.name):
+        for implementation in self.implementations(type(op)):
             refusal = implementation.condition(op)
             if refusal is None:
                 passed_over = "; ".join(refusals) if refusals else "nothing preferred to it"

@@ -9,24 +9,6 @@ from xdsl.ir import Dialect, Operation
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.registry import DIALECT_OPS
 from xrelay.dialects.relay.core.types import IncompleteType
-from xrelay.dialects.relay.ops import (
-    annotation,
-    nn_activation,
-    nn_conv,
-    nn_dense,
-    nn_dense_pack,
-    nn_lrn,
-    nn_norm,
-    nn_pool,
-    tensor_compare,
-    tensor_elementwise,
-    tensor_join,
-    tensor_reduce,
-    tensor_select,
-    tensor_shape,
-    tensor_transform,
-    tensor_unary,
-)
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -35,26 +17,9 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.plugins import load_plugins
+from xrelay.registrations import import_modules
 
-FAMILIES = (
-    annotation,
-    nn_activation,
-    nn_conv,
-    nn_dense,
-    nn_dense_pack,
-    nn_lrn,
-    nn_norm,
-    nn_pool,
-    tensor_compare,
-    tensor_elementwise,
-    tensor_join,
-    tensor_reduce,
-    tensor_select,
-    tensor_shape,
-    tensor_transform,
-    tensor_unary,
-)
-"""The modules whose import registers the operators; out-of-tree packages register theirs the same way."""
+import_modules("xrelay.dialects.relay.ops")
 
 LANGUAGE = (ConstantOp, TupleOp, TupleGetItemOp, LetOp, IfOp, FnOp, InvokeOp, FusedOp, YieldOp)
 """What belongs to the language and is no operator."""
@@ -76,4 +41,4 @@ class RelayDialect(Dialect):
 DIALECT_OPS.extend(LANGUAGE)
 RELAY = RelayDialect("relay", DIALECT_OPS, [IncompleteType, DimsAttr, WeightAttr])
 
-__all__ = ["FAMILIES", "LANGUAGE", "RELAY"]
+__all__ = ["LANGUAGE", "RELAY"]

@@ -8,21 +8,11 @@ It is the oracle of tests and the evaluator of constant folding. Another package
 
 from __future__ import annotations
 
-from xrelay.interpreters.relay import (
-    convolution,
-    data_movement,
-    dense_pack,
-    elementwise,
-    lrn,
-    normalization,
-    pooling,
-    reduction,
-)
 from xrelay.interpreters.relay.apply import apply_op
 from xrelay.interpreters.relay.registry import Value, can_evaluate, evaluate_op, evaluates
 from xrelay.interpreters.relay.run import run_relay
+from xrelay.registrations import import_modules
 
-FAMILIES = (convolution, dense_pack, elementwise, lrn, normalization, pooling, reduction, data_movement)
-"""The modules whose import registers the operators' meanings."""
+import_modules("xrelay.interpreters.relay")
 
-__all__ = ["FAMILIES", "Value", "apply_op", "can_evaluate", "evaluate_op", "evaluates", "run_relay"]
+__all__ = ["Value", "apply_op", "can_evaluate", "evaluate_op", "evaluates", "run_relay"]

@@ -6,6 +6,7 @@ from typing import Literal, cast
 
 import numpy as np
 
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeLikeOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
@@ -26,7 +27,7 @@ def evaluate_constant(op: ConstantOp) -> Array:
 @evaluates(ReshapeOp, BatchFlattenOp, SqueezeOp, ExpandDimsOp)
 def evaluate_reshape(op: ReshapeLikeOp, data: Array) -> Array:
     """The same elements in the shape that the op's rule gives for this very array."""
-    return data.reshape(_extents(op.result_shape(data.shape)))
+    return data.reshape(_extents(op.result_shape(Facts(op.name, op.operand_types), data.shape)))
 
 
 def _extents(shape: Shape) -> list[int]:

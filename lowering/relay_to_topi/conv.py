@@ -55,11 +55,11 @@ def _named(topi_op: type[Conv2dNchwOp | Conv2dNchwcOp]) -> Build:
     return build
 
 
-implements("relay.nn.conv2d", "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
-implements("relay.nn.conv2d", "conv2d_nchw", condition=_is_plain)(into_single(_named(Conv2dNchwOp)))
+implements(Conv2DOp, "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
+implements(Conv2DOp, "conv2d_nchw", condition=_is_plain)(into_single(_named(Conv2dNchwOp)))
 
 
-@implements("relay.nn.conv2d", "conv2d_any_layout", priority=5)
+@implements(Conv2DOp, "conv2d_any_layout", priority=5)
 @into_single
 def build_conv2d_any_layout(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A guarded compute in whatever layouts the op names: correct everywhere, fast nowhere."""

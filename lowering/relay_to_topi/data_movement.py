@@ -9,16 +9,19 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
+from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
-@implements("relay.reshape", "reshape.generic")
-@implements("relay.nn.batch_flatten", "batch_flatten.generic")
-@implements("relay.squeeze", "squeeze.generic")
-@implements("relay.expand_dims", "expand_dims.generic")
+@implements(ReshapeOp, "reshape.generic")
+@implements(BatchFlattenOp, "batch_flatten.generic")
+@implements(SqueezeOp, "squeeze.generic")
+@implements(ExpandDimsOp, "expand_dims.generic")
 def build_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The element at the same row-major position."""
     data = emitter.operand(0)
@@ -83,7 +86,7 @@ def _delinearized(linear: AffineExpr, extents: Sequence[int]) -> list[IndexLike]
     return indices
 
 
-@implements("relay.transpose", "transpose.generic")
+@implements(TransposeOp, "transpose.generic")
 def build_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Result axis `i` is operand axis `axes[i]`; all axes reversed where none are named."""
     data = emitter.operand(0)
@@ -99,7 +102,7 @@ def build_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("transpose", variables("i", emitter.result_shape), element_of(data), fill)]
 
 
-@implements("relay.concatenate", "concatenate.generic")
+@implements(ConcatenateOp, "concatenate.generic")
 def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The operand in whose part of the axis the element lies, found by guards that halve the operands."""
     parts = emitter.operands_of_tuple(0)
@@ -127,7 +130,7 @@ def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("concatenate", variables("i", shape), element, fill)]
 
 
-@implements("relay.split", "split.generic")
+@implements(SplitOp, "split.generic")
 def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """One compute a part, each reading at the part's offset."""
     data = emitter.operand(0)
@@ -150,7 +153,7 @@ def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
     ]
 
 
-@implements("relay.nn.pad", "pad.generic")
+@implements(PadOp, "pad.generic")
 def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The operand's element inside; outside the value of the second operand, or the element that the mode names."""
     data, value = emitter.operand(0), emitter.operand(1)

@@ -11,6 +11,34 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
+from xrelay.dialects.relay.ops.tensor_elementwise import (
+    AddOp,
+    CastOp,
+    DivideOp,
+    ExpOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    PowerOp,
+    SigmoidOp,
+    SubtractOp,
+)
+from xrelay.dialects.relay.ops.tensor_select import WhereOp
+from xrelay.dialects.relay.ops.tensor_unary import (
+    AbsOp,
+    ClipOp,
+    ErfOp,
+    LogOp,
+    NegativeOp,
+    RsqrtOp,
+    SqrtOp,
+    TanhOp,
+)
 from xrelay.dialects.topi.build import Body, Number, is_unsigned, variables
 from xrelay.dialects.topi.named.pool2d import lowest
 from xrelay.errors import LoweringError
@@ -75,35 +103,34 @@ def power(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
     return b.add(math.PowFOp(x, y))
 
 
-_UNARY: dict[str, Unary] = {
-    "nn.relu": relu,
-    "negative": negative,
-    "sigmoid": sigmoid,
-    "abs": absolute,
-    "exp": lambda b, x: b.add(math.ExpOp(x)),
-    "log": lambda b, x: b.add(math.LogOp(x)),
-    "erf": lambda b, x: b.add(math.ErfOp(x)),
-    "tanh": lambda b, x: b.add(math.TanhOp(x)),
-    "sqrt": lambda b, x: b.add(math.SqrtOp(x)),
-    "rsqrt": lambda b, x: b.divide(b.constant(1, x.type), b.add(math.SqrtOp(x))),
-    "annotation.stop_fusion": lambda b, x: x,
-    "copy": lambda b, x: x,
+_UNARY: dict[type[RelayOp], Unary] = {
+    ReluOp: relu,
+    NegativeOp: negative,
+    SigmoidOp: sigmoid,
+    AbsOp: absolute,
+    ExpOp: lambda b, x: b.add(math.ExpOp(x)),
+    LogOp: lambda b, x: b.add(math.LogOp(x)),
+    ErfOp: lambda b, x: b.add(math.ErfOp(x)),
+    TanhOp: lambda b, x: b.add(math.TanhOp(x)),
+    SqrtOp: lambda b, x: b.add(math.SqrtOp(x)),
+    RsqrtOp: lambda b, x: b.divide(b.constant(1, x.type), b.add(math.SqrtOp(x))),
+    StopFusionOp: lambda b, x: x,
 }
 
-_BINARY: dict[str, Binary] = {
-    "add": lambda b, x, y: b.plus(x, y),
-    "subtract": lambda b, x, y: b.minus(x, y),
-    "multiply": lambda b, x, y: b.times(x, y),
-    "divide": divide,
-    "maximum": lambda b, x, y: b.maximum(x, y),
-    "minimum": lambda b, x, y: b.minimum(x, y),
-    "power": power,
-    "equal": lambda b, x, y: _compare(b, x, y, "oeq", "eq"),
-    "not_equal": lambda b, x, y: _compare(b, x, y, "une", "ne"),
-    "less": lambda b, x, y: _compare(b, x, y, "olt", "slt"),
-    "less_equal": lambda b, x, y: _compare(b, x, y, "ole", "sle"),
-    "greater": lambda b, x, y: _compare(b, x, y, "ogt", "sgt"),
-    "greater_equal": lambda b, x, y: _compare(b, x, y, "oge", "sge"),
+_BINARY: dict[type[RelayOp], Binary] = {
+    AddOp: lambda b, x, y: b.plus(x, y),
+    SubtractOp: lambda b, x, y: b.minus(x, y),
+    MultiplyOp: lambda b, x, y: b.times(x, y),
+    DivideOp: divide,
+    MaximumOp: lambda b, x, y: b.maximum(x, y),
+    MinimumOp: lambda b, x, y: b.minimum(x, y),
+    PowerOp: power,
+    EqualOp: lambda b, x, y: _compare(b, x, y, "oeq", "eq"),
+    NotEqualOp: lambda b, x, y: _compare(b, x, y, "une", "ne"),
+    LessOp: lambda b, x, y: _compare(b, x, y, "olt", "slt"),
+    LessEqualOp: lambda b, x, y: _compare(b, x, y, "ole", "sle"),
+    GreaterOp: lambda b, x, y: _compare(b, x, y, "ogt", "sgt"),
+    GreaterEqualOp: lambda b, x, y: _compare(b, x, y, "oge", "sge"),
 }
 
 
@@ -115,21 +142,21 @@ def _compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_pr
     return b.add(arith.CmpiOp(x, y, integer_predicate))
 
 
-for _name, _fill in _UNARY.items():
+for _op, _fill in _UNARY.items():
     # exp of a half-precision number overflows where its sigmoid is still a number.
-    _build = in_single(_unary(_fill)) if _name == "sigmoid" else _unary(_fill)
-    implements(f"relay.{_name}", f"{_name}.generic")(_build)
-for _name, _pair in _BINARY.items():
-    implements(f"relay.{_name}", f"{_name}.generic")(_binary(_pair))
+    _build = in_single(_unary(_fill)) if _op is SigmoidOp else _unary(_fill)
+    implements(_op, f"{_op.relay_name()}.generic")(_build)
+for _op, _pair in _BINARY.items():
+    implements(_op, f"{_op.relay_name()}.generic")(_binary(_pair))
 
 
-@implements("relay.where", "where.generic")
+@implements(WhereOp, "where.generic")
 def build_where(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A select."""
     return emitter.map_elements("where", lambda b, values: b.add(arith.SelectOp(*values)))
 
 
-@implements("relay.clip", "clip.generic")
+@implements(ClipOp, "clip.generic")
 def build_clip(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`min(max(x, a_min), a_max)`; bounds that no element can pass are left out."""
     element = emitter.result_type.element_type
@@ -161,7 +188,7 @@ def value_range(type: Attribute) -> tuple[Number, Number]:
     return least, least + (1 << type.width.data) - 1
 
 
-@implements("relay.nn.dropout", "dropout.inference")
+@implements(DropoutOp, "dropout.inference")
 def build_dropout(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The data itself and a mask of ones."""
     data, mask_type = emitter.result_types
@@ -175,7 +202,7 @@ def build_dropout(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [kept, mask]
 
 
-@implements("relay.nn.bias_add", "bias_add.generic")
+@implements(BiasAddOp, "bias_add.generic")
 def build_bias_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`data + bias` with the bias along one axis."""
     data, bias = emitter.operand(0), emitter.operand(1)
@@ -189,7 +216,7 @@ def build_bias_add(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("nn_bias_add", names, element_of(data), fill)]
 
 
-@implements("relay.cast", "cast.generic")
+@implements(CastOp, "cast.generic")
 def build_cast(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Each element in the new type."""
     target = emitter.result_type.element_type

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.pool import relayout
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
-@implements("relay.layout_transform", "layout_transform.generic")
+@implements(LayoutTransformOp, "layout_transform.generic")
 def build_layout_transform(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Each element read from where the source layout keeps it."""
     source, target = Layout.parse(emitter.text("src_layout")), Layout.parse(emitter.text("dst_layout"))

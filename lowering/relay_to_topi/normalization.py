@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import math
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
@@ -14,7 +15,7 @@ from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
-@implements("relay.nn.batch_norm", "batch_norm.generic")
+@implements(BatchNormOp, "batch_norm.generic")
 @in_single
 def build_batch_norm(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`(x - mean) / sqrt(var + epsilon) * gamma + beta`; the other two fields are the statistics, unchanged."""

@@ -8,9 +8,10 @@ from typing import cast
 from xdsl.dialects.builtin import AnyFloat, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
-from xrelay.dialects.relay.ops.nn_pool import Pool2DOp
+from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp, MaxPool2DOp, Pool2DOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.named import Pool2dOp
 from xrelay.dialects.topi.named.pool2d import Kind, lowest
@@ -95,14 +96,14 @@ def _summed(kind: Kind, build: Build) -> Build:
     return in_single(build) if kind == "avg" else build
 
 
-_KINDS: dict[str, Kind] = {"nn.max_pool2d": "max", "nn.avg_pool2d": "avg"}
+_KINDS: dict[type[RelayOp], Kind] = {MaxPool2DOp: "max", AvgPool2DOp: "avg"}
 
-for _name, _kind in _KINDS.items():
-    implements(f"relay.{_name}", f"{_name}.pool2d", condition=_channels_first)(_summed(_kind, _named(_kind)))
-    implements(f"relay.{_name}", f"{_name}.any_layout", priority=5)(_summed(_kind, _any_layout(_kind)))
+for _op, _kind in _KINDS.items():
+    implements(_op, f"{_op.relay_name()}.pool2d", condition=_channels_first)(_summed(_kind, _named(_kind)))
+    implements(_op, f"{_op.relay_name()}.any_layout", priority=5)(_summed(_kind, _any_layout(_kind)))
 
 
-@implements("relay.nn.global_avg_pool2d", "global_avg_pool2d.generic")
+@implements(GlobalAvgPool2DOp, "global_avg_pool2d.generic")
 @in_single
 def build_global_avg_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over height and width, then a division by their product."""
@@ -133,7 +134,7 @@ def build_global_avg_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("nn_global_avg_pool2d", names, element, mean)]
 
 
-@implements("relay.nn.global_max_pool2d", "global_max_pool2d.generic")
+@implements(GlobalMaxPool2DOp, "global_max_pool2d.generic")
 def build_global_max_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The maximum over height and width."""
     data, layout = emitter.operand(0), _layout(emitter.op)

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, SumOp
 from xrelay.dialects.topi.build import Body, Number, is_unsigned
 from xrelay.dialects.topi.named.pool2d import lowest
 from xrelay.dialects.topi.shapes import shape_of
@@ -59,35 +60,35 @@ def _fold(
     return emitter.compute(label, names, element_type, fill, reduce=reduce, init=init)
 
 
-@implements("relay.sum", "sum.generic")
+@implements(SumOp, "sum.generic")
 @in_single
 def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over some axes."""
     return [_fold(emitter, "sum", 0, lambda b, total, x: b.accumulate(total, x))]
 
 
-@implements("relay.max", "max.generic")
+@implements(MaxOp, "max.generic")
 def build_max(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The maximum over some axes."""
     first = lowest(emitter.result_type.element_type)
     return [_fold(emitter, "max", first, lambda b, largest, x: b.largest(largest, x))]
 
 
-@implements("relay.min", "min.generic")
+@implements(MinOp, "min.generic")
 def build_min(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The minimum over some axes."""
     _, first = value_range(emitter.result_type.element_type)
     return [_fold(emitter, "min", first, lambda b, smallest, x: b.smallest(smallest, x))]
 
 
-@implements("relay.prod", "prod.generic")
+@implements(ProdOp, "prod.generic")
 @in_single
 def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The product over some axes."""
     return [_fold(emitter, "prod", 1, lambda b, product, x: b.times(product, x))]
 
 
-@implements("relay.mean", "mean.generic")
+@implements(MeanOp, "mean.generic")
 @in_single
 def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over some axes, divided by how many elements went into it; integers are added up in 64 bits."""

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.ops import nn_activation
 from xrelay.dialects.topi.named import SoftmaxOp
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
-@implements("relay.nn.softmax", "softmax.named")
+@implements(nn_activation.SoftmaxOp, "softmax.named")
 @in_single
 def build_softmax(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`topi.softmax`."""

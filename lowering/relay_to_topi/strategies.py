@@ -1,16 +1,15 @@
-"""The strategy registry of relay's operators: `@implements("relay.nn.relu", "relu.generic")`."""
+"""The strategy registry of relay's operators: `@implements(ReluOp, "relu.generic")`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.plugins import load_plugins
-from xrelay.registrations import note_registration
+from xrelay.registrations import import_modules, note_registration
 from xrelay.target.strategy import DEFAULT_PRIORITY, StrategyRegistry, always
 
 Build: TypeAlias = Callable[[TopiEmitter], Sequence[SSAValue]]
@@ -18,36 +17,22 @@ Build: TypeAlias = Callable[[TopiEmitter], Sequence[SSAValue]]
 
 STRATEGIES: StrategyRegistry[Build] = StrategyRegistry()
 
-FAMILIES = (
-    "elementwise",
-    "conv",
-    "dense",
-    "lrn",
-    "normalization",
-    "pool",
-    "reduction",
-    "softmax",
-    "data_movement",
-    "layout",
-)
-
 
 def load() -> None:
     """Import every family once, and other packages' strategies, so that the implementations are registered."""
-    for family in FAMILIES:
-        import_module(f"xrelay.lowering.relay_to_topi.{family}")
+    import_modules("xrelay.lowering.relay_to_topi")
     load_plugins("strategies")
 
 
 def implements(
-    op_name: str,
+    op: type[Operation],
     name: str,
     *,
     priority: int = DEFAULT_PRIORITY,
     condition: Callable[[Operation], str | None] = always,
 ) -> Callable[[Build], Build]:
     """Decorator: register an implementation of a relay op."""
-    register = STRATEGIES.register(op_name, name, priority=priority, condition=condition)
+    register = STRATEGIES.register(op, name, priority=priority, condition=condition)
 
     def decorate(build: Build) -> Build:
         note_registration(build)

@@ -12,6 +12,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -52,7 +53,7 @@ def _operator(op: RelayOp, solver: TypeSolver) -> None:
         types = [solver.type_of(operand) for operand in op.operands]
         complete = all(map(is_complete, types))
         if not complete:
-            backwards = op.infer_operand_types(types, solver.type_of(result))
+            backwards = op.infer_operand_types(Facts(op.name, types), solver.type_of(result))
             for operand, type in zip(op.operands, backwards, strict=True):
                 solver.refine(operand, type, op)
             types = [solver.type_of(operand) for operand in op.operands]

@@ -6,7 +6,9 @@ models asks: it knows the files of installed plugins, but not what a program reg
 
 from __future__ import annotations
 
+import pkgutil
 import time
+from importlib import import_module
 from inspect import currentframe
 from typing import Final
 
@@ -32,6 +34,15 @@ def note_caller() -> None:
     name = "?" if caller is None else str(caller.f_globals.get("__name__", "?"))
     if not name.startswith("xrelay."):
         _modules.add(name)
+
+
+def import_modules(package: str) -> None:
+    """Import every module of the package called `package`: those that register something do so then.
+
+    A family of ops, meanings, implementations or converters is a file in the folder of its kind, and stands in no list.
+    """
+    for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+        import_module(module.name)
 
 
 def registering_modules() -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
@@ -10,6 +9,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def,
 from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -47,8 +47,8 @@ class ResizeOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
-        shape, element = self.shape_operand(operand_types, 0)
+    def infer_type(self, facts: Facts) -> Attribute:
+        shape, element = facts.operand(0)
         at = [self.layout.data.index(axis) for axis in "HW"]
         extents = list(shape)
         for axis, extent in zip(at, ints(self.size), strict=True):

@@ -25,10 +25,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import (
-    AnyTensorType,
     IncompleteType,
     element_type_of,
     function_type,
@@ -38,7 +38,7 @@ from xrelay.dialects.relay.core.types import (
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import ConstraintError, XRelayError, did_you_mean
-from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
+from xrelay.index_algebra.dims import Shape, certainly_differ
 
 
 class RelayOp(IRDLOperation):
@@ -71,11 +71,11 @@ class RelayOp(IRDLOperation):
 
     # --- the type relation -----------------------------------------------------------------------------------------
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The result type for complete operand types: the shape rule.
 
-        It may look at properties and at `operand_types`, never at the operands themselves. Raises `ConstraintError`
-        where a constraint does not hold.
+        It may look at properties and at `facts`, never at the operands themselves. Raises `ConstraintError` where a
+        constraint does not hold for certain; what it cannot decide it leaves with `facts` as a requirement.
         """
         raise NotImplementedError(f"{self.name} has no shape rule")
 
@@ -85,15 +85,15 @@ class RelayOp(IRDLOperation):
         known = _INFERRED.get(key)
         if known is None:
             kept = (*operand_types, *self.properties.values())
-            known = _INFERRED.add(key, self.infer_type(operand_types), kept)
+            known = _INFERRED.add(key, self.infer_type(Facts(self.name, operand_types)), kept)
         return known
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """Operand types refined by the others and the result: the rule read backwards.
 
         Any of the given types may be incomplete, and may stay so. The default knows nothing.
         """
-        return operand_types
+        return facts
 
     def require(
         self, condition: bool, constraint: str, message: str | Callable[[], str], *, help: str | None = None
@@ -104,26 +104,6 @@ class RelayOp(IRDLOperation):
         """
         if not condition:
             raise ConstraintError(self.name, constraint, message if isinstance(message, str) else message(), help=help)
-
-    def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:
-        """Require two dimensions not to differ for certain; `what` names both sides, e.g. "in-channels"."""
-        self.require(not certainly_differ(lhs, rhs), constraint, f"{what} {lhs} != {rhs}", help=help)
-
-    def tensor_operand(self, types: Sequence[Attribute], index: int, constraint: str = "C0") -> AnyTensorType:
-        """Operand type `index`, required to be a tensor."""
-        type = types[index]
-        if not isinstance(type, TensorType):
-            raise ConstraintError(self.name, constraint, f"operand #{index} must be a tensor, found {type}")
-        try:
-            shape_of(type)
-        except ValueError as error:
-            raise ConstraintError(self.name, constraint, str(error)) from error
-        return type
-
-    def shape_operand(self, types: Sequence[Attribute], index: int, constraint: str = "C0") -> tuple[Shape, Attribute]:
-        """Shape and element type of operand `index`, required to be a tensor."""
-        type = self.tensor_operand(types, index, constraint)
-        return shape_of(type), element_type_of(type)
 
     def element_type_property(self, attribute: Attribute | None, default: Attribute, constraint: str) -> Attribute:
         """The element type that a property names, `default` without one."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, product
 
 
-def reshaped(op: RelayOp, shape: Shape, codes: Sequence[int], *, allow_zero: bool) -> Shape:
-    """The shape that `codes` make of `shape`; constraints C1 to C3 of `op` (see `relay.reshape`)."""
-    reader = _CodeReader(op, shape, codes, allow_zero)
+def reshaped(facts: Facts, shape: Shape, codes: Sequence[int], *, allow_zero: bool) -> Shape:
+    """The shape that `codes` make of `shape`; constraints C1 to C3 of the op (see `relay.reshape`)."""
+    reader = _CodeReader(facts, shape, codes, allow_zero)
     reader.read()
     return reader.finish()
 
@@ -18,8 +18,8 @@ def reshaped(op: RelayOp, shape: Shape, codes: Sequence[int], *, allow_zero: boo
 class _CodeReader:
     """Walks codes and source extents side by side."""
 
-    def __init__(self, op: RelayOp, shape: Shape, codes: Sequence[int], allow_zero: bool):
-        self.op, self.shape, self.codes, self.allow_zero = op, shape, codes, allow_zero
+    def __init__(self, facts: Facts, shape: Shape, codes: Sequence[int], allow_zero: bool):
+        self.facts, self.shape, self.codes, self.allow_zero = facts, shape, codes, allow_zero
         self.result: list[Dim] = []
         self.source = 0
         self.inferred: int | None = None
@@ -46,48 +46,48 @@ class _CodeReader:
                 self._split(self.codes[position : position + 2])
                 position += 2
             else:
-                self.op.require(False, "C1", f"reshape code {code} is not one of 0, -1, -2, -3, -4 or an extent")
+                self.facts.require(False, "C1", f"reshape code {code} is not one of 0, -1, -2, -3, -4 or an extent")
 
     def finish(self) -> Shape:
         """Solve the extent that -1 stands for and compare the element counts."""
         total, known = product(self.shape), product(self.result)
         what = f"element counts of {_text(self.shape)} and {_text(self.result)} differ:"
         if self.inferred is None:
-            self.op.require_equal(total, known, "C3", what)
+            self.facts.require_equal(total, known, "C3", what)
             return tuple(self.result)
-        self.op.require(known != 0, "C3", "-1 beside an extent of 0 can be anything")
+        self.facts.require(known != 0, "C3", "-1 beside an extent of 0 can be anything")
         if isinstance(total, AnyDim) or isinstance(known, AnyDim):
             self.result[self.inferred] = ANY
             return tuple(self.result)
-        self.op.require_equal(total % known, 0, "C3", f"{total} elements modulo {known}:")
+        self.facts.require_equal(total % known, 0, "C3", f"{total} elements modulo {known}:")
         self.result[self.inferred] = total // known
         return tuple(self.result)
 
     def _take(self) -> Dim:
-        self.op.require(
+        self.facts.require(
             self.source < len(self.shape), "C2", f"codes {list(self.codes)} use more than the {len(self.shape)} extents"
         )
         self.source += 1
         return self.shape[self.source - 1]
 
     def _note_inferred(self) -> None:
-        self.op.require(self.inferred is None, "C1", f"codes {list(self.codes)} have -1 twice")
+        self.facts.require(self.inferred is None, "C1", f"codes {list(self.codes)} have -1 twice")
         self.inferred = len(self.result)
         self.result.append(1)
         self.source += 1
 
     def _split(self, parts: Sequence[int]) -> None:
-        self.op.require(
+        self.facts.require(
             len(parts) == 2 and all(part > 0 or part == -1 for part in parts) and tuple(parts) != (-1, -1),
             "C1",
             f"-4 needs two extents after it, one of which may be -1, found {list(parts)}",
         )
         whole = self._take()
         known = parts[0] if parts[0] > 0 else parts[1]
-        self.op.require_equal(whole % known, 0, "C3", f"extent {whole} modulo {known}:")
+        self.facts.require_equal(whole % known, 0, "C3", f"extent {whole} modulo {known}:")
         first = parts[0] if parts[0] > 0 else whole // known
         second = parts[1] if parts[1] > 0 else whole // known
-        self.op.require_equal(first * second, whole, "C3", f"extents {first} * {second} do not make {whole}:")
+        self.facts.require_equal(first * second, whole, "C3", f"extents {first} * {second} do not make {whole}:")
         self.result += (first, second)
 
 

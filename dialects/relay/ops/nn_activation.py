@@ -12,6 +12,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
@@ -66,16 +67,16 @@ class SoftmaxOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The data's type; C1 and C2."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         require_axis(self, self.axis.value.data, len(shape), "C1")
-        self.require(isinstance(element, AnyFloat), "C2", lambda: f"the element type must be a float, found {element}")
-        return operand_types[0]
+        facts.require(isinstance(element, AnyFloat), "C2", lambda: f"the element type must be a float, found {element}")
+        return facts[0]
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data's type is the result's."""
-        return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
+        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""
@@ -116,23 +117,23 @@ class DropoutOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The data's type twice; C1 and C2."""
-        type = self.tensor_operand(operand_types, 0)
+        type = facts.tensor(0)
         rate = self.rate.value.data
-        self.require(0 <= rate < 1, "C1", f"rate must be at least 0 and less than 1, found {rate}")
-        self.require(
+        facts.require(0 <= rate < 1, "C1", f"rate must be at least 0 and less than 1, found {rate}")
+        facts.require(
             isinstance(type.element_type, AnyFloat),
             "C2",
             lambda: f"the element type must be a float, found {type.element_type}",
         )
         return TupleType((type, type))
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data's type is the result's first."""
-        if isinstance(operand_types[0], IncompleteType) and isinstance(result_type, TupleType) and result_type.types:
+        if isinstance(facts[0], IncompleteType) and isinstance(result_type, TupleType) and result_type.types:
             return [result_type.types.data[0]]
-        return operand_types
+        return facts
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Any layout goes through unchanged."""

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def,
 from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -104,16 +105,16 @@ class Conv2DOp(SlidingWindowOp):
         out = self.out_layout.data
         return data, weight, parse_layout(self, out, "NCHW", "C1") if out else data
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """Count the windows along height and width; C1 to C10."""
-        data_shape, element = self.shape_operand(operand_types, 0)
-        weight_shape, weight_element = self.shape_operand(operand_types, 1)
-        self.require(element == weight_element, "C10", lambda: f"element types {element} != {weight_element}")
+        data_shape, element = facts.operand(0)
+        weight_shape, weight_element = facts.operand(1)
+        facts.require(element == weight_element, "C10", lambda: f"element types {element} != {weight_element}")
         self._check_attributes()
         data_layout, weight_layout, out_layout = self.layouts
         data = extents_in(self, data_layout, data_shape, "C2")
         weight = extents_in(self, weight_layout, weight_shape, "C2")
-        self._check_channels(data["C"], weight)
+        self._check_channels(facts, data["C"], weight)
         result = {"N": data["N"], "C": weight["O"]} | self._windows(data, weight)
         dtype = self.element_type_property(self.out_dtype, element, "C11")
         return tensor_type(shape_in(self, out_layout, result, "C1"), dtype)
@@ -122,20 +123,20 @@ class Conv2DOp(SlidingWindowOp):
         require_window(self, ints(self.strides), ints(self.dilation), "C7")
         require_padding(self, ints(self.padding), "C8")
 
-    def _check_channels(self, in_channels: Dim, weight: dict[str, Dim]) -> None:
+    def _check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
         groups = self.groups.value.data
         self.require(groups > 0, "C4", f"groups must be positive, found {groups}")
         what = "kernel in-channels" if groups == 1 else f"kernel in-channels {weight['I']} times groups {groups}:"
-        self.require_equal(weight["I"] * groups, in_channels, "C3", what)
-        self.require_equal(weight["O"] % groups, 0, "C4", f"out-channels {weight['O']} modulo groups {groups}:")
+        facts.require_equal(weight["I"] * groups, in_channels, "C3", what)
+        facts.require_equal(weight["O"] % groups, 0, "C4", f"out-channels {weight['O']} modulo groups {groups}:")
         channels = optional_int(self.channels)
         if channels is not None:
-            self.require_equal(weight["O"], channels, "C5", "kernel out-channels and channels differ:")
+            facts.require_equal(weight["O"], channels, "C5", "kernel out-channels and channels differ:")
         if self.kernel_size is not None:
             sizes = ints(self.kernel_size)
             self.require(len(sizes) == 2, "C6", f"kernel_size must be two numbers, found {list(sizes)}")
-            self.require_equal(weight["H"], sizes[0], "C6", "kernel height and kernel_size differ:")
-            self.require_equal(weight["W"], sizes[1], "C6", "kernel width and kernel_size differ:")
+            facts.require_equal(weight["H"], sizes[0], "C6", "kernel height and kernel_size differ:")
+            facts.require_equal(weight["W"], sizes[1], "C6", "kernel width and kernel_size differ:")
 
     def _windows(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
         top, left, bottom, right = self.pads
@@ -154,14 +155,14 @@ class Conv2DOp(SlidingWindowOp):
             counts[axis] = count
         return counts
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The weight's type from `channels`, `kernel_size` and the data's channels."""
-        data, weight = operand_types
+        data, weight = facts
         if isinstance(data, IncompleteType) or not isinstance(weight, IncompleteType):
-            return operand_types
-        data_shape, element = self.shape_operand(operand_types, 0)
+            return facts
+        data_shape, element = facts.operand(0)
         shape = self._weight_shape(data_shape, known_shape(result_type))
-        return operand_types if shape is None else [data, tensor_type(shape, element)]
+        return facts if shape is None else [data, tensor_type(shape, element)]
 
     def _weight_shape(self, data_shape: Shape, result_shape: Shape | None) -> Shape | None:
         self.require(self.groups.value.data > 0, "C4", f"groups must be positive, found {self.groups.value.data}")

@@ -11,6 +11,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property
@@ -55,36 +56,36 @@ class DenseOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with the last extent replaced by the units; C1 to C4."""
-        data, element = self.shape_operand(operand_types, 0)
-        weight, weight_element = self.shape_operand(operand_types, 1)
+        data, element = facts.operand(0)
+        weight, weight_element = facts.operand(1)
         ranks = (len(data), len(weight))
-        self.require(
+        facts.require(
             ranks[0] >= 1 and ranks[1] == 2,
             "C1",
             f"needs data of rank 1 or more and a weight of rank 2, found ranks {ranks[0]} and {ranks[1]}",
         )
         *outer, depth = data
-        self.require_equal(depth, weight[1], "C2", "data's last extent and weight's second differ:")
+        facts.require_equal(depth, weight[1], "C2", "data's last extent and weight's second differ:")
         units = optional_int(self.units)
         if units is not None:
-            self.require_equal(weight[0], units, "C3", "weight's first extent and units differ:")
-        self.require(element == weight_element, "C4", lambda: f"element types {element} != {weight_element}")
+            facts.require_equal(weight[0], units, "C3", "weight's first extent and units differ:")
+        facts.require(element == weight_element, "C4", lambda: f"element types {element} != {weight_element}")
         return tensor_type((*outer, weight[0]), self.element_type_property(self.out_dtype, element, "C5"))
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The weight's type from the data and `units` or the result's last extent."""
-        data, weight = operand_types
+        data, weight = facts
         if isinstance(data, IncompleteType) or not isinstance(weight, IncompleteType):
-            return operand_types
-        data_shape, element = self.shape_operand(operand_types, 0)
+            return facts
+        data_shape, element = facts.operand(0)
         units: Dim | None = optional_int(self.units)
         result = known_shape(result_type)
         if units is None and result:
             units = result[-1]
         if units is None or not data_shape:
-            return operand_types
+            return facts
         return [data, tensor_type((units, data_shape[-1]), element)]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
@@ -120,24 +121,24 @@ class BiasAddOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The data's type; C1 to C3."""
-        data, element = self.shape_operand(operand_types, 0)
-        bias, bias_element = self.shape_operand(operand_types, 1)
+        data, element = facts.operand(0)
+        bias, bias_element = facts.operand(1)
         axis = require_axis(self, self.axis.value.data, len(data), "C1")
-        self.require(len(bias) == 1, "C2", f"the bias must have rank 1, found {len(bias)}")
-        self.require_equal(bias[0], data[axis], "C2", f"the bias and axis {axis} of the data differ in extent:")
-        self.require(element == bias_element, "C3", lambda: f"element types {element} != {bias_element}")
-        return operand_types[0]
+        facts.require(len(bias) == 1, "C2", f"the bias must have rank 1, found {len(bias)}")
+        facts.require_equal(bias[0], data[axis], "C2", f"the bias and axis {axis} of the data differ in extent:")
+        facts.require(element == bias_element, "C3", lambda: f"element types {element} != {bias_element}")
+        return facts[0]
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data's type is the result's; the bias is as long as the axis."""
-        data, bias = operand_types
+        data, bias = facts
         if isinstance(data, IncompleteType):
             data = result_type
         if isinstance(data, IncompleteType) or not isinstance(bias, IncompleteType):
             return [data, bias]
-        shape, element = self.shape_operand([data], 0)
+        shape, element = Facts(self.name, [data]).operand(0)
         return [data, tensor_type([shape[require_axis(self, self.axis.value.data, len(shape), "C1")]], element)]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
@@ -67,17 +68,17 @@ class ContribDensePackOp(RelayOp):
         )
         return layout
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with the last extent replaced by the units; C1 to C5."""
-        data, element = self.shape_operand(operand_types, 0)
-        weight, weight_element = self.shape_operand(operand_types, 1)
-        self.require(len(data) >= 1, "C1", "data of rank 0 has no rows")
+        data, element = facts.operand(0)
+        weight, weight_element = facts.operand(1)
+        facts.require(len(data) >= 1, "C1", "data of rank 0 has no rows")
         extents = extents_in(self, self.layout, weight, "C2")
-        self.require_equal(data[-1], extents["C"], "C3", "data's last extent and the weight's C differ:")
+        facts.require_equal(data[-1], extents["C"], "C3", "data's last extent and the weight's C differ:")
         units = optional_int(self.units)
         if units is not None:
-            self.require_equal(extents["N"], units, "C4", "the weight's N and units differ:")
-        self.require(element == weight_element, "C5", lambda: f"element types {element} != {weight_element}")
+            facts.require_equal(extents["N"], units, "C4", "the weight's N and units differ:")
+        facts.require(element == weight_element, "C5", lambda: f"element types {element} != {weight_element}")
         return tensor_type((*data[:-1], extents["N"]), element if self.out_dtype is None else self.out_dtype)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:

@@ -12,6 +12,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
@@ -59,18 +60,18 @@ class LRNOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The data's type; C1 to C3."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         require_axis(self, self.axis.value.data, len(shape), "C1")
         size = self.size.value.data
-        self.require(size >= 1, "C2", f"size is {size}, it must be at least 1")
-        self.require(isinstance(element, AnyFloat), "C3", lambda: f"the element type must be a float, found {element}")
-        return self.tensor_operand(operand_types, 0)
+        facts.require(size >= 1, "C2", f"size is {size}, it must be at least 1")
+        facts.require(isinstance(element, AnyFloat), "C3", lambda: f"the element type must be a float, found {element}")
+        return facts.tensor(0)
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data has the result's type."""
-        return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
+        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""

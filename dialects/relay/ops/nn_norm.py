@@ -12,6 +12,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property
@@ -67,32 +68,32 @@ class BatchNormOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The tuple of data, mean and variance types; C1 to C3."""
-        vector = self._vector_type(operand_types)
-        _, element = self.shape_operand(operand_types, 0)
-        self.require(isinstance(element, AnyFloat), "C3", lambda: f"the element type must be a float, found {element}")
+        vector = self._vector_type(facts)
+        _, element = facts.operand(0)
+        facts.require(isinstance(element, AnyFloat), "C3", lambda: f"the element type must be a float, found {element}")
         for index, what in enumerate(VECTORS, start=1):
-            shape, found = self.shape_operand(operand_types, index)
-            self.require(len(shape) == 1, "C2", f"{what} must have rank 1, found {len(shape)}")
-            self.require_equal(shape[0], vector.get_shape()[0], "C2", f"{what} and the data's axis differ in extent:")
+            shape, found = facts.operand(index)
+            facts.require(len(shape) == 1, "C2", f"{what} must have rank 1, found {len(shape)}")
+            facts.require_equal(shape[0], vector.get_shape()[0], "C2", f"{what} and the data's axis differ in extent:")
             if found != element:
-                self.require(False, "C3", f"element type {found} of {what} is not the data's, {element}")
-        return TupleType((self.tensor_operand(operand_types, 0), vector, vector))
+                facts.require(False, "C3", f"element type {found} of {what} is not the data's, {element}")
+        return TupleType((facts.tensor(0), vector, vector))
 
-    def _vector_type(self, operand_types: Sequence[Attribute]) -> AnyTensorType:
+    def _vector_type(self, facts: Facts) -> AnyTensorType:
         """The type of the four vectors, read off the data."""
-        data, element = self.shape_operand(operand_types, 0)
+        data, element = facts.operand(0)
         return tensor_type([data[require_axis(self, self.axis.value.data, len(data), "C1")]], element)
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data's type is the result's first; the vectors are as long as the axis."""
-        types = list(operand_types)
+        types = list(facts)
         if isinstance(types[0], IncompleteType) and isinstance(result_type, TupleType) and result_type.types:
             types[0] = result_type.types.data[0]
         if not is_complete(types[0]):
             return types
-        vector = self._vector_type(types)
+        vector = self._vector_type(Facts(self.name, types))
         return [types[0], *(vector if isinstance(type, IncompleteType) else type for type in types[1:])]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, required_ints_property, string_property
@@ -55,9 +56,9 @@ class SpatialOp(RelayOp):
         out = self.out_layout.data
         return data, parse_layout(self, out, "NCHW", "C1") if out else data
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The data's batch and channels with new height and width."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         layout, out_layout = self.layouts
         extents = extents_in(self, layout, shape, "C2")
         height, width = self.spatial_extents(extents["H"], extents["W"])

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
@@ -16,13 +17,13 @@ from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 class CompareOp(BinaryBroadcastOp):
     """Base of the comparisons (Relay's BroadcastCompRel): the result is a tensor of i1."""
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The broadcast shape with element type i1."""
-        return tensor_type(shape_of(super().infer_type(operand_types)), i1)
+        return tensor_type(shape_of(super().infer_type(facts)), i1)
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """A result of truth values says nothing of what was compared."""
-        return operand_types
+        return facts
 
 
 @register_relay_op

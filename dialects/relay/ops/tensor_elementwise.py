@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts, broadcast_shapes
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -34,18 +35,18 @@ class UnaryElementwiseOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The operand's type."""
-        type = self.tensor_operand(operand_types, 0)
+        type = facts.tensor(0)
         # Messages cost more than checks, and these ops are the most frequent: written only when needed.
         if self.FLOATS_ONLY and not isinstance(type.element_type, AnyFloat):
             message = f"the element type must be a float, found {type.element_type}"
-            self.require(False, "C1", message, help="cast the operand first")
+            facts.require(False, "C1", message, help="cast the operand first")
         return type
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The result's type, where the operand's is not known."""
-        return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
+        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Any layout goes through unchanged."""
@@ -101,26 +102,26 @@ class BinaryBroadcastOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The broadcast shape with the common element type."""
-        lhs, lhs_element = self.shape_operand(operand_types, 0)
-        rhs, rhs_element = self.shape_operand(operand_types, 1)
-        if operand_types[0] == operand_types[1]:
-            return operand_types[0]
+        lhs, lhs_element = facts.operand(0)
+        rhs, rhs_element = facts.operand(1)
+        if facts[0] == facts[1]:
+            return facts[0]
         if lhs_element != rhs_element:
-            self.require(False, "C1", f"element types {lhs_element} != {rhs_element}", help="cast one operand")
+            facts.require(False, "C1", f"element types {lhs_element} != {rhs_element}", help="cast one operand")
         shape = broadcast_shapes(lhs, rhs)
         if shape is None:
-            self.require(False, "C2", f"shapes {_text(lhs)} and {_text(rhs)} do not broadcast")
-            return operand_types[0]
+            facts.require(False, "C2", f"shapes {_text(lhs)} and {_text(rhs)} do not broadcast")
+            return facts[0]
         return tensor_type(shape, lhs_element)
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """An unknown operand beside a known rank-0 one has the result's type: nothing else follows."""
-        known = [type for type in operand_types if not isinstance(type, IncompleteType)]
+        known = [type for type in facts if not isinstance(type, IncompleteType)]
         if len(known) != 1 or known_shape(known[0]) != ():
-            return operand_types
-        return [result_type if isinstance(type, IncompleteType) else type for type in operand_types]
+            return facts
+        return [result_type if isinstance(type, IncompleteType) else type for type in facts]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the operand that has a layout, where the other broadcasts along with it."""
@@ -284,9 +285,9 @@ class CastOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The operand's shape with the new element type; C1."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         return tensor_type(shape, self.element_type_property(self.dtype, element, "C1"))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:

@@ -13,6 +13,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
@@ -51,19 +52,20 @@ class ConcatenateOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The extents along `axis` summed; C1 to C4."""
-        tuple_type = operand_types[0]
+        tuple_type = facts[0]
         if not isinstance(tuple_type, TupleType) or not tuple_type.types.data:
-            self.require(False, "C1", f"the operand must be a tuple of tensors, found {tuple_type}")
+            facts.require(False, "C1", f"the operand must be a tuple of tensors, found {tuple_type}")
             return tuple_type
-        fields = [self.shape_operand(tuple_type.types.data, index, "C1") for index in range(len(tuple_type.types))]
+        parts = Facts(self.name, tuple_type.types.data)
+        fields = [parts.operand(index, "C1") for index in range(len(parts))]
         result, element = fields[0]
         axis = require_axis(self, self.axis.value.data, len(result), "C2")
         for index, (shape, found) in enumerate(fields[1:], start=1):
             result = self._joined(result, shape, axis, index)
             if found != element:
-                self.require(False, "C4", f"element types {element} of field 0 and {found} of field {index}")
+                facts.require(False, "C4", f"element types {element} of field 0 and {found} of field {index}")
         return tensor_type(result, element)
 
     def _joined(self, result: Shape, shape: Shape, axis: int, index: int) -> Shape:
@@ -127,25 +129,32 @@ class SplitOp(RelayOp):
     traits = traits_def(Pure())
 
     def bounds(self, extent: Dim) -> tuple[Dim, ...]:
-        """Where the parts begin and end: n + 1 places for n parts; C2 and C3."""
+        """Where the parts begin and end: n + 1 places for n parts."""
         cut = self.indices_or_sections
         if isinstance(cut, IntegerAttr):
             sections = cut.value.data
-            self.require(sections > 0, "C2", f"the number of parts must be positive, found {sections}")
-            self.require_equal(extent % sections, 0, "C2", f"extent {extent} modulo {sections} parts:")
             part = extent // sections
             return tuple(part * index for index in range(sections + 1))
-        bounds: tuple[Dim, ...] = (0, *ints(cut), extent)
-        for begin, end in pairwise(bounds):
+        return (0, *ints(cut), extent)
+
+    def _check_cut(self, facts: Facts, extent: Dim) -> None:
+        """C2 and C3."""
+        cut = self.indices_or_sections
+        if isinstance(cut, IntegerAttr):
+            sections = cut.value.data
+            facts.require(sections > 0, "C2", f"the number of parts must be positive, found {sections}")
+            facts.require_equal(extent % sections, 0, "C2", f"extent {extent} modulo {sections} parts:")
+            return
+        for begin, end in pairwise(self.bounds(extent)):
             length = end - begin
             ascends = not isinstance(length, int) or length >= 0
-            self.require(ascends, "C3", f"places {list(ints(cut))} do not ascend from 0 to {extent}")
-        return bounds
+            facts.require(ascends, "C3", f"places {list(ints(cut))} do not ascend from 0 to {extent}")
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The tuple of the parts' types; C1 to C3."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         axis = require_axis(self, self.axis.value.data, len(shape), "C1")
+        self._check_cut(facts, shape[axis])
         parts = [
             tensor_type((*shape[:axis], end - begin, *shape[axis + 1 :]), element)
             for begin, end in pairwise(self.bounds(shape[axis]))

@@ -11,6 +11,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, ints
 from xrelay.dialects.relay.core.axes import require_axes
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
@@ -60,9 +61,9 @@ class ReduceOp(RelayOp):
             return tuple(axis for axis in range(rank) if axis not in named)
         return tuple(sorted(named))
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The extents that stay; C1."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         return tensor_type(self._result_shape(shape), element)
 
     def _result_shape(self, shape: Shape) -> Shape:

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts, broadcast_shapes
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -46,18 +47,18 @@ class WhereOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The broadcast shape with the element type of x and y."""
-        operands = [self.shape_operand(operand_types, index) for index in range(3)]
+        operands = [facts.operand(index) for index in range(3)]
         condition, x, y = (element for _, element in operands)
-        self.require(condition == i1, "C1", lambda: f"the condition must be of i1, found {condition}")
-        self.require(x == y, "C1", lambda: f"element types {x} != {y}", help="cast one operand")
+        facts.require(condition == i1, "C1", lambda: f"the condition must be of i1, found {condition}")
+        facts.require(x == y, "C1", lambda: f"element types {x} != {y}", help="cast one operand")
         common: Shape = ()
         for shape, _ in operands:
             broadcast = broadcast_shapes(common, shape)
             if broadcast is None:
                 texts = ", ".join(shape_text(shape) for shape, _ in operands)
-                self.require(False, "C2", f"shapes {texts} do not broadcast")
+                facts.require(False, "C2", f"shapes {texts} do not broadcast")
                 break
             common = broadcast
         return tensor_type(common, x)

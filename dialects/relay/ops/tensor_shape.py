@@ -11,6 +11,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axes
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -25,7 +26,7 @@ from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, with_new_axes, without_axes
-from xrelay.index_algebra.dims import Dim, Shape, certainly_differ, product
+from xrelay.index_algebra.dims import Dim, Shape, product
 
 
 class ReshapeLikeOp(RelayOp):
@@ -39,14 +40,14 @@ class ReshapeLikeOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def result_shape(self, shape: Shape) -> Shape:
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """The shape rule."""
         raise NotImplementedError(f"{self.name} has no shape rule")
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The new shape with the data's element type."""
-        shape, element = self.shape_operand(operand_types, 0)
-        return tensor_type(self.result_shape(shape), element)
+        shape, element = facts.operand(0)
+        return tensor_type(self.result_shape(facts, shape), element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Read the data as it comes where its layout leaves the elements in order; the result is as the text says."""
@@ -97,9 +98,9 @@ class ReshapeOp(ReshapeLikeOp):
             attributes["newshape"] = (shape,)
         return attributes
 
-    def result_shape(self, shape: Shape) -> Shape:
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """Follow the codes; C1 to C3."""
-        return reshaped(self, shape, ints(self.newshape), allow_zero=bool(self.allowzero.value.data))
+        return reshaped(facts, shape, ints(self.newshape), allow_zero=bool(self.allowzero.value.data))
 
 
 @register_relay_op
@@ -119,9 +120,9 @@ class BatchFlattenOp(ReshapeLikeOp):
 
     name = "relay.nn.batch_flatten"
 
-    def result_shape(self, shape: Shape) -> Shape:
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """The first extent and the product of the others; C1."""
-        self.require(len(shape) >= 1, "C1", "data of rank 0 has no batch axis")
+        facts.require(len(shape) >= 1, "C1", "data of rank 0 has no batch axis")
         return (shape[0], product(shape[1:]))
 
 
@@ -153,14 +154,14 @@ class SqueezeOp(ReshapeLikeOp):
             attributes["axis"] = (axis,)
         return attributes
 
-    def result_shape(self, shape: Shape) -> Shape:
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """The extents that stay; C1 and C2."""
         if self.axis is None:
-            self.require(all(isinstance(dim, int) for dim in shape), "C2", "name the axes where extents are not known")
+            facts.require(all(isinstance(dim, int) for dim in shape), "C2", "name the axes where extents are not known")
             return tuple(dim for dim in shape if dim != 1)
         axes = require_axes(self, ints(self.axis), len(shape), "C1")
         for axis in axes:
-            self.require(not certainly_differ(shape[axis], 1), "C2", f"axis {axis} has extent {shape[axis]}, not 1")
+            facts.require_equal(shape[axis], 1, "C2", f"extent of axis {axis} that is left out:")
         return tuple(dim for index, dim in enumerate(shape) if index not in axes)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
@@ -208,9 +209,9 @@ class ExpandDimsOp(ReshapeLikeOp):
         self.require(-rank - 1 <= axis <= rank, "C1", f"axis {axis} is out of range for rank {rank}")
         return axis + rank + 1 if axis < 0 else axis
 
-    def result_shape(self, shape: Shape) -> Shape:
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """The data's extents with ones between; C1 and C2."""
-        self.require(self.new_axes >= 0, "C2", f"num_newaxis must not be negative, found {self.new_axes}")
+        facts.require(self.new_axes >= 0, "C2", f"num_newaxis must not be negative, found {self.new_axes}")
         position = self.position(len(shape))
         ones: tuple[Dim, ...] = (1,) * self.new_axes
         return (*shape[:position], *ones, *shape[position:])

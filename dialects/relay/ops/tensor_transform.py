@@ -11,6 +11,7 @@ from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, ints
 from xrelay.dialects.relay.core.axes import require_axes
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -63,16 +64,16 @@ class TransposeOp(RelayOp):
         self.require(len(axes) == rank, "C1", f"axes {list(axes)} do not order {rank} axes")
         return require_axes(self, axes, rank, "C1")
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The data's extents in the new order; C1."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         return tensor_type([shape[axis] for axis in self.permutation(len(shape))], element)
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The result's extents in the old order."""
-        if not isinstance(operand_types[0], IncompleteType) or isinstance(result_type, IncompleteType):
-            return operand_types
-        shape, element = self.shape_operand([result_type], 0)
+        if not isinstance(facts[0], IncompleteType) or isinstance(result_type, IncompleteType):
+            return facts
+        shape, element = Facts(self.name, [result_type]).operand(0)
         extents = dict(zip(self.permutation(len(shape)), shape, strict=True))
         return [tensor_type([extents[axis] for axis in range(len(shape))], element)]
 
@@ -128,14 +129,14 @@ class LayoutTransformOp(RelayOp):
         )
         return source, target
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The shape in the target layout, blocks rounded up; C1 and C2."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         source, target = self.layouts
         try:
             return tensor_type(transform_shape(shape, source, target), element)
         except LayoutError as error:
-            self.require(False, "C2", error.message, help=error.help)
+            facts.require(False, "C2", error.message, help=error.help)
             raise
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
@@ -199,22 +200,22 @@ class PadOp(RelayOp):
         widths = ints(self.pad_width)
         return tuple(zip(widths[::2], widths[1::2], strict=True))
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """Each extent grown by its padding; C1 to C4."""
-        shape, element = self.shape_operand(operand_types, 0)
-        value, value_element = self.shape_operand(operand_types, 1)
+        shape, element = facts.operand(0)
+        value, value_element = facts.operand(1)
         widths = ints(self.pad_width)
-        self.require(
+        facts.require(
             len(widths) == 2 * len(shape) and all(width >= 0 for width in widths),
             "C1",
             f"pad_width must have {2 * len(shape)} numbers that are not negative, found {list(widths)}",
         )
         mode = self.pad_mode.data
-        self.require(mode in PAD_MODES, "C2", f"pad_mode must be one of {', '.join(PAD_MODES)}, found {mode!r}")
-        self.require(
+        facts.require(mode in PAD_MODES, "C2", f"pad_mode must be one of {', '.join(PAD_MODES)}, found {mode!r}")
+        facts.require(
             value == () and value_element == element,
             "C3",
-            f"the pad value must be tensor<{element}>, found {operand_types[1]}",
+            f"the pad value must be tensor<{element}>, found {facts[1]}",
         )
         for extent, (before, after) in zip(shape, self.pad_pairs, strict=True):
             self._check_mode(mode, extent, max(before, after))
@@ -227,12 +228,12 @@ class PadOp(RelayOp):
         least = 1 if mode == "edge" else width + 1
         self.require(extent >= least, "C4", f"mode {mode!r} cannot pad an extent of {extent} by {width}")
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The pad value is a scalar of the data's element type."""
-        data, value = operand_types
+        data, value = facts
         if isinstance(data, IncompleteType) or not isinstance(value, IncompleteType):
-            return operand_types
-        return [data, tensor_type((), self.shape_operand([data], 0)[1])]
+            return facts
+        return [data, tensor_type((), facts.element(0))]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where a split axis is padded by whole blocks of the pad value, or not at all."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import float_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
@@ -174,8 +174,8 @@ class ClipOp(UnaryElementwiseOp):
                 attributes[name] = float(bound)
         return attributes
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The operand's type; C1."""
         low, high = self.a_min.value.data, self.a_max.value.data
-        self.require(low <= high, "C1", f"a_min {low} is greater than a_max {high}")
-        return self.tensor_operand(operand_types, 0)
+        facts.require(low <= high, "C1", f"a_min {low} is greater than a_max {high}")
+        return facts.tensor(0)

@@ -29,6 +29,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
@@ -68,13 +69,13 @@ class LetOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The value's type."""
-        return operand_types[0]
+        return facts[0]
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The result's type."""
-        return [result_type if isinstance(operand_types[0], IncompleteType) else operand_types[0]]
+        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """A name goes with any layout of its value."""

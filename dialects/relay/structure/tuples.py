@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
@@ -38,14 +39,14 @@ class TupleOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The tuple of the operands' types."""
-        return TupleType(tuple(cast(TypeAttribute, type) for type in operand_types))
+        return TupleType(tuple(cast(TypeAttribute, type) for type in facts))
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The result's fields."""
-        if not isinstance(result_type, TupleType) or len(result_type.types) != len(operand_types):
-            return operand_types
+        if not isinstance(result_type, TupleType) or len(result_type.types) != len(facts):
+            return facts
         return list(result_type.types)
 
 
@@ -75,23 +76,23 @@ class TupleGetItemOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The field's type; C1 and C2."""
-        type = operand_types[0]
+        type = facts[0]
         if isinstance(type, IncompleteType):
             return type
         if not isinstance(type, TupleType):
-            self.require(False, "C1", f"the operand must be a tuple, found {type}")
+            facts.require(False, "C1", f"the operand must be a tuple, found {type}")
             return type
         index = self.index.value.data
-        self.require(0 <= index < len(type.types), "C2", f"field {index} of a tuple of {len(type.types)}")
+        facts.require(0 <= index < len(type.types), "C2", f"field {index} of a tuple of {len(type.types)}")
         return type.types.data[index]
 
-    def infer_operand_types(self, operand_types: Sequence[Attribute], result_type: Attribute) -> Sequence[Attribute]:
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The tuple's type with this field known."""
-        type, index = operand_types[0], self.index.value.data
+        type, index = facts[0], self.index.value.data
         if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
-            return operand_types
+            return facts
         fields = list(type.types)
         if isinstance(fields[index], IncompleteType):
             fields[index] = cast(TypeAttribute, result_type)

@@ -8,6 +8,7 @@ An operator may stand under `relay.`, or under the name of a dialect of its pack
 """
 
 from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -28,6 +29,7 @@ from xrelay.index_algebra.dims import Dim, Shape
 
 __all__ = [
     "Dim",
+    "Facts",
     "IncompleteType",
     "Layout",
     "LayoutDecision",

@@ -1,6 +1,6 @@
 """Implementations of operators: the index spaces that they become.
 
-    @implements("acme.l1_normalize", "l1_normalize.generic")
+    @implements(L1NormalizeOp, "l1_normalize.generic")
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]: …
 
 Of several implementations the one of the greatest priority whose condition holds is chosen.

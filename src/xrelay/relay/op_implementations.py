@@ -181,7 +181,7 @@ def _register(
     choose: Callable[[Attrs, list[Tensor], Attribute], OpImplementation],
 ) -> None:
     strategies.load()
-    known = strategies.STRATEGIES.implementations(kind.name)
+    known = strategies.STRATEGIES.implementations(kind)
     if known and known[0].priority >= level:
         raise InputError(
             f"{kind.relay_name()} has the implementation {known[0].name} of level {known[0].priority}",
@@ -191,7 +191,7 @@ def _register(
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return _build(emitter, choose, kind.relay_name())
 
-    strategies.implements(kind.name, name, priority=level)(build)
+    strategies.implements(kind, name, priority=level)(build)
     note_registration(function)
 
 

@@ -205,7 +205,7 @@ registrars = [
     lambda: converts("Mine")(mine),
     lambda: evaluates(Mine)(mine),
     lambda: writes(Mine)(mine),
-    lambda: implements("relay.contrib.mine", "mine.generic")(mine),
+    lambda: implements(Mine, "mine.generic")(mine),
     lambda: register_family("mine", mine),
     lambda: alters_layout("nn.conv2d", target="cpu")(mine),
     lambda: rewrites(Mine)(mine),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import pytest
@@ -13,6 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from xrelay.dialects.levels import level_of_class
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
@@ -44,9 +44,9 @@ class FooOp(RelayOp):
     result = result_def()
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The operand's type."""
-        return operand_types[0]
+        return facts[0]
 
 
 @irdl_op_definition

@@ -11,10 +11,8 @@ from xrelay.target.strategy import StrategyRegistry
 
 def registry() -> StrategyRegistry[str]:
     strategies: StrategyRegistry[str] = StrategyRegistry()
-    strategies.register("test.op", "slow", priority=5)("slow build")
-    strategies.register("test.op", "fast", priority=15, condition=lambda op: None if op.results else "no result")(
-        "fast"
-    )
+    strategies.register(TestOp, "slow", priority=5)("slow build")
+    strategies.register(TestOp, "fast", priority=15, condition=lambda op: None if op.results else "no result")("fast")
     return strategies
 
 
@@ -34,7 +32,7 @@ def test_refusal_is_part_of_the_reason() -> None:
 
 def test_nothing_fits_names_every_refusal() -> None:
     strategies: StrategyRegistry[str] = StrategyRegistry()
-    strategies.register("test.op", "a", condition=lambda op: "too odd")("a")
+    strategies.register(TestOp, "a", condition=lambda op: "too odd")("a")
     with pytest.raises(LoweringError, match=r"no implementation of test\.op fits: a: too odd"):
         strategies.select(TestOp())
     with pytest.raises(LoweringError, match="none is registered"):
@@ -43,4 +41,4 @@ def test_nothing_fits_names_every_refusal() -> None:
 
 def test_second_implementation_of_a_name_is_refused() -> None:
     with pytest.raises(LoweringError, match="already"):
-        registry().register("test.op", "fast")("other")
+        registry().register(TestOp, "fast")("other")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat
@@ -10,7 +9,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.extend.ops import OpPatternKind, RelayOp, register_relay_op
+from xrelay.extend.ops import Facts, OpPatternKind, RelayOp, register_relay_op
 
 
 @register_relay_op
@@ -37,10 +36,10 @@ class HardSwishOp(RelayOp):
 
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The operand's type; C1."""
-        type_ = self.tensor_operand(operand_types, 0)
-        self.require(
+        type_ = facts.tensor(0)
+        facts.require(
             isinstance(type_.element_type, AnyFloat),
             "C1",
             f"the element type must be a float, found {type_.element_type}",

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from xdsl.dialects import math
 from xdsl.ir import SSAValue
 
+from acme_l1_normalize.ops import L1NormalizeOp
 from xrelay.extend import schedules
 from xrelay.extend.strategies import Body, TopiEmitter, element_of, implements, in_single, shape_of, variables
 
 SUM = "l1_sum"
 
 
-@implements("acme.l1_normalize", "l1_normalize.generic")
+@implements(L1NormalizeOp, "l1_normalize.generic")
 @in_single
 def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum of each row, and the elements divided by it."""

@@ -1,6 +1,5 @@
 """The operator and its dialect."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat
@@ -8,7 +7,7 @@ from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.extend.ops import OpPatternKind, RelayOp, int_property, register_relay_op, require_axis
+from xrelay.extend.ops import Facts, OpPatternKind, RelayOp, int_property, register_relay_op, require_axis
 
 
 @register_relay_op
@@ -27,12 +26,12 @@ class L1NormalizeOp(RelayOp):
     axis = int_property(-1)
     traits = traits_def(Pure())
 
-    def infer_type(self, operand_types: Sequence[Attribute]) -> Attribute:
+    def infer_type(self, facts: Facts) -> Attribute:
         """The operand's type; C1 and C2."""
-        shape, element = self.shape_operand(operand_types, 0)
+        shape, element = facts.operand(0)
         require_axis(self, self.axis.value.data, len(shape), "C1")
-        self.require(isinstance(element, AnyFloat), "C2", f"the element type must be a float, found {element}")
-        return operand_types[0]
+        facts.require(isinstance(element, AnyFloat), "C2", f"the element type must be a float, found {element}")
+        return facts[0]
 
 
 ACME = Dialect("acme", [L1NormalizeOp])

@@ -89,7 +89,7 @@ func.func @squeeze_twice(%x: tensor<1x3xf32>) {
 // -----
 
 func.func @squeeze_extent(%x: tensor<2x3x4xf32>) {
-  // expected-error@below {{[relay.squeeze C2] axis 1 has extent 3, not 1}}
+  // expected-error@below {{[relay.squeeze C2] extent of axis 1 that is left out: 3 != 1}}
   %r = relay.squeeze(%x) {axis = [1]} : (tensor<2x3x4xf32>) -> !relay.incomplete
   func.return
 }

@@ -1,0 +1,86 @@
+"""What a shape rule is told: the operands' types, and the elements of small integer operands where they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, overload
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, shape_of
+from xrelay.errors import ConstraintError
+from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
+
+Elements: TypeAlias = tuple[Dim, ...]
+"""The elements of an integer tensor in row-major order, each a number or an expression over named dimensions."""
+
+
+class Facts(Sequence[Attribute]):
+    """The operand types of one op in their order, what is known of the operands' elements, and the rule's demands.
+
+    A rule asks (`shape`, `element`, `elements`) and demands (`require`, `require_equal`). It sees nothing else, so that
+    what it gives can be remembered for every op of the same types, properties and elements.
+    """
+
+    def __init__(self, op_name: str, types: Sequence[Attribute], elements: Sequence[Elements | None] = ()):
+        self.op_name = op_name
+        self.types = tuple(types)
+        self._elements = tuple(elements)
+
+    @overload
+    def __getitem__(self, index: int) -> Attribute: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Attribute]: ...
+    def __getitem__(self, index: int | slice) -> Attribute | Sequence[Attribute]:
+        return self.types[index]
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    # --- what is known -----------------------------------------------------------------------------------------
+
+    def tensor(self, index: int, constraint: str = "C0") -> AnyTensorType:
+        """The type of operand `index`, required to be a tensor."""
+        type = self.types[index]
+        if not isinstance(type, TensorType):
+            raise ConstraintError(self.op_name, constraint, f"operand #{index} must be a tensor, found {type}")
+        try:
+            shape_of(type)
+        except ValueError as error:
+            raise ConstraintError(self.op_name, constraint, str(error)) from error
+        return type
+
+    def shape(self, index: int, constraint: str = "C0") -> Shape:
+        """The shape of operand `index`, required to be a tensor."""
+        return shape_of(self.tensor(index, constraint))
+
+    def element(self, index: int, constraint: str = "C0") -> Attribute:
+        """The element type of operand `index`, required to be a tensor."""
+        return element_type_of(self.tensor(index, constraint))
+
+    def operand(self, index: int, constraint: str = "C0") -> tuple[Shape, Attribute]:
+        """Shape and element type of operand `index`, required to be a tensor."""
+        type = self.tensor(index, constraint)
+        return shape_of(type), element_type_of(type)
+
+    def elements(self, index: int) -> Elements | None:
+        """The elements of operand `index`; `None` where they are not known."""
+        return self._elements[index] if index < len(self._elements) else None
+
+    # --- what is demanded --------------------------------------------------------------------------------------
+
+    def require(
+        self, condition: bool, constraint: str, message: str | Callable[[], str], *, help: str | None = None
+    ) -> None:
+        """Raise `ConstraintError` naming the op and `constraint` unless `condition` holds.
+
+        A message that is long in the making, as one with a type in it is, is given by a function.
+        """
+        if not condition:
+            text = message if isinstance(message, str) else message()
+            raise ConstraintError(self.op_name, constraint, text, help=help)
+
+    def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:
+        """Demand that two extents are equal; `what` names both sides, e.g. "in-channels"."""
+        self.require(not certainly_differ(lhs, rhs), constraint, f"{what} {lhs} != {rhs}", help=help)
