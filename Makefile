@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest check lint types imports unit lit fuzz stubs bench format clean
+.PHONY: help demo test test-all test-lowest conformance check lint types imports unit lit fuzz stubs bench format clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -24,6 +24,9 @@ test-all: $(VENV)/.installed-test ## The same with EXAMPLES times as many random
 
 test-lowest: $(BIN)/python ## The unit tests with the lowest versions that pyproject.toml allows
 	@$(BIN)/python tests/run_lowest.py --jobs $(JOBS)
+
+conformance: $(VENV)/.installed-test ## How many of onnx's official cases run, by op; SET=run_time_shapes or OP=TopK for some of them
+	@cd tests && $(abspath $(BIN))/python -W ignore -m onnx_backend.conformance --jobs $(JOBS) $(if $(SET),--set $(SET)) $(if $(OP),--op $(OP))
 
 check: lint types imports ## Style, types and import directions
 

@@ -1,10 +1,11 @@
-"""The node cases of onnx's own test suite, by the interpreter and natively, against the outputs that onnx expects.
+"""The official cases of onnx's own test suite, by the interpreter and natively, against the outputs that onnx expects.
 
 Cases that are refused are listed in `refused.txt` with the step that refuses and its reason; the list is checked in
-both directions. `python tests/onnx_backend/test_node_cases.py` writes it anew.
+both directions. `cd tests; python -m onnx_backend.test_node_cases` writes it anew.
 
-Natively one case of each family runs: a family has the same ops and input dtypes, and its cases differ in attributes
-and shapes, which the interpreter sees all of. Ops written out as long graphs run by the interpreter alone.
+Natively run the cases of `sets/`, and one case of each family of the others: a family has the same ops and input
+dtypes, and its cases differ in attributes and shapes, which the interpreter sees all of. Others that are long graphs
+run by the interpreter alone. `make conformance` runs all.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx_backend.conformance import SETS, case_set
 from support.onnx_node_cases import NodeCase, node_cases
 
 from xrelay.api.comparison import compare_outputs
@@ -24,6 +26,8 @@ from xrelay.interpreters.relay import run_relay
 
 LONG = 12
 """Nodes of the longest model that is compiled."""
+
+HELD = {name for file in SETS.glob("*.txt") for name in case_set(file.stem)}
 
 LIST = Path(__file__).with_name("refused.txt")
 
@@ -47,18 +51,15 @@ def refusals() -> dict[tuple[str, str], str]:
 
 
 def chosen(step: str) -> list[NodeCase]:
-    """All cases by the interpreter; natively the largest of each family among those the interpreter takes."""
+    """All cases by the interpreter; natively, of those it takes, all of `sets/` and the largest of other families."""
     if step == "interpreter":
         return node_cases()
-    refused = {name for _, name in refusals()}
-    by_family: dict[tuple[str, ...], NodeCase] = {}
-    for case in node_cases():
-        known = by_family.get(case.family)
-        if len(case.model.graph.node) > LONG:
-            continue
-        if case.name not in refused and (known is None or _size(case) > _size(known)):
-            by_family[case.family] = case
-    return list(by_family.values())
+    refused = {name for other, name in refusals() if other == "interpreter"}
+    cases = [case for case in node_cases() if case.name not in refused]
+    held = [case for case in cases if case.name in HELD]
+    by_family = {case.family: case for case in sorted(cases, key=_size) if len(case.model.graph.node) <= LONG}
+    families = {case.family for case in held}
+    return held + [case for family, case in by_family.items() if family not in families]
 
 
 def _size(case: NodeCase) -> int:

@@ -1,32 +1,41 @@
-"""The node cases of onnx's own test suite whose ops the importer knows, as models it can take.
+"""The official cases of onnx's own test suite: single nodes, the functions they expand to, and small models.
 
-Inputs that say how a node works (a shape, axes, pads) become initializers: xrelay wants them when compiling.
+`official_cases` gives all as they are. `node_cases` gives those whose ops the importer knows as models it can take:
+inputs that say how a node works (a shape, axes, pads) become initializers, for xrelay wants them when compiling.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
+from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
+from onnx.backend.test.loader import load_model_tests
 from onnx.reference.ops import op_pool_common
 
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.registry import known_ranges
+from xrelay.frontend.onnx.signature import graph_inputs
+
+STORED = ("simple", "pytorch-converted", "pytorch-operator")
+"""The kinds of cases that onnx keeps as files, without those of whole networks."""
 
 SETTINGS: dict[str, tuple[int, ...]] = {
     "Clip": (1, 2),
     "ConstantOfShape": (0,),
+    "CumSum": (1,),
     "Dropout": (1, 2),
     "Expand": (1,),
-    "Gather": (1,),
+    "OneHot": (1,),
     "Pad": (1, 2, 3),
     "Range": (0, 1, 2),
     "ReduceL1": (1,),
@@ -45,6 +54,8 @@ SETTINGS: dict[str, tuple[int, ...]] = {
     "Split": (1,),
     "Squeeze": (1,),
     "Tile": (1,),
+    "TopK": (1,),
+    "Trilu": (1,),
     "Unsqueeze": (1,),
     "Upsample": (1,),
 }
@@ -70,16 +81,48 @@ class NodeCase:
 
 
 @cache
-def node_cases() -> list[NodeCase]:
-    """All cases, by name."""
-    converters.load()
+def official_cases() -> list[NodeCase]:
+    """All cases whose inputs and outputs are tensors of numbers, sequences of them or optional ones, by name."""
     # Importing onnx's cases computes what they expect.
     planes_only = patch.object(op_pool_common, "pool", _planes_only(op_pool_common.pool))
     with warnings.catch_warnings(), planes_only:
         warnings.simplefilter("ignore")  # the cases overflow and divide by zero on purpose
-        collected = collect_testcases(None)
-    cases = [_case(case) for case in collected if _is_known(case.model) and _has_arrays(case)]
-    return sorted(cases, key=lambda case: case.name)
+        collected = [_node_case(case) for case in collect_testcases(None)]
+    stored = [_stored_case(case) for kind in STORED for case in load_model_tests(kind=kind)]
+    return sorted((*collected, *stored), key=lambda case: case.name)
+
+
+@cache
+def node_cases() -> list[NodeCase]:
+    """The cases on tensors of numbers whose ops have converters, with constant settings, by name."""
+    converters.load()
+    return [with_constant_settings(case) for case in official_cases() if _is_known(case.model) and _has_arrays(case)]
+
+
+def settings(case: NodeCase) -> list[str]:
+    """The inputs of the model that say how a node works."""
+    names = {
+        node.input[index]
+        for node in case.model.graph.node
+        for index in SETTINGS.get(node.op_type, ())
+        if index < len(node.input)
+    }
+    return [value.name for value in graph_inputs(case.model.graph) if value.name in names]
+
+
+def with_constant_settings(case: NodeCase) -> NodeCase:
+    """The case with its settings as initializers of the model."""
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    fixed = settings(case)
+    inputs: list[NDArray[Any]] = []
+    for value, array in zip(graph_inputs(model.graph), case.inputs, strict=True):
+        if value.name in fixed:
+            model.graph.initializer.append(numpy_helper.from_array(array, value.name))
+            model.graph.input.remove(value)
+        else:
+            inputs.append(array)
+    return replace(case, model=model, inputs=inputs)
 
 
 def _planes_only(pool: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
@@ -104,27 +147,40 @@ def _is_known(model: onnx.ModelProto) -> bool:
     return all(known_ranges(node.op_type, node.domain) for node in model.graph.node)
 
 
-def _has_arrays(case: Any) -> bool:
+def _has_arrays(case: NodeCase) -> bool:
     """Whether all inputs and outputs are tensors of numbers."""
-    inputs, outputs = case.data_sets[0]
-    return all(isinstance(value, np.ndarray | np.generic) and value.dtype != object for value in (*inputs, *outputs))
+    return all(isinstance(value, np.ndarray) and value.dtype != object for value in (*case.inputs, *case.outputs))
 
 
-def _case(case: Any) -> NodeCase:
-    model = onnx.ModelProto()
-    model.CopyFrom(case.model)
-    settings = {
-        node.input[index]
-        for node in model.graph.node
-        for index in SETTINGS.get(node.op_type, ())
-        if index < len(node.input)
-    }
-    inputs: list[NDArray[Any]] = []
-    for value, array in zip(list(model.graph.input), case.data_sets[0][0], strict=True):
-        if value.name in settings:
-            model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(array), value.name))
-            model.graph.input.remove(value)
-        else:
-            inputs.append(np.asarray(array))
-    outputs = [np.asarray(array) for array in case.data_sets[0][1]]
+def _node_case(case: Any) -> NodeCase:
+    inputs, outputs = ([_value(value) for value in values] for values in case.data_sets[0])
+    return NodeCase(case.name, case.model, inputs, outputs, case.rtol, case.atol)
+
+
+def _value(value: Any) -> Any:
+    """A value of a case: numbers of numpy and tensors as arrays, sequences and absent values as they are."""
+    if isinstance(value, onnx.TensorProto):
+        return numpy_helper.to_array(value)
+    return np.asarray(value) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _stored_case(case: Any) -> NodeCase:
+    """A case whose model and first set of data are files."""
+    model = onnx.load(Path(case.model_dir) / "model.onnx")
+    data = Path(case.model_dir) / "test_data_set_0"
+    inputs, outputs = (
+        [_stored_value(value, data / f"{what}_{number}.pb") for number, value in enumerate(values)]
+        for what, values in (("input", graph_inputs(model.graph)), ("output", model.graph.output))
+    )
     return NodeCase(case.name, model, inputs, outputs, case.rtol, case.atol)
+
+
+def _stored_value(value: onnx.ValueInfoProto, file: Path) -> Any:
+    """A tensor from its file, or a sequence of tensors as a list."""
+    if value.type.HasField("sequence_type"):
+        sequence = onnx.SequenceProto()
+        sequence.ParseFromString(file.read_bytes())
+        return numpy_helper.to_list(sequence)
+    tensor = onnx.TensorProto()
+    tensor.ParseFromString(file.read_bytes())
+    return numpy_helper.to_array(tensor)

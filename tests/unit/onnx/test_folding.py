@@ -16,6 +16,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import ModelImportError, XRelayError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.frontend.onnx.folding import FOLD_LIMIT
+from xrelay.frontend.onnx.signature import graph_inputs
 from xrelay.interpreters.relay import run_relay
 
 SMALL = np.arange(1, 17, dtype=np.float32).reshape(1, 1, 4, 4)
@@ -36,7 +37,7 @@ def as_initializers(case: NodeCase) -> onnx.ModelProto:
     """The model of a case whose inputs are constants."""
     proto = onnx.ModelProto()
     proto.CopyFrom(case.model)
-    for info, array in zip(case.model.graph.input, case.inputs, strict=True):
+    for info, array in zip(graph_inputs(case.model.graph), case.inputs, strict=True):
         proto.graph.initializer.append(onnx.numpy_helper.from_array(array, info.name))
     return proto
 

@@ -1,0 +1,169 @@
+"""`make conformance`: how many of onnx's official cases run natively, by op, and why the others do not.
+
+A case belongs to the op that it tests, also where the op is expanded to the nodes of its definition. It is compiled as
+it is, and once more with its settings (a shape, axes, bounds) as constants where the model takes them as inputs. The
+table tells three kinds apart: *constant* cases have no settings that are inputs, *given* ones have some, and the
+extents of *open* ones follow from values at run time, or their bodies are control flow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+
+import onnx
+from support.onnx_node_cases import NodeCase, official_cases, settings, with_constant_settings
+
+from xrelay.api.comparison import compare_outputs
+from xrelay.api.compile import compile
+from xrelay.errors import XRelayError
+
+SETS = Path(__file__).with_name("sets")
+EXPANDED = re.compile(r"_expanded(_ver\d+)?$")
+OPEN = frozenset({"Compress", "If", "Loop", "NonMaxSuppression", "NonZero", "Scan", "SequenceMap", "Unique"})
+"""Ops whose results have extents known at run time alone, and those with bodies."""
+
+KINDS = ("constant", "given", "open")
+PASSED, REFUSED = "", "refused"
+WIDTH = 150
+"""The characters of a reason that are printed."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a case: why it does not run as it is and with constant settings; empty where it runs."""
+
+    name: str
+    kind: str
+    alone: str
+    fixed: str
+
+
+def case_set(name: str) -> list[str]:
+    """The names of the cases in a file of `sets/`."""
+    lines = (SETS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@cache
+def cases_by_name() -> dict[str, NodeCase]:
+    """All official cases."""
+    return {case.name: case for case in official_cases()}
+
+
+def op_of(case: NodeCase) -> str:
+    """The op that a case tests: that of its only node, or of the case whose expansion it is."""
+    original = cases_by_name().get(EXPANDED.sub("", case.name), case)
+    nodes = original.model.graph.node
+    return nodes[0].op_type if len(nodes) == 1 else "(several)"
+
+
+def kind_of(case: NodeCase) -> str:
+    """One of `KINDS`."""
+    if any(node.op_type in OPEN for node in all_nodes(case.model.graph)):
+        return "open"
+    return "given" if settings(case) else "constant"
+
+
+def all_nodes(graph: onnx.GraphProto) -> Iterable[onnx.NodeProto]:
+    """The nodes of a graph and of the bodies within."""
+    pending = [graph]
+    while pending:
+        for node in pending.pop().node:
+            yield node
+            pending += [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+
+
+def failure(case: NodeCase) -> str:
+    """Why a case does not give natively what onnx expects; empty where it does."""
+    try:
+        found = compile(case.model, cache=False, threads=1).run(case.inputs)
+        names = [output.name for output in case.model.graph.output]
+        comparison = compare_outputs(
+            names, found, case.outputs, levels=("native", "onnx"), rtol=case.rtol, atol=case.atol
+        )
+    except XRelayError as error:
+        return f"{REFUSED}: {error.message}"
+    except Exception as error:  # a table that says of one case what is wrong with it, and goes on
+        return f"FAILED: {type(error).__name__}: {error}"
+    return PASSED if comparison else f"WRONG: {comparison}"
+
+
+def judge(name: str) -> Verdict:
+    """Compile and run one case."""
+    case = cases_by_name()[name]
+    alone = failure(case)
+    return Verdict(name, kind_of(case), alone, failure(with_constant_settings(case)) if settings(case) else alone)
+
+
+def judge_all(names: Sequence[str], jobs: int) -> list[Verdict]:
+    """All verdicts, in the order of the names; the workers inherit the cases that this process has collected."""
+    cases_by_name()
+    with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
+        return list(pool.map(judge, names, chunksize=4))
+
+
+def table(verdicts: Sequence[Verdict]) -> list[str]:
+    """One line for each op and one for all: cases, those that run as they are, by kind those with constant settings."""
+    by_op: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_op[op_of(cases_by_name()[verdict.name])].append(verdict)
+    heads = ("op", "cases", "as they are", *(f"{kind}" for kind in KINDS))
+    rows = [_row(op, by_op[op]) for op in sorted(by_op)] + [_row("all", verdicts)]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (heads, *rows)]
+
+
+def _row(op: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    counts = (
+        (sum(v.fixed == PASSED for v in verdicts if v.kind == kind), sum(v.kind == kind for v in verdicts))
+        for kind in KINDS
+    )
+    alone = sum(verdict.alone == PASSED for verdict in verdicts)
+    return (op, str(len(verdicts)), str(alone), *(f"{passed}/{all}" if all else "–" for passed, all in counts))
+
+
+def reasons(verdicts: Sequence[Verdict]) -> list[str]:
+    """Why cases do not run although their settings are constant, by op."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for verdict in verdicts:
+        if verdict.fixed != PASSED:
+            counts[op_of(cases_by_name()[verdict.name]), _without_names(verdict.fixed)] += 1
+    return [f"{op}: {count} {reason}" for (op, reason), count in sorted(counts.items())]
+
+
+def _without_names(reason: str) -> str:
+    """A reason in one line, without the names of nodes, so that equal ones are counted together."""
+    line = re.sub(r"node '[^']*' |\d+ nodes? (is|are) not supported: ", "", reason.splitlines()[0])
+    return line if len(line) <= WIDTH else line[:WIDTH] + "…"
+
+
+def main() -> int:
+    """Print the table and the reasons; fails where a case is neither right nor refused."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--set", choices=sorted(file.stem for file in SETS.glob("*.txt")), help="these cases alone")
+    parser.add_argument("--op", help="the cases of this op alone, each with its verdict")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    args = parser.parse_args()
+    names = case_set(args.set) if args.set else list(cases_by_name())
+    names = [name for name in names if name in cases_by_name()]
+    if args.op:
+        names = [name for name in names if op_of(cases_by_name()[name]) == args.op]
+    verdicts = judge_all(names, args.jobs)
+    if args.op:
+        lines = [f"{v.name}  {v.kind}  {_without_names(v.fixed) if v.fixed else 'runs'}" for v in verdicts]
+        sys.stdout.write("\n".join(lines) + "\n\n")
+    sys.stdout.write("\n".join((*table(verdicts), "", *reasons(verdicts))) + "\n")
+    return int(any(v.fixed != PASSED and not v.fixed.startswith(REFUSED) for v in verdicts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
