@@ -12,12 +12,13 @@ from xrelay.dialects.loop.attrs import IterKind, IterKindAttr, LoopKind, LoopKin
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, IterVar
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
-from xrelay.dialects.loop.verify import verify_access, verify_block, verify_for
+from xrelay.dialects.loop.sort_op import SortOp
+from xrelay.dialects.loop.verify import verify_access, verify_block, verify_for, verify_sort
 from xrelay.index_algebra.value_map import ValueMap
 
 LOOP = Dialect(
     "loop",
-    [ForOp, BlockOp, LoadOp, StoreOp, WeightOp],
+    [ForOp, BlockOp, LoadOp, SortOp, StoreOp, WeightOp],
     [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr],
 )
 """The dialect, as `xrelay.dialects.ALL_DIALECTS` names it."""
@@ -27,6 +28,6 @@ LOCAL = "local"
 
 __all__ = [
     "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "ForOp", "IterKind", "IterKindAttr", "IterVar", "LoadOp", "LoopKind",
-    "LoopKindAttr", "ScheduleAttr", "SchedulePrimitive", "StoreOp", "Tail", "TailAttr", "ValueMap", "WeightOp",
-    "verify_access", "verify_block", "verify_for",
+    "LoopKindAttr", "ScheduleAttr", "SchedulePrimitive", "SortOp", "StoreOp", "Tail", "TailAttr", "ValueMap",
+    "WeightOp", "verify_access", "verify_block", "verify_for", "verify_sort",
 ]  # fmt: skip

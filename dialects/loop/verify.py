@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, MemRefType, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -15,6 +15,7 @@ from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
 from xrelay.dialects.loop.checked_op import checks
 from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
 from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
+from xrelay.dialects.loop.sort_op import SortOp, scratch_shape
 from xrelay.dialects.upstream.signless import signless
 
 
@@ -147,14 +148,30 @@ def _verify_inner(op: BlockOp, inner: Operation, stored: set[SSAValue]) -> None:
             if (loop := loop_of_index(operand)) is not None:
                 raise fail(op, "C9", f"'{inner.name}' in block {op.block_name!r} computes with the index of loop "
                            f"{loop.loop_name!r}; use a block variable")  # fmt: skip
+        if isinstance(inner, SortOp):
+            _verify_inner_sort(op, inner, stored)
         return
     if isinstance(inner, LoadOp):
-        if inner.memref not in op.reads and inner.memref not in op.writes:
-            raise fail(op, "C6", f"block {op.block_name!r} loads from a buffer that reads() does not list")
+        _verify_loads(op, inner.memref)
         return
     stored.add(inner.memref)
+    _verify_stores(op, inner.index_operands)
+
+
+def _verify_inner_sort(op: BlockOp, inner: SortOp, stored: set[SSAValue]) -> None:
+    _verify_loads(op, inner.source)
+    stored.update(inner.writes)
+    _verify_stores(op, inner.row)
+
+
+def _verify_loads(op: BlockOp, buffer: SSAValue) -> None:
+    if buffer not in op.reads and buffer not in op.writes:
+        raise fail(op, "C6", f"block {op.block_name!r} loads from a buffer that reads() does not list")
+
+
+def _verify_stores(op: BlockOp, indices: Sequence[SSAValue]) -> None:
     reduce_variables = {v for v, kind in zip(op.variables, op.kinds, strict=True) if kind == "reduce"}
-    if any(operand in reduce_variables for operand in inner.index_operands):
+    if any(operand in reduce_variables for operand in indices):
         raise fail(op, "C8", f"a store of block {op.block_name!r} depends on a reduce variable")
 
 
@@ -177,6 +194,29 @@ def verify_access(op: LoadOp | StoreOp) -> None:
     for position, (low, high) in out_of_range(op.index, shape):
         size = shape[position]
         raise fail(op, "C3", f"index {position} runs from {low} to {high}, the buffer has {size} elements there")
+
+
+@checks(SortOp)
+def verify_sort(op: SortOp) -> None:
+    """C1 to C3."""
+    buffers = (op.source, *op.writes)
+    shapes = [SSAValue.get(buffer, type=MemRefType).type.get_shape() for buffer in buffers]
+    source, axis = shapes[0], op.axis.value.data
+    if not 0 <= axis < len(source) or len(op.row) != len(source) - 1:
+        raise fail(op, "C1", f"axis {axis} and {len(op.row)} row indices for a buffer of rank {len(source)}")
+    kept = list(source)
+    for shape in shapes[1:3]:
+        kept[axis] = shape[axis] if len(shape) == len(source) else -1
+        if list(shape) != kept or not 0 <= kept[axis] <= source[axis]:
+            raise fail(op, "C2", f"a result of shape {list(shape)} for a source of shape {list(source)}")
+    if shapes[1] != shapes[2]:
+        raise fail(op, "C2", f"values of shape {list(shapes[1])} and indices of shape {list(shapes[2])}")
+    wanted = scratch_shape(source, axis)
+    if any(list(shape) != wanted for shape in shapes[3:]):
+        raise fail(op, "C2", f"scratch buffers of shape {[list(s) for s in shapes[3:]]}, not {wanted}")
+    elements = [SSAValue.get(buffer, type=MemRefType).type.element_type for buffer in buffers]
+    if elements != [elements[0], elements[0], i64, elements[0], i64]:
+        raise fail(op, "C3", f"element types are {', '.join(map(str, elements))}, not T, T, i64, T, i64")
 
 
 def _is_guarded(op: Operation) -> bool:

@@ -7,6 +7,7 @@ from xdsl.ir import Dialect
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.named import Conv2dNchwcOp, Conv2dNchwOp, MatmulOp, NamedOp, Pool2dOp, SoftmaxOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp
+from xrelay.dialects.topi.sort import SortOp
 
 TOPI = Dialect(
     "topi",
@@ -16,6 +17,7 @@ TOPI = Dialect(
         InBoundsOp,
         IndexOp,
         ReadOp,
+        SortOp,
         YieldOp,
         Conv2dNchwOp,
         Conv2dNchwcOp,
@@ -39,5 +41,6 @@ __all__ = [
     "Pool2dOp",
     "ReadOp",
     "SoftmaxOp",
+    "SortOp",
     "YieldOp",
 ]

@@ -11,10 +11,11 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, StoreOp
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, SortOp, StoreOp
 from xrelay.interpreters.loop.access import compile_load, compile_store
 from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes
 from xrelay.interpreters.loop.lanes import LaneNest, lane_nest
+from xrelay.interpreters.loop.sort import compile_sort
 from xrelay.interpreters.scalar import compile_scalar
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 
@@ -55,6 +56,8 @@ class BodyCompiler:
                 return compile_load(op, self.slots, lanes=self._in_lanes)
             case StoreOp():
                 return compile_store(op, self.slots, lanes=self._in_lanes)
+            case SortOp():
+                return compile_sort(op, self.slots)
             case scf.IfOp():
                 return self._if(op)
             case memref.AllocOp():

@@ -10,11 +10,12 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.topi import ComputeOp, NamedOp
+from xrelay.dialects.topi import ComputeOp, NamedOp, SortOp
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
+from xrelay.interpreters.topi.sort import evaluate_sort
 
 ResolveWeight = Callable[[Attribute], Array]
 
@@ -78,6 +79,8 @@ class _Runner:
                 return evaluate_compute(op, values)
             case NamedOp():
                 return self._expand(op, values)
+            case SortOp():
+                return evaluate_sort(op, self._value(values, op.data))
             case ConstantOp():
                 return [op.array if self._resolve_weight is None else np.asarray(self._resolve_weight(op.value))]
             case func.CallOp():

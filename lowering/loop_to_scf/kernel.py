@@ -19,7 +19,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, SortOp, StoreOp, ValueMap
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
@@ -29,6 +29,7 @@ from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, buffers_on_stack, layout_of, on_stack
+from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.loop.nest_queries import is_local
 
@@ -100,6 +101,8 @@ class KernelWriter:
                 self._define(op, load(self._emitter, place, self._values.lanes))
             case StoreOp():
                 store(self._emitter, self._place(op), self._values.get(op.value), self._values.lanes)
+            case SortOp():
+                self._sort(op)
             case scf.IfOp():
                 self._if(op)
             case arith.ConstantOp():
@@ -122,6 +125,11 @@ class KernelWriter:
         if value.name_hint is None:
             value.name_hint = op.results[0].name_hint
         self._values.set(op.results[0], value)
+
+    def _sort(self, op: SortOp) -> None:
+        if self._values.lanes is not None:
+            raise self._failure(op, "rows cannot be sorted in the lanes of a vectorised loop")
+        SortWriter(self._emitter, op, self._values.get).write()
 
     def _place(self, op: LoadOp | StoreOp) -> Place:
         """Where an access goes at this level."""

@@ -27,13 +27,21 @@ class NestNames:
 
     def block(self, op: ComputeOp) -> str:
         """A name for the block of a compute."""
-        return self._fresh(f"block {op.label.data}").removeprefix("block ")
+        return self.block_called(op.label.data)
+
+    def block_called(self, label: str) -> str:
+        """A name for a block that is `label` if possible."""
+        return self._fresh(f"block {label}").removeprefix("block ")
 
     def loops(self, op: ComputeOp, block: str) -> list[str]:
         """Names for the loops of a compute, spatial and then reduction."""
         hints: list[str] = []
         for kind, variables in (("i", op.spatial_vars), ("k", op.reduce_vars)):
             hints += [variable.name_hint or f"{kind}{n}" for n, variable in enumerate(variables)]
+        return self.loops_called(block, hints)
+
+    def loops_called(self, block: str, hints: Sequence[str]) -> list[str]:
+        """Names for the loops around a block, made from `hints`."""
         return [self._fresh(f"{block}_{hint}" if self._several else hint) for hint in hints]
 
     def _fresh(self, stem: str) -> str:
@@ -70,7 +78,7 @@ def build_nest(
         argument = op.body.block.args[axis].name_hint
         variables.append(IterVar(kind, extent, binding, f"v{argument}" if argument else None))
     block = _build_block(op, block_name, variables, buffers, results)
-    return _nested(loops, block)
+    return nested(loops, block)
 
 
 def _build_block(
@@ -126,7 +134,8 @@ def _source(op: ComputeOp) -> dict[str, Attribute]:
     return kept
 
 
-def _nested(loops: Sequence[ForOp], inner: Operation) -> Operation:
+def nested(loops: Sequence[ForOp], inner: Operation) -> Operation:
+    """`inner` inside of `loops`, the first of which is the outermost."""
     for loop in reversed(loops):
         loop.body.block.add_op(inner)
         loop.location = inner.location

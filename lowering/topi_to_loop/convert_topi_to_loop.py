@@ -16,11 +16,12 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.topi import ComputeOp, NamedOp
+from xrelay.dialects.topi import ComputeOp, NamedOp, SortOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import bit_width, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
+from xrelay.lowering.topi_to_loop.build_sort import build_sort
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
@@ -30,7 +31,7 @@ MAX_BYTES = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class ConvertTopiToLoopPass(ModulePass):
-    """Every function gets the buffers of its results as additional arguments, and every compute becomes a nest.
+    """Every function gets the buffers of its results as additional arguments, computes and sorts become nests.
 
     Before → after, for a kernel:
 
@@ -125,7 +126,7 @@ class _FunctionLowering:
         self._copies = copies
         self._old, self._new = function.body.block, Block()
         self._buffers: dict[SSAValue, SSAValue] = {}
-        computes = [op for op in self._old.ops if isinstance(op, ComputeOp)]
+        computes = [op for op in self._old.ops if isinstance(op, ComputeOp | SortOp)]
         self._is_kernel = bool(computes) or PRIMITIVE in function.attributes
         self._names = NestNames(several=len(computes) > 1)
 
@@ -156,7 +157,7 @@ class _FunctionLowering:
         """Results that are computed here are computed in place; the others are copied: `(value, output)`."""
         copied: list[tuple[SSAValue, SSAValue]] = []
         for value, output in zip(last.operands, outputs, strict=True):
-            made_here = isinstance(value.owner, ComputeOp | func.CallOp)
+            made_here = isinstance(value.owner, ComputeOp | SortOp | func.CallOp)
             if made_here and value not in self._buffers:
                 self._buffers[value] = output
             else:
@@ -168,6 +169,9 @@ class _FunctionLowering:
             case ComputeOp():
                 results = [self._buffer(value, op) for value in op.results]
                 self._add_nest(build_nest(op, self._buffers, results, self._names))
+            case SortOp():
+                results = [self._buffer(value, op) for value in op.results]
+                self._new.add_ops(build_sort(op, self._buffers[op.data], results, self._names))
             case func.CallOp():
                 arguments = [self._buffers[operand] for operand in op.operands]
                 arguments += [self._buffer(value, op) for value in op.results]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import func, scf
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, SortOp, StoreOp, ValueMap
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
@@ -32,8 +32,8 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
 
     Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes.
     Refuses a reduction, a loop that is not innermost, accesses with another stride or computed indices that differ
-    between lanes, conditions and computations that depend on the lane, more than 1024 iterations, and extents known
-    only at run time.
+    between lanes, conditions and computations that depend on the lane, a sort, more than 1024 iterations, and extents
+    known only at run time.
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
@@ -67,6 +67,8 @@ def _lane_problem(block: BlockOp, loop: ForOp) -> str | None:
     for op in block.walk():
         if op is block:
             continue
+        if isinstance(op, SortOp):
+            return "sorts a row"
         if isinstance(op, LoadOp | StoreOp):
             problem = _access_problem(op, loop, lanes - {loop.index} - variables, fixed)
             if problem is not None:

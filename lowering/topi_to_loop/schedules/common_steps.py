@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, loops_of_kind, memref_type, points
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    loop_of_variable,
+    loops_of_kind,
+    memref_type,
+    points,
+    steps_of,
+)
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import (
     ITERATIONS_PER_THREAD,
     MIN_PARALLEL_WORK,
@@ -86,7 +92,11 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
     if not loops:
         draft.because(f"{name} is a single element")
         return
-    work = points(block) * max(1, len(list(block.walk())))
+    work = points(block) * max(1, sum(steps_of(op) for op in block.walk()))
+    if any(isinstance(op, SortOp) for op in block.body.block.ops):
+        # A row is no element: it has no lanes, and every loop may be the one that threads share.
+        parallelize_outer(draft, loops, work)
+        return
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
     if len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
         loops = _tile_transposed(draft, draft.block(name), loops)

@@ -8,11 +8,11 @@ from enum import Enum, auto
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType, StringAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from xrelay.dialects.attribute_names import BLOCK_SOURCE
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.named.conv2d import Conv2dNchwcOp, Conv2dNchwOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
@@ -135,6 +135,11 @@ def came_from(block: BlockOp, op: type[NamedOp]) -> bool:
 def points(block: BlockOp) -> int:
     """Returns the number of times that the body of a block runs."""
     return prod(block.extents)
+
+
+def steps_of(op: Operation) -> int:
+    """How many steps an op in the body of a block takes, roughly: one, but a sort takes many."""
+    return op.length * op.length.bit_length() if isinstance(op, SortOp) else 1
 
 
 def loop_of_variable(block: BlockOp, position: int) -> str | None:

@@ -1,0 +1,100 @@
+"""`topi.sort`: an axis in order, with the position that each element came from; also top-k."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, TensorType, UnitAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.topi.shapes import shape_of, tensor_type
+
+
+@irdl_op_definition
+class SortOp(IRDLOperation):
+    """Sorts along `axis`, and keeps as many of the first elements as the results have along it.
+
+    `values` are the elements in order, `indices` the places along the axis that they came from. Where all are kept
+    this is a sort, with fewer it is top-k. Ascending unless `descending` stands. In both directions equal elements keep
+    their order, 0.0 and -0.0 are equal, and NaN comes last: as numpy's stable sort does ascending, and as onnxruntime's
+    TopK does where all are kept. What goes with the elements (other payloads) is read at `indices` by a compute.
+
+    - C1: 0 <= axis < rank.
+    - C2: values and indices have the data's shape, but along the axis at most its extent.
+    - C3: values have the data's element type, of floats or integers; indices are i64.
+
+    ```mlir
+    func.func @top3(%x: tensor<4x10xf32>) -> (tensor<4x3xf32>, tensor<4x3xi64>) {
+      %v, %i = topi.sort(%x) {axis = 1 : i64, descending} : (tensor<4x10xf32>) -> (tensor<4x3xf32>, tensor<4x3xi64>)
+      func.return %v, %i : tensor<4x3xf32>, tensor<4x3xi64>
+    }
+    ```
+    """
+
+    name = "topi.sort"
+
+    data = operand_def(TensorType)
+    axis = prop_def(IntegerAttr[IntegerType])
+    descending = opt_prop_def(UnitAttr)
+    values = result_def(TensorType)
+    indices = result_def(TensorType)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
+    assembly_format = "`(` $data `)` attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, data: SSAValue, axis: int, *, descending: bool = False, count: int | None = None):
+        """`count` is how many elements are kept along the axis; all of them by default."""
+        type = tensor_type(data)
+        shape = list(type.get_shape())
+        if count is not None:
+            shape[axis] = count
+        super().__init__(
+            operands=[data],
+            properties={"axis": IntegerAttr(axis, i64), "descending": UnitAttr() if descending else None},
+            result_types=[TensorType(type.element_type, shape), TensorType(i64, shape)],
+        )
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The extents of the axes that number the rows: all but the sorted one."""
+        axis, shape = self.axis.value.data, shape_of(self.data)
+        return shape[:axis] + shape[axis + 1 :]
+
+    def verify_(self) -> None:
+        """Checks C1 to C3."""
+        data, axis = tensor_type(self.data), self.axis.value.data
+        if not 0 <= axis < data.get_num_dims():
+            raise VerifyException(f"[topi.sort C1] axis {axis} of a tensor of rank {data.get_num_dims()}")
+        for result in (self.values, self.indices):
+            self._verify_shape(result, data.get_shape(), axis)
+        if shape_of(self.values) != shape_of(self.indices):
+            raise VerifyException(
+                f"[topi.sort C2] values {self.values.type} and indices {self.indices.type} keep different numbers of "
+                "elements"
+            )
+        element = data.element_type
+        if not isinstance(element, AnyFloat | IntegerType) or tensor_type(self.values).element_type != element:
+            raise VerifyException(f"[topi.sort C3] {data} becomes {self.values.type}; both hold one type of numbers")
+        if tensor_type(self.indices).element_type != i64:
+            raise VerifyException(f"[topi.sort C3] indices are {self.indices.type}, not of i64")
+
+    @staticmethod
+    def _verify_shape(result: SSAValue[Attribute], shape: tuple[int, ...], axis: int) -> None:
+        found = shape_of(result)
+        others = found[:axis] + found[axis + 1 :] == shape[:axis] + shape[axis + 1 :]
+        if len(found) != len(shape) or not others or found[axis] > shape[axis]:
+            raise VerifyException(
+                f"[topi.sort C2] result {result.type} of data of shape {list(shape)}: along axis {axis} it may have "
+                "fewer elements, the other extents are the same"
+            )

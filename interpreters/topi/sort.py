@@ -1,0 +1,19 @@
+"""`topi.sort` on whole tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.topi import SortOp
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.interpreters.sorting import stable_order
+from xrelay.interpreters.topi.indices import Array
+
+
+def evaluate_sort(op: SortOp, data: Array) -> list[Array]:
+    """The elements that are kept, and the places that they came from."""
+    axis = op.axis.value.data
+    count = shape_of(op.values)[axis]
+    order = stable_order(data, axis, descending=op.descending is not None)
+    indices = np.take(order, range(count), axis)
+    return [np.take_along_axis(data, indices, axis), indices]

@@ -1,0 +1,217 @@
+"""`loop.sort` as scf: sorted runs by insertion, then merges of neighbouring runs from one half of scratch to the other.
+
+Merging n elements takes log2(n / RUN) passes, so the whole takes n log n steps whatever the order of the elements.
+Where only the first k elements are kept, no run becomes longer than k: from then on each pass halves what is left, and
+the whole takes n log k. A run is merged before the one that follows it, and of two equal elements the one of the first
+run goes first, which keeps the sort stable. A step of a merge chooses by `arith.select`: which of two runs goes on is
+no branch that a processor could guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, MemRefType, i1, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from xrelay.dialects.loop import SortOp
+from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.lowering.loop_to_scf.emitter import Emitter
+
+RUN = 8
+"""The length of the runs that are sorted by insertion: a cache line of f64."""
+
+Values = list[SSAValue]
+
+
+class SortWriter:
+    """Writes one `loop.sort`; `get` gives what stands for the op's operands at this level."""
+
+    def __init__(self, emitter: Emitter, op: SortOp, get: Callable[[SSAValue], SSAValue]):
+        self._emit, self._op = emitter, op
+        self._row = [get(index) for index in op.row]
+        self._source, self._values, self._indices = get(op.source), get(op.values), get(op.indices)
+        self._keys, self._places = get(op.scratch_values), get(op.scratch_indices)
+        self._length, self._count = op.length, op.count
+        self._element: Attribute = SSAValue.get(self._keys, type=MemRefType).type.element_type
+
+    def write(self) -> None:
+        """Appends the statements."""
+        self._write_runs()
+        self._write_results(self._write_merges())
+
+    # --- runs
+
+    def _write_runs(self) -> None:
+        """The row, cut into runs of `RUN` elements, each sorted by insertion into the first half of the scratch."""
+
+        def insert(place: SSAValue, _: Values) -> Values:
+            key = self._load(self._source, self._at(place))
+            first = self._arith(arith.SubiOp, place, self._arith(arith.RemUIOp, place, self._index(RUN)))
+            free = self._shift_behind(key, first, place)
+            self._put(free, key, self._emit.add(arith.IndexCastOp(place, i64)).result)
+            return []
+
+        self._for(self._index(self._length), [], insert)
+
+    def _shift_behind(self, key: SSAValue, first: SSAValue, last: SSAValue) -> SSAValue:
+        """Moves what comes after `key` in the sorted run `[first, last)` one place on; gives the place that is free."""
+        test, body = Block(arg_types=[IndexType()]), Block(arg_types=[IndexType()])
+        with self._emit.inside(test):
+            is_inside = self._compare(test.args[0], first, "sgt")
+            goes_on = self._if(is_inside, i1, lambda: self._before(key, self._scratch(self._previous(test.args[0]))))
+            self._emit.add(scf.ConditionOp(goes_on, test.args[0]))
+        with self._emit.inside(body):
+            before = self._previous(body.args[0])
+            self._put(body.args[0], self._scratch(before), self._load(self._places, [*self._row, before]))
+            self._emit.add(scf.YieldOp(before))
+        loop = scf.WhileOp([last], [IndexType()], Region(test), Region(body))
+        return self._emit.add(loop).res[0]
+
+    def _previous(self, place: SSAValue) -> SSAValue:
+        return self._arith(arith.SubiOp, place, self._index(1))
+
+    # --- merges
+
+    def _passes(self) -> int:
+        """How many passes leave one run."""
+        width, length, passes = RUN, self._length, 0
+        while length > width:
+            kept = min(2 * width, self._count)
+            whole = -(-length // (2 * width)) - 1
+            length = whole * kept + min(length - 2 * width * whole, kept)
+            width, passes = kept, passes + 1
+        return passes
+
+    def _write_merges(self) -> SSAValue:
+        """All passes; gives where in the scratch the sorted elements begin."""
+        zero = self._index(0)
+        if not self._passes():
+            return zero
+
+        def merge(_: SSAValue, carried: Values) -> Values:
+            width, length, source = carried
+            target = self._arith(arith.SubiOp, self._index(self._length), source)
+            both = self._arith(arith.AddiOp, width, width)
+            kept = self._arith(arith.MinSIOp, both, self._index(self._count))
+            self._for(self._quotient_up(length, both), [], lambda pair, _: self._merge_pair(
+                pair, width, length, source, self._arith(arith.AddiOp, target, self._arith(arith.MuliOp, pair, kept)),
+                kept))  # fmt: skip
+            whole = self._previous(self._quotient_up(length, both))
+            left = self._arith(arith.SubiOp, length, self._arith(arith.MuliOp, whole, both))
+            merged = self._arith(
+                arith.AddiOp, self._arith(arith.MuliOp, whole, kept), self._arith(arith.MinSIOp, left, kept)
+            )
+            return [kept, merged, target]
+
+        first = [self._index(RUN), self._index(self._length), zero]
+        return self._for(self._index(self._passes()), first, merge)[2]
+
+    def _quotient_up(self, value: SSAValue, by: SSAValue) -> SSAValue:
+        return self._arith(arith.DivUIOp, self._arith(arith.AddiOp, value, self._previous(by)), by)
+
+    def _merge_pair(
+        self, pair: SSAValue, width: SSAValue, length: SSAValue, source: SSAValue, target: SSAValue, kept: SSAValue
+    ) -> Values:
+        """Merges a run and the one behind it, as far as elements are kept."""
+        start = self._arith(arith.MuliOp, pair, self._arith(arith.AddiOp, width, width))
+        middle = self._arith(arith.MinSIOp, self._arith(arith.AddiOp, start, width), length)
+        end = self._arith(arith.MinSIOp, self._arith(arith.AddiOp, middle, width), length)
+        last = self._previous(length)
+
+        def step(place: SSAValue, heads: Values) -> Values:
+            left, right = heads
+            # A head that has reached the end of its run is read at a place that exists, and not chosen.
+            places = [self._arith(arith.AddiOp, source, self._arith(arith.MinSIOp, head, last)) for head in heads]
+            a, b = (self._scratch(at) for at in places)
+            is_used_up = self._compare(left, middle, "sge")
+            takes_right = self._arith(
+                arith.AndIOp,
+                self._compare(right, end, "slt"),
+                self._arith(arith.OrIOp, is_used_up, self._before(b, a)),
+            )
+            at = self._select(takes_right, places[1], places[0])
+            chosen = self._load(self._places, [*self._row, at])
+            self._put(self._arith(arith.AddiOp, target, place), self._select(takes_right, b, a), chosen)
+            one = self._index(1)
+            return [
+                self._select(takes_right, left, self._arith(arith.AddiOp, left, one)),
+                self._select(takes_right, self._arith(arith.AddiOp, right, one), right),
+            ]
+
+        available = self._arith(arith.SubiOp, end, start)
+        self._for(self._arith(arith.MinSIOp, available, kept), [start, middle], step)
+        return []
+
+    def _write_results(self, first: SSAValue) -> None:
+        """The elements that are kept, from the scratch."""
+
+        def copy(place: SSAValue, _: Values) -> Values:
+            at = [*self._row, self._arith(arith.AddiOp, first, place)]
+            for scratch, result in ((self._keys, self._values), (self._places, self._indices)):
+                self._emit.add(memref.StoreOp.get(self._load(scratch, at), result, self._at(place)))
+            return []
+
+        self._for(self._index(self._count), [], copy)
+
+    # --- parts
+
+    def _before(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Whether `a` comes before `b`, and is not equal to it."""
+        word = "gt" if self._op.descending is not None else "lt"
+        if not isinstance(self._element, AnyFloat):
+            return self._compare(a, b, f"{'u' if self._op.unsigned is not None else 's'}{word}")
+        # Unordered or less: also where b is NaN. Where a is NaN it comes last.
+        less = self._emit.add(arith.CmpfOp(a, b, f"u{word}")).result
+        return self._arith(arith.AndIOp, less, self._emit.add(arith.CmpfOp(a, a, "ord")).result)
+
+    def _at(self, place: SSAValue) -> Values:
+        """The indices of a place of the row in the source and in the results."""
+        axis = self._op.axis.value.data
+        return [*self._row[:axis], place, *self._row[axis:]]
+
+    def _scratch(self, place: SSAValue) -> SSAValue:
+        return self._load(self._keys, [*self._row, place])
+
+    def _load(self, buffer: SSAValue, at: Sequence[SSAValue]) -> SSAValue:
+        return self._emit.add(memref.LoadOp.get(buffer, at)).res
+
+    def _put(self, place: SSAValue, key: SSAValue, came_from: SSAValue) -> None:
+        """Stores an element and where it came from in the scratch."""
+        at = [*self._row, place]
+        self._emit.add(memref.StoreOp.get(key, self._keys, at))
+        self._emit.add(memref.StoreOp.get(came_from, self._places, at))
+
+    def _index(self, value: int) -> SSAValue:
+        return self._emit.index(value)
+
+    def _arith(
+        self, op: Callable[[SSAValue, SSAValue], arith.SignlessIntegerBinaryOperation], *args: SSAValue
+    ) -> SSAValue:
+        a, b = args
+        return self._emit.add(op(a, b)).result
+
+    def _compare(self, a: SSAValue, b: SSAValue, predicate: str) -> SSAValue:
+        return self._emit.add(CmpiOp(a, b, predicate)).result
+
+    def _select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+        return self._emit.add(SelectOp(condition, then, otherwise)).result
+
+    def _if(self, condition: SSAValue, type: Attribute, then: Callable[[], SSAValue]) -> SSAValue:
+        """The value of `then` under a condition, false otherwise."""
+        regions: list[Region] = []
+        for value in (then, lambda: self._emit.constant(IntegerAttr(0, i1))):
+            block = Block()
+            with self._emit.inside(block):
+                self._emit.add(scf.YieldOp(value()))
+            regions.append(Region(block))
+        return self._emit.add(scf.IfOp(condition, [type], regions[0], regions[1])).output[0]
+
+    def _for(self, count: SSAValue, carried: Values, body: Callable[[SSAValue, Values], Values]) -> Values:
+        """A loop from 0 to `count`; `body` gets the index and the carried values, and gives their next ones."""
+        block = Block(arg_types=[IndexType(), *(value.type for value in carried)])
+        with self._emit.inside(block):
+            following = body(block.args[0], list(block.args[1:]))
+            self._emit.add(scf.YieldOp(*following))
+        return list(self._emit.add(scf.ForOp(self._index(0), count, self._index(1), carried, block)).results)

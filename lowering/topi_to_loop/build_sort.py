@@ -1,0 +1,60 @@
+"""Building the nest of a `topi.sort`: loops over the rows around one `loop.block` that sorts a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, ValueMap
+from xrelay.dialects.loop import SortOp as LoopSortOp
+from xrelay.dialects.loop.sort_op import scratch_shape
+from xrelay.dialects.topi import SortOp
+from xrelay.dialects.topi.build import is_unsigned
+from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.lowering.topi_to_loop.build_nest import NestNames, nested
+
+
+def build_sort(op: SortOp, source: SSAValue, results: Sequence[SSAValue], names: NestNames) -> list[Operation]:
+    """The scratch buffers and the nest that sorts the memref `source` into the memrefs `results`.
+
+    Nothing where nothing is kept. A loop for each axis that numbers rows, but for those of one element.
+    """
+    if 0 in shape_of(op.values):
+        return []
+    block_name = names.block_called("sort")
+    loop_names = names.loops_called(block_name, [f"i{n}" for n in range(len(op.rows))])
+    loops: list[ForOp] = []
+    variables: list[IterVar] = []
+    for name, extent in zip(loop_names, op.rows, strict=True):
+        binding = ValueMap.constant(0)
+        if extent > 1:
+            loops.append(ForOp(name, extent))
+            binding = ValueMap.identity([loops[-1].index])
+        variables.append(IterVar(IterKind.SPATIAL, extent, binding, f"v{len(variables)}"))
+    scratch = _scratch(op, results)
+    buffers = [alloc.memref for alloc in scratch]
+    block = BlockOp(block_name, variables, [source], [*results, *buffers])
+    block.location = op.location
+    element = tensor_type(op.data).element_type
+    descending, unsigned = op.descending is not None, is_unsigned(element)
+    axis = op.axis.value.data
+    block.body.block.add_op(
+        LoopSortOp(source, block.variables, results, buffers, axis, descending=descending, unsigned=unsigned)
+    )
+    return [*scratch, nested(loops, block)]
+
+
+def _scratch(op: SortOp, results: Sequence[SSAValue]) -> list[memref.AllocOp]:
+    """Rows twice as long as those of the data, one buffer for the elements and one for their places."""
+    shape = scratch_shape(shape_of(op.data), op.axis.value.data)
+    allocs: list[memref.AllocOp] = []
+    for result, name in zip(results, ("sorted", "order"), strict=True):
+        element = SSAValue.get(result, type=MemRefType).type.element_type
+        alloc = memref.AllocOp([], [], MemRefType(element, shape))
+        alloc.memref.name_hint = name
+        alloc.location = op.location
+        allocs.append(alloc)
+    return allocs
