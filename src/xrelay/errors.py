@@ -58,6 +58,14 @@ class ConstraintError(XRelayError):
         self.args = (op_name, constraint, message)  # what copies and pickles call the class with
 
 
+class DimensionError(XRelayError):
+    """An expression over dimensions has no value: it divides by zero, or its extents do not broadcast."""
+
+
+class ContradictionError(DimensionError):
+    """A fact about dimensions contradicts those that are known already."""
+
+
 class TypeInferenceError(XRelayError):
     """Types cannot be solved: contradictory, or not enough is known."""
 

@@ -9,7 +9,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from xrelay.index_algebra.dims import ANY, Dim, DimExpr, maximum, symbol
+from xrelay.index_algebra.dim_syntax import parse_dim
+from xrelay.index_algebra.dims import ANY, Dim, DimExpr
 
 
 @irdl_attr_definition
@@ -44,64 +45,8 @@ class DimsAttr(Data[tuple[DimExpr, ...]]):
 
 
 def _parse_entry(parser: AttrParser) -> DimExpr:
-    dim = _parse_sum(parser)
-    if isinstance(dim, int):
-        parser.raise_error(f"expected an expression over named dimensions, found the constant {dim}")
-    return dim
-
-
-def _parse_sum(parser: AttrParser) -> Dim:
-    total = _parse_term(parser)
-    while True:
-        if parser.parse_optional_punctuation("+"):
-            total = total + _parse_term(parser)
-        elif parser.parse_optional_punctuation("-"):
-            total = total - _parse_term(parser)
-        else:
-            return total
-
-
-def _parse_term(parser: AttrParser) -> Dim:
-    value = _parse_atom(parser)
-    while True:
-        if parser.parse_optional_punctuation("*"):
-            value = value * _parse_atom(parser)
-        elif parser.parse_optional_keyword("floordiv"):
-            value = value // _parse_divisor(parser)
-        elif parser.parse_optional_keyword("mod"):
-            value = value % _parse_divisor(parser)
-        else:
-            return value
-
-
-def _parse_divisor(parser: AttrParser) -> Dim:
     start = parser.pos
-    divisor = _parse_atom(parser)
-    if divisor == 0:
-        parser.raise_error("a dimension is divided by zero", start, start + 1)
-    return divisor
-
-
-def _parse_atom(parser: AttrParser) -> Dim:
-    if parser.parse_optional_punctuation("?"):
-        return ANY
-    if parser.parse_optional_punctuation("-"):
-        return 0 - _parse_atom(parser)
-    if parser.parse_optional_punctuation("("):
-        inner = _parse_sum(parser)
-        parser.parse_punctuation(")")
-        return inner
-    number = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-    if number is not None:
-        return number
-    name = parser.parse_identifier("expected a dimension: a name, an integer, '?' or a parenthesis")
-    return _parse_maximum(parser) if name == "max" else symbol(name)
-
-
-def _parse_maximum(parser: AttrParser) -> Dim:
-    parser.parse_punctuation("(")
-    lhs = _parse_sum(parser)
-    parser.parse_punctuation(",")
-    rhs = _parse_sum(parser)
-    parser.parse_punctuation(")")
-    return maximum(lhs, rhs)
+    dim = parse_dim(parser)
+    if isinstance(dim, int):
+        parser.raise_error(f"expected an expression over named dimensions, found the constant {dim}", start, parser.pos)
+    return dim

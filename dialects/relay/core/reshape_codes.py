@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, product
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, product, quotient, remainder
 
 
 def reshaped(facts: Facts, shape: Shape, codes: Sequence[int], *, allow_zero: bool) -> Shape:
@@ -59,8 +59,8 @@ class _CodeReader:
         if isinstance(total, AnyDim) or isinstance(known, AnyDim):
             self.result[self.inferred] = ANY
             return tuple(self.result)
-        self.facts.require_equal(total % known, 0, "C3", f"{total} elements modulo {known}:")
-        self.result[self.inferred] = total // known
+        self.facts.require_equal(remainder(total, known), 0, "C3", f"{total} elements modulo {known}:")
+        self.result[self.inferred] = quotient(total, known)
         return tuple(self.result)
 
     def _take(self) -> Dim:

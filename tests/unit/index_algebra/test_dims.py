@@ -2,75 +2,83 @@
 
 from __future__ import annotations
 
-import operator
+import re
+from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support.dim_trees import NoValueError, Tree, dim_of, trees, value_of
 from support.examples import examples
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.builtin import Builtin, f32
+from xdsl.ir import Attribute
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
 
 from xrelay.dialects.relay import RELAY
 from xrelay.dialects.relay.core.broadcast import broadcast_shapes
 from xrelay.dialects.relay.core.types import merge_types, shape_of, tensor_type
+from xrelay.errors import DimensionError
+from xrelay.index_algebra.dim_expressions import is_nonnegative
 from xrelay.index_algebra.dims import (
     ANY,
+    Dim,
     DimExpr,
+    Polynomial,
+    Shape,
+    broadcast,
     ceil_div,
     certainly_differ,
+    evaluate,
     maximum,
     merge_dims,
+    minimum,
     product,
+    quotient,
+    remainder,
     shape_text,
     substitute,
     symbol,
 )
 
-n, m = symbol("n"), symbol("m")
+n, m, k = symbol("n"), symbol("m"), symbol("k")
 
 
-@st.composite
-def expressions(draw, depth=4):
-    """A dimension, and the same computation on numbers as a function of the names' values."""
-    if depth == 0 or draw(st.integers(0, 3)) == 0:
-        leaf = draw(st.sampled_from(["n", "m", 0, 1, 2, 3, 5, 12]))
-        return (symbol(leaf), lambda values: values[leaf]) if isinstance(leaf, str) else (leaf, lambda values: leaf)
-    lhs, lhs_value = draw(expressions(depth=depth - 1))
-    kind = draw(st.sampled_from(["+", "-", "*", "//", "%", "max"]))
-    if kind in ("//", "%"):
-        divisor = draw(st.sampled_from([1, 2, 3, 4, 6]))
-        function = operator.floordiv if kind == "//" else operator.mod
-        return function(lhs, divisor), lambda values: function(lhs_value(values), divisor)
-    rhs, rhs_value = draw(expressions(depth=depth - 1))
-    if kind == "max":
-        return maximum(lhs, rhs), lambda values: max(lhs_value(values), rhs_value(values))
-    function = {"+": operator.add, "-": operator.sub, "*": operator.mul}[kind]
-    return function(lhs, rhs), lambda values: function(lhs_value(values), rhs_value(values))
-
-
-@given(expressions(), st.integers(0, 40), st.integers(0, 40))
-@settings(max_examples=examples(300), deadline=None)
-def test_substitution_commutes_with_arithmetic(pair, n_value, m_value):
-    dim, compute = pair
+@given(trees(), st.integers(0, 12), st.integers(0, 12))
+@settings(max_examples=examples(600), deadline=None)
+def test_substitution_commutes_with_arithmetic(tree: Tree, n_value: int, m_value: int) -> None:
     values = {"n": n_value, "m": m_value}
-    assert substitute((dim,), values) == (compute(values),)
+    try:
+        expected = value_of(tree, values)
+    except NoValueError:
+        assume(False)
+    dim = dim_of(tree)
+    assert substitute((dim,), values) == (expected,)
+    # One name after the other is the same.
+    assert substitute(substitute((dim,), {"n": n_value}), {"m": m_value}) == (expected,)
+    assert not is_nonnegative(dim) or expected >= 0
 
 
-@given(expressions())
-@settings(max_examples=examples(200), deadline=None)
-def test_text_round_trips(pair):
-    dim, _ = pair
-    if not isinstance(dim, DimExpr):
-        return
+@given(trees())
+@settings(max_examples=examples(300), deadline=None)
+def test_text_round_trips(tree: Tree) -> None:
+    try:
+        dim = dim_of(tree)
+    except (DimensionError, ZeroDivisionError):
+        assume(False)
+    assume(isinstance(dim, DimExpr))
+    type = tensor_type((dim, 3), f32)
+    parsed = Parser(relay_context(), str(type)).parse_type()
+    assert parsed == type
+    assert shape_of(parsed) == (dim, 3)
+
+
+def relay_context() -> Context:
     context = Context()
     context.load_dialect(Builtin)
     context.load_dialect(RELAY)
-    type = tensor_type((dim, 3), Parser(context, "f32").parse_type())
-    parsed = Parser(context, str(type)).parse_type()
-    assert parsed == type
-    assert shape_of(parsed) == (dim, 3)
+    return context
 
 
 @pytest.mark.parametrize(
@@ -80,33 +88,124 @@ def test_text_round_trips(pair):
         (n * 2 + 1 - n, "n + 1"),
         ((4 * n + 1) // 2, "2 * n"),
         ((2 * n + 2) // 4, "(n + 1) floordiv 2"),
-        ((n * m + m) // m, "n + 1"),
+        (n * m // m, "(m * n) floordiv m"),
+        (n // n, "n floordiv n"),
+        (n * n % n, "(n * n) mod n"),
+        ((n * m + k) // m, "k floordiv m + n"),
+        ((2 * n * m) // (2 * m), "(m * n) floordiv m"),
+        ((n + 1) * m // (n + 1), "m"),
+        ((n + 1) * (m + 2) % (n + 1), "0"),
+        (quotient(n * m + m, m), "n + 1"),
+        (remainder(n * m + m, m), "0"),
+        (quotient((n + m) * (n - m), n + m), "-m + n"),
+        (((n + 1) // 2 + 1) // 2, "(n + 3) floordiv 4"),
+        (n // -2, "-n + n floordiv 2"),
         ((4 * n + 3) % 2, "1"),
         ((5 * n + 2) % 3, "(2 * n + 2) mod 3"),
         ((n + 1) * (n - 1), "n * n - 1"),
         (ceil_div(n, 4), "(n + 3) floordiv 4"),
         (ceil_div(8 * n, 4), "2 * n"),
         (maximum(n, n), "n"),
+        (maximum(n, m, n + 2), "max(m, n + 2)"),
+        (minimum(m, n, n + 2), "min(m, n)"),
+        (maximum(n, 3, 4), "max(4, n)"),
+        (maximum(n, maximum(m, k)), "max(k, m, n)"),
+        (2 * maximum(n, m) + 1, "2 * max(m, n) + 1"),
+        (maximum(n, m) // 2, "max(m, n) floordiv 2"),
+        (broadcast(n, n), "n"),
+        (broadcast(1, n), "n"),
+        (broadcast(1, 1), "1"),
+        (broadcast(m, n), "broadcast(m, n)"),
+        (broadcast(n, m), "broadcast(m, n)"),
+        (broadcast(n, broadcast(m, k)), "broadcast(k, m, n)"),
+        (broadcast(broadcast(n, m), broadcast(n, k)), "broadcast(k, m, n)"),
+        (broadcast(n, 4), "4"),
+        (broadcast(n, 0), "0"),
+        (broadcast(n, ANY), "?"),
         (product([n, 2, 3]), "6 * n"),
         (n + ANY, "?"),
     ],
 )
-def test_canonical_forms(dim, text):
+def test_canonical_forms(dim: Dim, text: str) -> None:
     assert str(dim) == text
 
 
-def test_a_shape_reads_as_text():
+def test_a_shape_reads_as_text() -> None:
     assert shape_text((n, 2 * n, 16)) == "(n, 2 * n, 16)"
 
 
-def test_division_by_zero():
-    with pytest.raises(ZeroDivisionError):
-        n // 0
-    with pytest.raises(ZeroDivisionError):
-        n % 0
+@pytest.mark.parametrize(
+    ("compute", "message"),
+    [
+        (lambda: n // 0, "n floordiv 0 divides by zero"),
+        (lambda: (n + 1) % 0, r"\(n \+ 1\) mod 0 divides by zero"),
+        (lambda: substitute((m // n,), {"n": 0}), "m floordiv n has no value: m floordiv 0 divides by zero"),
+        (lambda: substitute((m // n,), {"m": 3, "n": 0}), "m floordiv n has no value: 3 floordiv 0 divides by zero"),
+        (lambda: substitute((m % n,), {"m": 3, "n": 0}), "m mod n has no value: 3 mod 0 divides by zero"),
+        (lambda: substitute((n * m // n,), {"n": 0}), r"\(m \* n\) floordiv n has no value"),
+        (lambda: substitute((1 + 2 * (m // (n - 4)),), {"n": 4}), r"m floordiv \(n - 4\) has no value"),
+        (lambda: broadcast(3, 4), "3 and 4 do not broadcast"),
+        (lambda: broadcast(0, 4), "0 and 4 do not broadcast"),
+        (lambda: substitute((broadcast(n, m),), {"n": 3, "m": 4}), r"broadcast\(m, n\) has no value: 4 and 3 do not"),
+        (lambda: evaluate(n + m, {"n": 3}), "m \\+ n has no value: m is not known"),
+        (lambda: evaluate(ANY, {}), r"\? has no value"),
+    ],
+)
+def test_what_has_no_value_is_named(compute: Callable[[], object], message: str) -> None:
+    with pytest.raises(DimensionError, match=message):
+        compute()
 
 
-def test_certain_difference():
+@pytest.mark.parametrize(("n_value", "m_value", "expected"), [(0, 1, 0), (1, 0, 0), (1, 1, 1), (1, 7, 7), (7, 7, 7)])
+def test_the_broadcast_extent_of_numbers(n_value: int, m_value: int, expected: int) -> None:
+    assert evaluate(broadcast(n, m), {"n": n_value, "m": m_value}) == expected
+
+
+def test_expressions_do_not_grow_without_end() -> None:
+    def pooled(extent: Dim) -> Dim:
+        return (extent - 3) // 2 + 1
+
+    # Pooling again and again stays one quotient.
+    extent: Dim = n
+    for _ in range(300):
+        extent = pooled(extent)
+    assert isinstance(extent, Polynomial)
+    assert extent.depth == 1
+
+
+def test_expressions_do_not_nest_without_end() -> None:
+    def stretched(extent: Dim, times: int) -> Dim:
+        for _ in range(times):
+            extent = 3 * (extent // 2)
+        return extent
+
+    deepest = stretched(n, 64)
+    assert isinstance(deepest, Polynomial)
+    assert deepest.depth == 64
+    with pytest.raises(DimensionError, match="more than 64 quotients"):
+        stretched(n, 65)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("n floordiv 0", "n floordiv 0 divides by zero"),
+        ("n mod (2 - 2)", "n mod 0 divides by zero"),
+        ("broadcast(n)", "broadcast needs two dimensions or more, found 1"),
+        ("broadcast(n, 3, 4)", "3 and 4 do not broadcast"),
+        ("min + 1", "expected"),
+        ("mod", "'mod' is a word of expressions"),
+        ("3", "found the constant 3"),
+        ("n +", "expected a dimension"),
+        ("(" * 100 + "n" + ")" * 100, "nests more than 64 levels"),
+    ],
+)
+def test_what_is_no_dimension_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ParseError, match=re.escape(message)):
+        Parser(relay_context(), f"tensor<?xf32, #relay.dims<{text}>>").parse_type()
+
+
+def test_certain_difference() -> None:
     assert certainly_differ(n, n + 1)
     assert certainly_differ(3, 4)
     assert not certainly_differ(n, m)
@@ -114,7 +213,7 @@ def test_certain_difference():
     assert not certainly_differ(ANY, 4)
 
 
-def test_merging_keeps_what_says_most():
+def test_merging_keeps_what_says_most() -> None:
     assert merge_dims(ANY, n) == n
     assert merge_dims(n, ANY) == n
     assert merge_dims(n, 4) == 4
@@ -137,16 +236,16 @@ def test_merging_keeps_what_says_most():
         ((2, 3), (2, 4), None),
     ],
 )
-def test_broadcasting(lhs, rhs, expected):
+def test_broadcasting(lhs: Shape, rhs: Shape, expected: Shape | None) -> None:
     assert broadcast_shapes(lhs, rhs) == expected
 
 
-def test_types_merge_part_by_part():
+def test_types_merge_part_by_part() -> None:
     context = Context()
     context.load_dialect(Builtin)
     context.load_dialect(RELAY)
 
-    def parse(text):
+    def parse(text: str) -> Attribute:
         return Parser(context, text).parse_type()
 
     merged = merge_types(

@@ -27,3 +27,17 @@ func.func @incomplete(%x: !relay.incomplete) {
   %r = relay.exp(%x) : (!relay.incomplete) -> !relay.incomplete
   func.return
 }
+
+// CHECK-LABEL: @selections(
+func.func @selections(%x: tensor<?x?x?xf32, #relay.dims<broadcast(m, n), min(n, 4) + 1, 2 * broadcast(n, max(k, m))>>) {
+  // CHECK: %r = relay.exp(%x) : (tensor<?x?x?xf32, #relay.dims<broadcast(m, n), min(4, n) + 1, 2 * broadcast(max(k, m), n)>>) -> !relay.incomplete
+  %r = relay.exp(%x) : (tensor<?x?x?xf32, #relay.dims<broadcast(n, m), min(n, 4) + 1, 2 * broadcast(n, max(k, m))>>) -> !relay.incomplete
+  func.return
+}
+
+// CHECK-LABEL: @quotients_by_names(
+func.func @quotients_by_names(%x: tensor<?x?xf32, #relay.dims<(m * n) floordiv n, n mod m>>) {
+  // CHECK: %r = relay.exp(%x) : (tensor<?x?xf32, #relay.dims<(m * n) floordiv n, n mod m>>) -> !relay.incomplete
+  %r = relay.exp(%x) : (tensor<?x?xf32, #relay.dims<(m * n) floordiv n, n mod m>>) -> !relay.incomplete
+  func.return
+}

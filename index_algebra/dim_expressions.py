@@ -1,0 +1,400 @@
+"""Expressions over named dimensions, and their arithmetic (`dims` has the functions on them).
+
+They are kept in one canonical form, a polynomial over atoms with integer coefficients, so that equal sums compare equal
+whatever order they were written in. A name stands for an extent: an integer that is 0 or more.
+
+Text form (inside `#relay.dims<…>`): `n`, `n + 1`, `2 * n * m`, `(n + 1) floordiv 2`, `n mod 4`, `max(n, m)`,
+`min(n, m)`, `broadcast(n, m)`, `?`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import gcd
+from typing import Literal, TypeAlias
+
+from xrelay.errors import DimensionError
+from xrelay.index_algebra import polynomial_terms as sums
+from xrelay.index_algebra.dim_text import parenthesised, sum_text
+
+MAX_DEPTH = 64
+"""How deep quotients, remainders and selections may stand in each other."""
+
+
+class DimExpr(ABC):
+    """A dimension that is not a plain integer. Immutable and hashable; `==` is structural."""
+
+    @abstractmethod
+    def substitute(self, values: Mapping[str, Dim]) -> Dim:
+        """The dimension with the named dimensions of `values` replaced.
+
+        Raises `DimensionError` where that divides by zero, or where extents do not broadcast.
+        """
+
+    @property
+    @abstractmethod
+    def names(self) -> frozenset[str]:
+        """The named dimensions that occur."""
+
+    def __add__(self, other: Dim) -> Dim:
+        return _add(self, other, 1)
+
+    def __radd__(self, other: Dim) -> Dim:
+        return _add(other, self, 1)
+
+    def __sub__(self, other: Dim) -> Dim:
+        return _add(self, other, -1)
+
+    def __rsub__(self, other: Dim) -> Dim:
+        return _add(other, self, -1)
+
+    def __mul__(self, other: Dim) -> Dim:
+        return _multiply(self, other)
+
+    def __rmul__(self, other: Dim) -> Dim:
+        return _multiply(other, self)
+
+    def __neg__(self) -> Dim:
+        return _multiply(-1, self)
+
+    def __floordiv__(self, other: Dim) -> Dim:
+        return divide(self, other)
+
+    def __rfloordiv__(self, other: Dim) -> Dim:
+        return divide(other, self)
+
+    def __mod__(self, other: Dim) -> Dim:
+        return modulo(self, other)
+
+    def __rmod__(self, other: Dim) -> Dim:
+        return modulo(other, self)
+
+
+Dim: TypeAlias = int | DimExpr
+"""A dimension: a known extent, an expression over named ones, or `ANY`."""
+
+Shape: TypeAlias = tuple[Dim, ...]
+"""The extents of a tensor, outermost first."""
+
+
+@dataclass(frozen=True)
+class AnyDim(DimExpr):
+    """Relay's Any: an extent of which nothing is known. Arithmetic on it gives Any again."""
+
+    def substitute(self, values: Mapping[str, Dim]) -> Dim:
+        """Any stays Any."""
+        return self
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Any has no name."""
+        return frozenset()
+
+    def __str__(self) -> str:
+        return "?"
+
+
+ANY = AnyDim()
+"""The unknown dimension."""
+
+
+@dataclass(frozen=True, order=True)
+class Symbol:
+    """An atom: a named dimension."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An atom: a quotient or remainder that does not simplify further. Where `rhs` is 0 it has no value."""
+
+    kind: Literal["floordiv", "mod"]
+    lhs: Dim
+    rhs: Dim
+
+    @cached_property
+    def _text(self) -> str:
+        return f"{parenthesised(str(self.lhs))} {self.kind} {parenthesised(str(self.rhs))}"
+
+    @property
+    def parts(self) -> tuple[Dim, ...]:
+        """The dimensions it is made of."""
+        return (self.lhs, self.rhs)
+
+    def __str__(self) -> str:
+        return self._text
+
+
+SelectionKind: TypeAlias = Literal["max", "min", "broadcast"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """An atom: the greatest or least of two or more dimensions, or the extent to which they broadcast.
+
+    The last is that of the dimensions which is not 1, or 1; where two differ and neither is 1 it has no value.
+    """
+
+    kind: SelectionKind
+    parts: tuple[Dim, ...]
+
+    @cached_property
+    def _text(self) -> str:
+        return f"{self.kind}({', '.join(map(str, self.parts))})"
+
+    def __str__(self) -> str:
+        return self._text
+
+
+Atom: TypeAlias = Symbol | Operation | Selection
+Monomial: TypeAlias = tuple[Atom, ...]
+Terms: TypeAlias = Mapping[Monomial, int]
+
+
+@dataclass(frozen=True)
+class Polynomial(DimExpr):
+    """A sum of monomials with integer coefficients, in canonical order, never a plain integer."""
+
+    terms: tuple[tuple[Monomial, int], ...]
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        found: set[str] = set()
+        for monomial, _ in self.terms:
+            for atom in monomial:
+                found |= {atom.name} if isinstance(atom, Symbol) else frozenset[str]().union(*map(names_of, atom.parts))
+        return frozenset(found)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The named dimensions that occur."""
+        return self._names
+
+    @cached_property
+    def depth(self) -> int:
+        """How deep quotients, remainders and selections stand in each other; 0 where there are none."""
+        inner = [part for monomial, _ in self.terms for atom in monomial for part in _parts(atom)]
+        found = max((part.depth for part in inner if isinstance(part, Polynomial)), default=0)
+        return found + bool(inner)
+
+    def substitute(self, values: Mapping[str, Dim]) -> Dim:
+        """The polynomial with named dimensions replaced and simplified again."""
+        if self._names.isdisjoint(values):
+            return self
+        total: Dim = 0
+        for monomial, coefficient in self.terms:
+            product: Dim = coefficient
+            for atom in monomial:
+                product = product * _substitute_atom(atom, values)
+            total = total + product
+        return total
+
+    @cached_property
+    def _text(self) -> str:
+        return sum_text((tuple(map(str, monomial)), coefficient) for monomial, coefficient in self.terms)
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def single_atom(dim: Dim) -> Atom | None:
+    """The atom that `dim` is, without factor or further terms; `None` for every other dimension."""
+    if isinstance(dim, Polynomial) and len(dim.terms) == 1:
+        ((monomial, coefficient),) = dim.terms
+        if coefficient == 1 and len(monomial) == 1:
+            return monomial[0]
+    return None
+
+
+def names_of(dim: Dim) -> frozenset[str]:
+    """The named dimensions in `dim`; none for an integer."""
+    return dim.names if isinstance(dim, DimExpr) else frozenset()
+
+
+def substitute(shape: Sequence[Dim], values: Mapping[str, Dim]) -> Shape:
+    """`shape` with named dimensions replaced; `DimensionError` where an extent has no value then."""
+    return tuple(dim.substitute(values) if isinstance(dim, DimExpr) else dim for dim in shape)
+
+
+def is_nonnegative(dim: Dim) -> bool:
+    """Whether `dim` is 0 or more by its form alone: names are, and what is made of such without subtraction."""
+    if isinstance(dim, int):
+        return dim >= 0
+    if not isinstance(dim, Polynomial):
+        return False
+    return all(
+        coefficient >= 0 and all(_is_nonnegative_atom(atom) for atom in monomial) for monomial, coefficient in dim.terms
+    )
+
+
+def is_positive(dim: Dim) -> bool:
+    """Whether `dim` is 1 or more by its form alone, as `n + 1` is."""
+    return is_nonnegative(dim - 1 if isinstance(dim, Polynomial | int) else dim)
+
+
+def _is_nonnegative_atom(atom: Atom) -> bool:
+    if isinstance(atom, Symbol):
+        return True
+    if atom.kind == "mod":
+        return is_nonnegative(atom.rhs)
+    return (any if atom.kind == "max" else all)(map(is_nonnegative, atom.parts))
+
+
+def _parts(atom: Atom) -> tuple[Dim, ...]:
+    return () if isinstance(atom, Symbol) else atom.parts
+
+
+def _atom(atom: Atom) -> DimExpr:
+    made = Polynomial((((atom,), 1),))
+    if made.depth > MAX_DEPTH:
+        raise DimensionError(
+            f"an extent is made of more than {MAX_DEPTH} quotients in each other", help="fix the extents of the inputs"
+        )
+    return made
+
+
+def terms_of(dim: Dim) -> Terms:
+    """Monomials and their coefficients; `TypeError` for Any."""
+    if isinstance(dim, int):
+        return {(): dim} if dim else {}
+    if isinstance(dim, Polynomial):
+        return dict(dim.terms)
+    raise TypeError(f"{dim} has no terms")
+
+
+def from_terms(terms: Terms) -> Dim:
+    """The dimension that is the sum of `terms`."""
+    kept = sums.ordered(terms)
+    if not kept:
+        return 0
+    return kept[0][1] if kept[0][0] == () else Polynomial(kept)
+
+
+def _add(lhs: Dim, rhs: Dim, sign: int) -> Dim:
+    if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
+        return ANY
+    return from_terms(sums.plus(terms_of(lhs), terms_of(rhs), sign))
+
+
+def _multiply(lhs: Dim, rhs: Dim) -> Dim:
+    if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
+        return ANY
+    return from_terms(sums.times(terms_of(lhs), terms_of(rhs)))
+
+
+def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
+    if isinstance(atom, Symbol):
+        return values.get(atom.name, _atom(atom))
+    try:
+        return rebuilt(atom, substitute(atom.parts, values))
+    except DimensionError as error:
+        raise DimensionError(f"{atom} has no value: {error.message}") from error
+
+
+def rebuilt(atom: Operation | Selection, parts: Sequence[Dim]) -> Dim:
+    """What the operation of `atom` gives for other `parts`."""
+    if isinstance(atom, Selection):
+        return select(atom.kind, parts)
+    lhs, rhs = parts
+    return divide(lhs, rhs) if atom.kind == "floordiv" else modulo(lhs, rhs)
+
+
+def divide(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
+    """The quotient rounded down; `positive` says that `rhs` is known to be 1 or more. `DimensionError` if it is 0."""
+    if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
+        return ANY
+    if isinstance(rhs, int):
+        return _divide_by_integer(lhs, rhs)
+    if (positive or is_positive(rhs)) and (exact := sums.exact_quotient(terms_of(lhs), terms_of(rhs))) is not None:
+        return from_terms(exact)
+    whole, rest = _split_multiples(lhs, rhs)
+    common = gcd(sums.content(terms_of(rest)), sums.content(terms_of(rhs)))
+    lhs, rhs = (from_terms(sums.divided(terms_of(dim), common)) for dim in (rest, rhs))
+    return whole + _atom(Operation("floordiv", lhs, rhs))
+
+
+def modulo(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
+    """The remainder that `divide` leaves, of the sign of `rhs`."""
+    if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
+        return ANY
+    if rhs == 0:
+        raise DimensionError(f"{parenthesised(str(lhs))} mod 0 divides by zero")
+    if isinstance(rhs, int):
+        if rhs < 0:
+            return -modulo(-lhs, -rhs)
+        rest = from_terms(sums.split_multiples(terms_of(lhs), (), rhs, lambda _: True)[1])
+        return rest if isinstance(rest, int) else _atom(Operation("mod", rest, rhs))
+    if (positive or is_positive(rhs)) and sums.exact_quotient(terms_of(lhs), terms_of(rhs)) is not None:
+        return 0
+    return _atom(Operation("mod", _split_multiples(lhs, rhs)[1], rhs))
+
+
+def _split_multiples(lhs: Dim, rhs: DimExpr) -> tuple[Dim, Dim]:
+    """`lhs` as `whole * rhs + rest`; some rest is always left, so that an `rhs` of 0 stays in sight."""
+    ((factors, coefficient), *others) = terms_of(rhs).items()
+    if others or coefficient < 0:
+        return 0, lhs
+    whole, rest = sums.split_multiples(terms_of(lhs), factors, coefficient, lambda _: False)
+    return (from_terms(whole), from_terms(rest)) if rest else (0, lhs)
+
+
+def _divide_by_integer(lhs: Dim, divisor: int) -> Dim:
+    if divisor == 0:
+        raise DimensionError(f"{parenthesised(str(lhs))} floordiv 0 divides by zero")
+    if divisor < 0:
+        return _divide_by_integer(-lhs, -divisor)
+    # A quotient that stood in both parts would double the expression with each division.
+    whole, terms = sums.split_multiples(terms_of(lhs), (), divisor, lambda term: not any(map(_parts, term)))
+    common = gcd(divisor, *(coefficient for monomial, coefficient in terms.items() if monomial))
+    rest, divisor = from_terms(sums.divided(terms, common)), divisor // common
+    if isinstance(rest, int):
+        return from_terms(whole) + rest // divisor
+    offset = terms_of(rest).get((), 0)
+    inner = single_atom(rest - offset)
+    if isinstance(inner, Operation) and inner.kind == "floordiv" and isinstance(inner.rhs, int):
+        # (n floordiv 2 + 1) floordiv 2 is (n + 2) floordiv 4.
+        return from_terms(whole) + _divide_by_integer(inner.lhs + offset * inner.rhs, inner.rhs * divisor)
+    return from_terms(whole) + _atom(Operation("floordiv", rest, divisor))
+
+
+def select(kind: SelectionKind, dims: Sequence[Dim]) -> Dim:
+    """The greatest, the least, or the broadcast extent of one or more `dims`."""
+    if any(isinstance(dim, AnyDim) for dim in dims):
+        return ANY
+    parts = [part for dim in dims for part in _same_selection(kind, dim)]
+    kept = _broadcast_parts(parts) if kind == "broadcast" else _extreme_parts(parts, max if kind == "max" else min)
+    if len(kept) == 1:
+        return kept[0]
+    return _atom(Selection(kind, tuple(sorted(kept, key=str))))
+
+
+def _same_selection(kind: SelectionKind, dim: Dim) -> tuple[Dim, ...]:
+    """What `dim` is selected from, if it is a selection of `kind`: one in another is one."""
+    atom = single_atom(dim)
+    return atom.parts if isinstance(atom, Selection) and atom.kind == kind else (dim,)
+
+
+def _broadcast_parts(parts: Sequence[Dim]) -> list[Dim]:
+    kept = list(dict.fromkeys(part for part in parts if part != 1))
+    known: list[Dim] = [part for part in kept if isinstance(part, int)]
+    if len(known) > 1:
+        raise DimensionError(f"{known[0]} and {known[1]} do not broadcast")
+    return known or kept or [1]
+
+
+def _extreme_parts(parts: Sequence[Dim], better: Callable[[int, int], int]) -> list[Dim]:
+    """`parts` without those that another beats by a constant."""
+    best: dict[Dim, int] = {}
+    for part in parts:
+        terms = dict(terms_of(part))
+        constant = terms.pop((), 0)
+        rest = from_terms(terms)
+        best[rest] = better(best.get(rest, constant), constant)
+    return [rest + constant for rest, constant in best.items()]

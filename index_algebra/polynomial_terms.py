@@ -1,0 +1,120 @@
+"""Sums of monomials with integer coefficients, over any atoms: the arithmetic beneath `index_algebra.dims`.
+
+A monomial is a tuple of atoms in the order of their text, the empty one is 1; a sum maps monomials to coefficients.
+Atoms are hashable, and atoms of equal text are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from math import gcd
+from typing import TypeVar
+
+AtomT = TypeVar("AtomT", bound=Hashable)
+
+_LAST = "\U0010ffff"
+"""Sorts after the text of every atom."""
+
+_DIVISION_STEPS = 64
+"""How many terms a quotient of two sums may have before the division is given up."""
+
+
+def ordered(terms: Mapping[tuple[AtomT, ...], int]) -> tuple[tuple[tuple[AtomT, ...], int], ...]:
+    """The terms that are not zero, of highest degree first, then by text."""
+    kept = [(monomial, coefficient) for monomial, coefficient in terms.items() if coefficient]
+    return tuple(sorted(kept, key=lambda term: (-len(term[0]), [str(atom) for atom in term[0]])))
+
+
+def plus(
+    lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], int], factor: int = 1
+) -> dict[tuple[AtomT, ...], int]:
+    """`lhs + factor * rhs`; terms that cancel are left out."""
+    total = dict(lhs)
+    for monomial, coefficient in rhs.items():
+        value = total.get(monomial, 0) + factor * coefficient
+        if value:
+            total[monomial] = value
+        else:
+            total.pop(monomial, None)
+    return total
+
+
+def times(lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], int]) -> dict[tuple[AtomT, ...], int]:
+    """The product of two sums."""
+    total: dict[tuple[AtomT, ...], int] = {}
+    for left, left_coefficient in lhs.items():
+        for right, right_coefficient in rhs.items():
+            monomial = tuple(sorted(left + right, key=str)) if left and right else left + right
+            total[monomial] = total.get(monomial, 0) + left_coefficient * right_coefficient
+    return total
+
+
+def content(terms: Mapping[tuple[AtomT, ...], int]) -> int:
+    """The greatest common divisor of all coefficients; 0 for no terms."""
+    return gcd(*terms.values())
+
+
+def divided(terms: Mapping[tuple[AtomT, ...], int], divisor: int) -> dict[tuple[AtomT, ...], int]:
+    """Every coefficient divided by the positive `divisor` and rounded down."""
+    return {monomial: coefficient // divisor for monomial, coefficient in terms.items()}
+
+
+def without_factors(monomial: tuple[AtomT, ...], factors: tuple[AtomT, ...]) -> tuple[AtomT, ...] | None:
+    """`monomial` divided by the product of `factors`; `None` where one of them is missing."""
+    rest = list(monomial)
+    for atom in factors:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return tuple(rest)
+
+
+def exact_quotient(
+    lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], int]
+) -> dict[tuple[AtomT, ...], int] | None:
+    """The sum whose product with `rhs` is `lhs`; `None` where there is none. `rhs` is not zero.
+
+    Long division by the leading monomial, in lexicographic order.
+    """
+    rest, quotient = dict(lhs), dict[tuple[AtomT, ...], int]()
+    lead = min(rhs, key=_lexicographic)
+    for _ in range(_DIVISION_STEPS):
+        if not rest:
+            return quotient
+        greatest = min(rest, key=_lexicographic)
+        monomial = without_factors(greatest, lead)
+        if monomial is None or rest[greatest] % rhs[lead]:
+            return None
+        coefficient = rest[greatest] // rhs[lead]
+        quotient[monomial] = coefficient
+        rest = plus(rest, times({monomial: coefficient}, rhs), -1)
+    return None
+
+
+def _lexicographic(monomial: tuple[AtomT, ...]) -> tuple[str, ...]:
+    """Sorts `x * x` before `x * y` before `x` before `y` before 1: an order that products keep."""
+    return (*map(str, monomial), _LAST)
+
+
+def split_multiples(
+    terms: Mapping[tuple[AtomT, ...], int],
+    factors: tuple[AtomT, ...],
+    coefficient: int,
+    splits: Callable[[tuple[AtomT, ...]], bool],
+) -> tuple[dict[tuple[AtomT, ...], int], dict[tuple[AtomT, ...], int]]:
+    """The sum as `whole * (coefficient * factors) + rest`, as much as goes into `whole`; `coefficient` is positive.
+
+    A term of a monomial that `splits` may go into both; its coefficient in the rest lies in `[0, coefficient)`.
+    """
+    whole: dict[tuple[AtomT, ...], int] = {}
+    rest: dict[tuple[AtomT, ...], int] = {}
+    for monomial, value in terms.items():
+        quotient = without_factors(monomial, factors)
+        times_whole, left = divmod(value, coefficient)
+        if quotient is None or (left and not splits(monomial)):
+            rest[monomial] = value
+            continue
+        whole[quotient] = times_whole
+        if left:
+            rest[monomial] = left
+    return whole, rest
