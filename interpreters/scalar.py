@@ -1,4 +1,4 @@
-"""Meaning of the scalar ops (`arith`, `math`) on numpy values, shared by the interpreters of topi and loop.
+"""Meaning of the scalar ops (`arith`, `math`, checked indices), shared by the interpreters of topi and loop.
 
 `compile_scalar(op)` gives a function of the op's operand values that returns the op's result. It works on numpy
 scalars and, elementwise, on arrays. Attributes and types are looked at once, when compiling.
@@ -10,10 +10,16 @@ from xdsl.ir import Operation
 
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.arith import ARITH
+from xrelay.interpreters.checked_index import compile_checked_index
 from xrelay.interpreters.math import MATH
 from xrelay.interpreters.scalar_meaning import ScalarCompiler, ScalarFunction
 
-SCALAR_COMPILERS: dict[str, ScalarCompiler] = {**ARITH, **MATH}
+SCALAR_COMPILERS: dict[str, ScalarCompiler] = {
+    **ARITH,
+    **MATH,
+    "topi.checked_index": compile_checked_index,
+    "loop.checked_index": compile_checked_index,
+}
 """Every op that `compile_scalar` knows, by name."""
 
 

@@ -38,10 +38,27 @@ class Reason(IntEnum):
 class Context(ctypes.Structure):
     """The first argument of every kernel; each call of a model has one.
 
-    `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region.
+    `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region. The
+    first index that is out of range sets `index_noted`, and is kept with the limits `[index_low, index_high)`.
     """
 
-    _fields_ = (("status", ctypes.c_int32), ("num_threads", ctypes.c_int32), ("reserved", ctypes.c_int64 * 7))
+    _fields_ = (
+        ("status", ctypes.c_int32),
+        ("num_threads", ctypes.c_int32),
+        ("index_noted", ctypes.c_int64),
+        ("index", ctypes.c_int64),
+        ("index_low", ctypes.c_int64),
+        ("index_high", ctypes.c_int64),
+        ("reserved", ctypes.c_int64 * 3),
+    )
+
+
+def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
+    """What failed, in words, with the index that was out of range; and the kernel's index."""
+    text, kernel = decode_status(status)
+    if text == Reason.INDEX_OUT_OF_RANGE.text and context.index_noted:
+        text = f"{text}: {context.index} is not in [{context.index_low}, {context.index_high})"
+    return text, kernel
 
 
 def encode_status(reason: int, kernel: int | None = None) -> int:

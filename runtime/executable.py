@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 
 from xrelay.errors import ExecutionError
-from xrelay.runtime.abi import ENTRY_SYMBOL, PARALLEL_FOR_SYMBOL, Context, decode_status
+from xrelay.runtime.abi import ENTRY_SYMBOL, PARALLEL_FOR_SYMBOL, Context, describe_failure
 from xrelay.runtime.arena import Pool, address_of, aligned_bytes
 from xrelay.runtime.artifact import Artifact, check_machine
 from xrelay.runtime.native import NativeLibrary
@@ -53,21 +53,20 @@ class Executable:
         frame = self._frames.acquire()
         try:
             frame.args[: self._leading] = pointers
-            frame.context.status = 0
+            frame.context.status = frame.context.index_noted = 0
             frame.context.num_threads = num_threads
             status = self._entry(frame.context_address, frame.args_address)
             if status == 0:
                 status = frame.context.status
+            if status != 0:
+                raise self._error(*describe_failure(status, frame.context))
         finally:
             self._frames.release(frame)
-        if status != 0:
-            raise self._error(status)
 
     def _new_frame(self) -> _Frame:
         return _Frame(self._leading, self._weights, self._artifact.metadata.arena_size)
 
-    def _error(self, status: int) -> ExecutionError:
-        reason, number = decode_status(status)
+    def _error(self, reason: str, number: int | None) -> ExecutionError:
         kernels = self._artifact.metadata.kernels
         if number is None or number >= len(kernels):
             return ExecutionError(f"native code failed: {reason}", location=self._artifact.metadata.name)

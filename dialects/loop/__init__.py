@@ -10,6 +10,7 @@ from xdsl.ir import Dialect
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp, WeightOp
 from xrelay.dialects.loop.attrs import IterKind, IterKindAttr, LoopKind, LoopKindAttr, Tail, TailAttr
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, IterVar
+from xrelay.dialects.loop.checked_index import CheckedIndexOp
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.sort_op import SortOp
@@ -18,7 +19,7 @@ from xrelay.index_algebra.value_map import ValueMap
 
 LOOP = Dialect(
     "loop",
-    [ForOp, BlockOp, LoadOp, SortOp, StoreOp, WeightOp],
+    [ForOp, BlockOp, CheckedIndexOp, LoadOp, SortOp, StoreOp, WeightOp],
     [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr],
 )
 """The dialect, as `xrelay.dialects.ALL_DIALECTS` names it."""
@@ -27,7 +28,7 @@ LOCAL = "local"
 """The memory space of a buffer that only one iteration of an enclosing loop sees; it becomes registers."""
 
 __all__ = [
-    "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "ForOp", "IterKind", "IterKindAttr", "IterVar", "LoadOp", "LoopKind",
-    "LoopKindAttr", "ScheduleAttr", "SchedulePrimitive", "SortOp", "StoreOp", "Tail", "TailAttr", "ValueMap",
-    "WeightOp", "verify_access", "verify_block", "verify_for", "verify_sort",
+    "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "CheckedIndexOp", "ForOp", "IterKind", "IterKindAttr", "IterVar", "LoadOp",
+    "LoopKind", "LoopKindAttr", "ScheduleAttr", "SchedulePrimitive", "SortOp", "StoreOp", "Tail", "TailAttr",
+    "ValueMap", "WeightOp", "verify_access", "verify_block", "verify_for", "verify_sort",
 ]  # fmt: skip

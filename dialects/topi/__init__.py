@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.named import Conv2dNchwcOp, Conv2dNchwOp, MatmulOp, NamedOp, Pool2dOp, SoftmaxOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp
@@ -12,6 +13,7 @@ from xrelay.dialects.topi.sort import SortOp
 TOPI = Dialect(
     "topi",
     [
+        CheckedIndexOp,
         ComputeOp,
         GuardOp,
         InBoundsOp,
@@ -30,6 +32,7 @@ TOPI = Dialect(
 
 __all__ = [
     "TOPI",
+    "CheckedIndexOp",
     "ComputeOp",
     "Conv2dNchwOp",
     "Conv2dNchwcOp",

@@ -30,9 +30,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, box_of
 from xrelay.dialects.topi.shapes import tensor_type
+from xrelay.dialects.upstream.arith_extras import IndexCastOp, IndexCastUIOp
 from xrelay.dialects.upstream.signless import make_scalars_signless, signless, signless_number
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import simplify
@@ -104,6 +106,14 @@ class Body:
     def index(self, expr: IndexLike) -> SSAValue:
         """The value of an index expression."""
         return self.add(IndexOp(self._exprs([expr]), self._values))
+
+    def checked_index(self, value: SSAValue, size: int, *, from_end: bool = False) -> SSAValue:
+        """An integer as an index below `size`, checked where the program runs; see `topi.checked_index`."""
+        if isinstance(value.type, IndexType):
+            return self.add(CheckedIndexOp(value, size, from_end=from_end))
+        unsigned = is_unsigned(value.type)
+        index = self.add((IndexCastUIOp if unsigned else IndexCastOp)(value, IndexType()))
+        return self.add(CheckedIndexOp(index, size, from_end=from_end and not unsigned))
 
     def in_bounds(self, exprs: Sequence[IndexLike], sizes: Sequence[int]) -> SSAValue:
         """Whether `0 <= expr < size` for each expression."""

@@ -54,8 +54,9 @@ def _verify_operands(op: Operation, access: AffineMapAttr, indices: Sequence[SSA
 class ReadOp(IRDLOperation):
     """Reads one element of a tensor, at affine expressions of index values.
 
-    An index value is a variable of the compute or a computed index (`arith.index_cast` of an element that was read),
-    which is how gathers are written.
+    An index value is a variable of the compute or a computed index, which is how gathers are written: an element that
+    was read, of a tensor of indices or by `arith.index_cast`. It must lie inside the tensor; what inputs of the model
+    decide is clipped before, or goes through `topi.checked_index`.
 
     - C1: the index map has one dimension per index operand and no symbols.
     - C2: one index expression per dimension of the tensor.

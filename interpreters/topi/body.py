@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
+from xrelay.dialects.topi import CheckedIndexOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.arith import DIVISIONS
 from xrelay.interpreters.scalar import compile_scalar
@@ -60,6 +60,12 @@ class BodyEvaluator:
         if mask is not None and op.name in DIVISIONS:
             # Nothing is divided where the mask is false: a zero there is no fault of the program.
             operands[1] = np.where(mask, operands[1], operands[1].dtype.type(1))
+        if mask is not None and isinstance(op, CheckedIndexOp):
+            # Nothing is checked where the mask is false: any index is right there, if there is one at all.
+            if not mask.any():
+                return np.zeros_like(operands[0])
+            index, on = np.broadcast_arrays(operands[0], mask)
+            operands[0] = np.where(on, index, index[on][0])
         with np.errstate(all="ignore"):
             return np.asarray(compile_scalar(op)(*operands))
 

@@ -18,6 +18,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_interface
+from xrelay.lowering.loop_to_scf.checked_index import declare_note
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 
@@ -56,6 +57,7 @@ class ConvertLoopToScfPass(ModulePass):
                     convert_function(function)
                 else:
                     make_buffers_signless(function)
+        declare_note(op)
 
 
 def convert_function(function: func.FuncOp) -> None:

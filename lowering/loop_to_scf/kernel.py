@@ -19,11 +19,12 @@ from xdsl.ir.affine import AffineDimExpr
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, SortOp, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, CheckedIndexOp, ForOp, LoadOp, LoopKind, SortOp, StoreOp, ValueMap
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import Place, load, store
+from xrelay.lowering.loop_to_scf.checked_index import write_checked_index
 from xrelay.lowering.loop_to_scf.conditions import Condition, compare
 from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
 from xrelay.lowering.loop_to_scf.emitter import Emitter
@@ -105,6 +106,8 @@ class KernelWriter:
                 self._sort(op)
             case scf.IfOp():
                 self._if(op)
+            case CheckedIndexOp():
+                write_checked_index(op, self._values, self._emitter)
             case arith.ConstantOp():
                 self._constant(op)
             case memref.AllocOp() if op in self._on_stack:

@@ -11,6 +11,9 @@ On its way out a failing function frees the heap buffers that it holds (`live_al
 
 Functions that are always inlined (`always_inline.py`) keep their values: `llvm.func internal @f(%x: f32) -> f32`.
 
+A call of `@xrelay_note_index` before such an assertion keeps the index that is out of range in the context; the module
+that declares it gets it defined (`note_index.py`).
+
 `@main` gets an entry, `i32 @xrelay_entry(ptr ctx, ptr args)`, which reads its pointers from the array `args`.
 """
 
@@ -33,6 +36,7 @@ from xrelay.lowering.interface import write_kernels
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.live_allocations import FREE, Held, live_allocations_at_exits
+from xrelay.lowering.to_llvm.note_index import define_note
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import (
     ConversionPattern,
@@ -291,4 +295,5 @@ class ConvertFuncToLLVMPass(ModulePass):
         numbers = {kernel.sym_name.data: number for number, kernel in enumerate(kernels)}
         patterns = (ConvertFunction(numbers), ConvertFunctionConstant())
         apply_conversion(op, patterns, is_legal=_is_legal, types=llvm_types())
+        define_note(op)
         _add_entry(op)

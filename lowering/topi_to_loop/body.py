@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.loop import LoadOp, ValueMap
+from xrelay.dialects.loop import CheckedIndexOp, LoadOp, ValueMap
+from xrelay.dialects.topi import CheckedIndexOp as TopiCheckedIndexOp
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.dialects.topi.read import box_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
@@ -58,6 +59,8 @@ class BodyLowering:
                 return self._in_bounds(op, target)
             case GuardOp():
                 return self._guard(op, target)
+            case TopiCheckedIndexOp():
+                return _add(target, CheckedIndexOp(self.value(op.index), op.size, from_end=op.from_end))
             case _ if op.regions or len(op.results) != 1:
                 raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_place(op))
             case _:

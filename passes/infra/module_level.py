@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.dialects.attribute_names import NUM_OUTPUTS
+from xrelay.dialects.attribute_names import INPUTS, NUM_OUTPUTS
 from xrelay.dialects.levels import level_of
 from xrelay.errors import InputError
 from xrelay.passes.infra.verify import walk_ops
@@ -19,9 +19,13 @@ def module_level(module: ModuleOp) -> str:
         if level in found:
             return level
     lower = sorted(found & _LOWER_DIALECTS)
-    if lower or any(NUM_OUTPUTS in op.attributes for op in module.ops):
-        raise InputError(
-            f"a module below the loop level ({', '.join(lower)}) has no interpreter",
-            help="compare the module before convert-loop-to-scf, or the compiled model",
-        )
-    return "relay"
+    if any(NUM_OUTPUTS in op.attributes for op in module.ops) and lower in ([], ["memref"]):
+        # Functions on buffers in which nothing is computed: all results are empty.
+        if INPUTS not in module.attributes:
+            return "loop"
+    elif not lower:
+        return "relay"
+    raise InputError(
+        f"a module below the loop level ({', '.join(lower)}) has no interpreter",
+        help="compare the module before convert-loop-to-scf, or the compiled model",
+    )

@@ -14,8 +14,8 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.levels import level_of
-from xrelay.dialects.topi import ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
-from xrelay.dialects.topi.read import box_of
+from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
+from xrelay.dialects.topi.read import box_of, extent_of
 from xrelay.index_algebra.affine_bounds import simplify
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.infra.conversion import fuse_locations
@@ -56,7 +56,8 @@ class TopiInlineInjectivePass(ModulePass):
       own index space, minus one, times the cost of the body exceeds `max_recompute`. An op costs 1, a guard 4, a
       division, a function of `math` or a condition on the innermost index 16; reads, indices and constants are free.
       So a change of layout is always inlined, a relu into a pooling window too, but not an exponential that two
-      computes read, nor padding into the reduction of a convolution.
+      computes read, nor padding into the reduction of a convolution;
+    - it checks an index, and no reader surely reads every element: a check that fails would not be made.
 
     Consumers come first, so that each body is copied once for each read, however long the chain. Equal reads of one
     body are merged before.
@@ -111,6 +112,8 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
     if len(reads) < len(uses):
         other = next(use.operation.name for use in uses if not isinstance(use.operation, ReadOp))
         return f"{other} needs it in memory"
+    if _may_fail(op) and not any(_reads_all(read, op.spatial) for read in reads):
+        return "it checks an index, and its readers may leave elements out"
     points = prod(op.spatial)
     evaluations = sum(_points_of(read) for read in _distinct(reads))
     cost = body_cost(op.body.block)
@@ -120,13 +123,35 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
     return None
 
 
+def _may_fail(op: ComputeOp) -> bool:
+    """Whether the values that a compute reads may make it fail."""
+    return any(isinstance(inner, CheckedIndexOp) for inner in op.body.walk())
+
+
+def _reads_all(read: ReadOp, shape: Sequence[int]) -> bool:
+    """Whether a read surely visits every element: each index is a variable of its own, and nothing is guarded."""
+    reader = read.parent_op()
+    if not isinstance(reader, ComputeOp) or 0 in (*reader.spatial, *reader.reduction):
+        return False
+    index = ValueMap.make(read.exprs, read.indices)
+    used: set[SSAValue] = set()
+    for axis, extent in enumerate(shape):
+        if extent == 1:
+            continue
+        expr = index[axis]
+        if expr != ValueMap.identity(expr.operands) or len(expr.operands) != 1 or extent_of(expr.operands[0]) != extent:
+            return False
+        used.update(expr.operands)
+    return len(used) == sum(extent != 1 for extent in shape)
+
+
 def body_cost(block: Block) -> int:
     """What one evaluation of a body is taken to cost; a condition on the innermost index leaves no lanes."""
     total = 0
     for op in block.walk():
         if op.name in _FREE_OPS:
             total += FREE
-        elif isinstance(op, GuardOp):
+        elif isinstance(op, GuardOp | CheckedIndexOp):
             total += BRANCH
         elif level_of(op) == "math" or op.name in _COSTLY_OPS or _differs_in_lanes(op, block):
             total += COSTLY

@@ -285,3 +285,11 @@ func.func @too_many_copies() {
   }
   func.return
 }
+
+// -----
+
+func.func @negative_size(%i: index) {
+  // expected-error@below {{[loop.checked_index C1] size -1 is negative}}
+  %k = loop.checked_index %i of -1
+  func.return
+}

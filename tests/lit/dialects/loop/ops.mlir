@@ -83,3 +83,12 @@ func.func @unsigned(%X: memref<16xui8>, %i: index) {
   loop.store %y, %X[%i] : memref<16xui8>
   func.return
 }
+
+// CHECK-LABEL: @checked
+func.func @checked(%i: index) -> index {
+  // CHECK-NEXT: %k = loop.checked_index %i of 8
+  %k = loop.checked_index %i of 8
+  // CHECK-NEXT: %m = loop.checked_index %k of 8 from_end
+  %m = loop.checked_index %k of 8 from_end
+  func.return %m : index
+}

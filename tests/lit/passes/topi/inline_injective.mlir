@@ -174,3 +174,32 @@ func.func @cost(%x: tensor<8xf32>) -> (tensor<7xf32>, tensor<8xf32>, tensor<f32>
   }
   func.return %w, %d, %t : tensor<7xf32>, tensor<8xf32>, tensor<f32>
 }
+
+// A check that some reader surely makes for every element is inlined, one whose elements may be left out is not.
+// CHECK-LABEL: func.func @checks
+// CHECK: topi.compute "part"
+// CHECK-NOT: topi.compute "whole"
+// CHECK: topi.compute "half"
+func.func @checks(%at: tensor<8xindex>, %x: tensor<9xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
+  %whole = topi.compute "whole" [%i : 8] : tensor<8xindex> {
+    %a = topi.read %at[%i] : tensor<8xindex>
+    %k = topi.checked_index %a of 9
+    topi.yield %k : index
+  }
+  %part = topi.compute "part" [%i : 8] : tensor<8xindex> {
+    %a = topi.read %at[%i] : tensor<8xindex>
+    %k = topi.checked_index %a of 9
+    topi.yield %k : index
+  }
+  %t = topi.compute "take" [%i : 8] : tensor<8xf32> {
+    %k = topi.read %whole[%i] : tensor<8xindex>
+    %v = topi.read %x[%k] : tensor<9xf32>
+    topi.yield %v : f32
+  }
+  %h = topi.compute "half" [%i : 4] : tensor<4xf32> {
+    %k = topi.read %part[%i * 2] : tensor<8xindex>
+    %v = topi.read %x[%k] : tensor<9xf32>
+    topi.yield %v : f32
+  }
+  func.return %t, %h : tensor<8xf32>, tensor<4xf32>
+}

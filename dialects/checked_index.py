@@ -1,0 +1,76 @@
+"""What `topi.checked_index` and `loop.checked_index` share: an index that is checked where the program runs."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import Self
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+
+class CheckedIndex(IRDLOperation, ABC):
+    """An index in `[0, size)`: the operand itself, which must lie there; with `from_end` negative ones count back.
+
+    The program fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`. So this is an
+    op that may fail: what holds it is not evaluated where its value is not needed, and never left out where it is.
+    """
+
+    index = operand_def(IndexType)
+    size_attr = prop_def(IntegerAttr.constr(i64), prop_name="size")
+    from_end_attr = opt_prop_def(UnitAttr, prop_name="from_end")
+    result = result_def(IndexType)
+
+    def __init__(self, index: SSAValue, size: int, *, from_end: bool = False):
+        properties = {"size": IntegerAttr(size, i64)}
+        super().__init__(
+            operands=[index],
+            properties={**properties, "from_end": UnitAttr() if from_end else None},
+            result_types=[IndexType()],
+        )
+
+    @property
+    def size(self) -> int:
+        """How many indices there are."""
+        return self.size_attr.value.data
+
+    @property
+    def from_end(self) -> bool:
+        """Whether negative indices count from the end."""
+        return self.from_end_attr is not None
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least operand that is right, and the first one behind the greatest."""
+        return (-self.size if self.from_end else 0, self.size)
+
+    def verify_(self) -> None:
+        """Checks C1."""
+        if self.size < 0:
+            raise VerifyException(f"[{self.name} C1] size {self.size} is negative")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses `%k of 5 from_end`."""
+        index = parser.resolve_operand(parser.parse_unresolved_operand(), IndexType())
+        parser.parse_keyword("of")
+        size = parser.parse_integer(allow_boolean=False)
+        op = cls(index, size, from_end=parser.parse_optional_keyword("from_end") is not None)
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Prints `%k of 5 from_end`."""
+        printer.print_string(" ")
+        printer.print_ssa_value(self.index)
+        printer.print_string(f" of {self.size}{' from_end' if self.from_end else ''}")
+        printer.print_op_attributes(self.attributes)
+
+
+def out_of_range(value: int, limits: tuple[int, int]) -> str:
+    """What is said of an index that is not within its limits; native code says the same."""
+    return f"index out of range: {value} is not in [{limits[0]}, {limits[1]})"

@@ -1,0 +1,31 @@
+"""`loop.checked_index`: an index that inputs of the model decide, checked where the program runs."""
+
+from __future__ import annotations
+
+from xdsl.irdl import irdl_op_definition, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.checked_index import CheckedIndex
+
+
+@irdl_op_definition
+class CheckedIndexOp(CheckedIndex):
+    """An index in `[0, size)`: the operand itself, which must lie there; with `from_end` negative ones count back.
+
+    The kernel fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`; nothing behind
+    the check is then run.
+
+    - C1: the size is not negative
+
+    ```mlir
+    func.func @f(%X: memref<8xf32>, %i: index) -> f32 {
+      %k = loop.checked_index %i of 8 from_end
+      %x = loop.load %X[%k] : memref<8xf32>
+      func.return %x : f32
+    }
+    ```
+    """
+
+    name = "loop.checked_index"
+
+    traits = traits_def(Pure())

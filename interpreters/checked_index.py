@@ -1,0 +1,29 @@
+"""Meaning of `topi.checked_index` and `loop.checked_index` on numpy values."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xrelay.dialects.checked_index import CheckedIndex, out_of_range
+from xrelay.dialects.locations import location_of
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.scalar_meaning import ScalarFunction, Value
+
+
+def compile_checked_index(op: Operation) -> ScalarFunction:
+    """The function of one index, or of an array of them; it raises `InterpreterError` where one is out of range."""
+    if not isinstance(op, CheckedIndex):
+        raise InterpreterError(f"'{op.name}' is no checked index")
+    limits, size, location = op.limits, op.size, location_of(op)
+
+    def checked(index: Value) -> Value:
+        values = np.asarray(index)
+        wrong = (values < limits[0]) | (values >= limits[1])
+        if wrong.any():
+            message = out_of_range(int(values[wrong].flat[0]), limits)
+            raise InterpreterError(f"{op.name}: {message}", location=location)
+        counted = np.where(values < 0, values + size, values)
+        return counted if values.ndim else int(counted)
+
+    return checked

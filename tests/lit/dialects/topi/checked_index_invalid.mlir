@@ -1,0 +1,11 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+func.func @negative_size(%at: tensor<4xindex>) -> tensor<4xindex> {
+  %r = topi.compute "check" [%i : 4] : tensor<4xindex> {
+    %a = topi.read %at[%i] : tensor<4xindex>
+    // expected-error@below {{[topi.checked_index C1] size -1 is negative}}
+    %k = topi.checked_index %a of -1
+    topi.yield %k : index
+  }
+  func.return %r : tensor<4xindex>
+}
