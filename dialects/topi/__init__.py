@@ -6,7 +6,18 @@ from xdsl.ir import Dialect
 
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
-from xrelay.dialects.topi.named import Conv2dNchwcOp, Conv2dNchwOp, MatmulOp, NamedOp, Pool2dOp, SoftmaxOp
+from xrelay.dialects.topi.named import (
+    Conv1dNcwOp,
+    Conv2dNchwcOp,
+    Conv2dNchwOp,
+    Conv3dNcdhwOp,
+    MatmulOp,
+    NamedOp,
+    Pool1dOp,
+    Pool2dOp,
+    Pool3dOp,
+    SoftmaxOp,
+)
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp
 from xrelay.dialects.topi.sort import SortOp
 
@@ -21,10 +32,14 @@ TOPI = Dialect(
         ReadOp,
         SortOp,
         YieldOp,
+        Conv1dNcwOp,
         Conv2dNchwOp,
         Conv2dNchwcOp,
+        Conv3dNcdhwOp,
         MatmulOp,
+        Pool1dOp,
         Pool2dOp,
+        Pool3dOp,
         SoftmaxOp,
     ],
     [],
@@ -34,14 +49,18 @@ __all__ = [
     "TOPI",
     "CheckedIndexOp",
     "ComputeOp",
+    "Conv1dNcwOp",
     "Conv2dNchwOp",
     "Conv2dNchwcOp",
+    "Conv3dNcdhwOp",
     "GuardOp",
     "InBoundsOp",
     "IndexOp",
     "MatmulOp",
     "NamedOp",
+    "Pool1dOp",
     "Pool2dOp",
+    "Pool3dOp",
     "ReadOp",
     "SoftmaxOp",
     "SortOp",

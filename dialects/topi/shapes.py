@@ -1,4 +1,4 @@
-"""Types and sizes that the ops of topi share: tensors of values, windows that slide over an axis."""
+"""Types and sizes that the ops of topi share: tensors of values."""
 
 from __future__ import annotations
 
@@ -27,16 +27,6 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
 def ints(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
     """`values` as an `array<i64: …>` attribute."""
     return DenseArrayBase.from_list(i64, list(values))
-
-
-def window_extent(size: int, kernel: int, stride: int, dilation: int, padding: int) -> int:
-    """How many windows of `kernel` taps fit into `size + padding` elements."""
-    return (size + padding - (kernel - 1) * dilation - 1) // stride + 1
-
-
-def covered(outputs: int, kernel: int, stride: int, dilation: int) -> int:
-    """How many elements `outputs` windows cover, from the first tap of the first to the last tap of the last."""
-    return (outputs - 1) * stride + (kernel - 1) * dilation + 1
 
 
 def bit_width(type: Attribute) -> int:

@@ -1,4 +1,4 @@
-"""`relay.nn.conv2d`: the named convolutions of topi where the layout has one, a plain compute in any other layout."""
+"""Convolutions: the named ones of topi where the layout has one, a plain compute in any other layout."""
 
 from __future__ import annotations
 
@@ -9,24 +9,35 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.topi.build import Body, IndexLike
-from xrelay.dialects.topi.named import Conv2dNchwcOp, Conv2dNchwOp
+from xrelay.dialects.topi.named import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp, ConvPlainOp
+from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.windows import sides_of
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.half_precision import into_single
 from xrelay.lowering.relay_to_topi.strategies import Build, implements
 
+PLAIN: dict[type[ConvOp], type[ConvPlainOp]] = {
+    Conv1DOp: Conv1dNcwOp,
+    Conv2DOp: Conv2dNchwOp,
+    Conv3DOp: Conv3dNcdhwOp,
+}
+"""Relay's convolution → topi's on plain images."""
+
 
 def _is_plain(op: Operation) -> str | None:
-    layouts = [str(layout) for layout in cast(Conv2DOp, op).layouts]
-    return None if layouts == ["NCHW", "OIHW", "NCHW"] else f"layouts are {', '.join(layouts)}, not NCHW, OIHW, NCHW"
+    axes = cast(ConvOp, op).AXES
+    plain = [f"NC{axes}", f"OI{axes}", f"NC{axes}"]
+    layouts = [str(layout) for layout in cast(ConvOp, op).layouts]
+    return None if layouts == plain else f"layouts are {', '.join(layouts)}, not {', '.join(plain)}"
 
 
 def _is_blocked(op: Operation) -> str | None:
-    data, weight, result = cast(Conv2DOp, op).layouts
+    data, weight, result = cast(ConvOp, op).layouts
     if data.primal != "NCHW" or result.primal != "NCHW" or weight.primal != "OIHW":
         return f"axes are not in the order NCHW, OIHW: {data}, {weight}, {result}"
     blocks = [str(layout)[4:] for layout in (data, weight, result)]
@@ -36,18 +47,20 @@ def _is_blocked(op: Operation) -> str | None:
     return None
 
 
-def _named(topi_op: type[Conv2dNchwOp | Conv2dNchwcOp]) -> Build:
+def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp]) -> Build:
     """The named convolution of topi for the layouts that it stands for."""
 
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
-        op = cast(Conv2DOp, emitter.op)
+        op = cast(ConvOp, emitter.op)
+        weight = emitter.operand(1)
+        window = op.window(shape_of(weight)[2 : 2 + len(op.AXES)])
         named = topi_op(
             emitter.operand(0),
-            emitter.operand(1),
+            weight,
             emitter.result_type,
-            strides=op.stride_pair,
-            padding=op.pads,
-            dilation=op.dilation_pair,
+            strides=[axis.stride for axis in window],
+            padding=sides_of(window),
+            dilation=[axis.dilation for axis in window],
             groups=op.groups.value.data,
         )
         return emitter.insert(named).results
@@ -55,43 +68,41 @@ def _named(topi_op: type[Conv2dNchwOp | Conv2dNchwcOp]) -> Build:
     return build
 
 
-implements(Conv2DOp, "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
-implements(Conv2DOp, "conv2d_nchw", condition=_is_plain)(into_single(_named(Conv2dNchwOp)))
-
-
-@implements(Conv2DOp, "conv2d_any_layout", priority=5)
-@into_single
-def build_conv2d_any_layout(emitter: TopiEmitter) -> Sequence[SSAValue]:
+def build_any_layout(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A guarded compute in whatever layouts the op names: correct everywhere, fast nowhere."""
-    op = cast(Conv2DOp, emitter.op)
+    op = cast(ConvOp, emitter.op)
     data, weight = emitter.operand(0), emitter.operand(1)
     layouts = op.layouts
-    data_extents = _extents(layouts[0], data)
-    weight_extents = _extents(layouts[1], weight)
-    per_group = weight_extents["O"] // op.groups.value.data
+    image_extents, filter_extents = _extents(layouts[0], data), _extents(layouts[1], weight)
+    per_group = filter_extents["O"] // op.groups.value.data
     element = emitter.result_type.element_type
-    top, left, _, _ = op.pads
-    (stride_h, stride_w), (dilation_h, dilation_w) = op.stride_pair, op.dilation_pair
+    window = op.window([filter_extents[axis] for axis in op.AXES])
 
     def fill(b: Body) -> SSAValue:
         at = primal_indices(layouts[2], b.spatial)
-        k, y, x = b.reduction
-        row = at["H"] * stride_h + y * dilation_h - top
-        column = at["W"] * stride_w + x * dilation_w - left
-        channel = at["C"] // per_group * weight_extents["I"] + k
-        image = {"N": at["N"], "C": channel, "H": row, "W": column}
-        filters = {"O": at["C"], "I": k, "H": y, "W": x}
+        k, *taps = b.reduction
+        places = {letter: axis.place(at[letter], tap) for letter, axis, tap in zip(op.AXES, window, taps, strict=True)}
+        image = {"N": at["N"], "C": at["C"] // per_group * filter_extents["I"] + k} | places
+        filters = {"O": at["C"], "I": k} | dict(zip(op.AXES, taps, strict=True))
 
         def product() -> SSAValue:
             a = convert_scalar(b, b.read(data, *layout_indices(layouts[0], image)), element)
             return b.times(a, convert_scalar(b, b.read(weight, *layout_indices(layouts[1], filters)), element))
 
-        inside = b.in_bounds([row, column], [data_extents["H"], data_extents["W"]])
+        inside = b.in_bounds(list(places.values()), [image_extents[axis] for axis in op.AXES])
         return b.accumulate(b.accumulators[0], b.guard(inside, element, product, lambda: b.constant(0, element)))
 
     spatial = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
-    reduce = {"k": weight_extents["I"], "y": weight_extents["H"], "x": weight_extents["W"]}
-    return [emitter.compute("conv2d", spatial, element, fill, reduce=reduce, init=[0])]
+    reduce = {"k": filter_extents["I"]} | {TAPS[axis]: filter_extents[axis] for axis in op.AXES}
+    return [emitter.compute(f"conv{len(op.AXES)}d", spatial, element, fill, reduce=reduce, init=[0])]
+
+
+for _op, _topi_op in PLAIN.items():
+    _plain = _topi_op.name.removeprefix("topi.")
+    implements(_op, _plain, condition=_is_plain)(into_single(_named(_topi_op)))
+    implements(_op, f"conv{len(_op.AXES)}d_any_layout", priority=5)(into_single(build_any_layout))
+
+implements(Conv2DOp, "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
 
 
 def _extents(layout: Layout, value: SSAValue) -> dict[str, int]:

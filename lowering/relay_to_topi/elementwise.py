@@ -40,7 +40,7 @@ from xrelay.dialects.relay.ops.tensor_unary import (
     TanhOp,
 )
 from xrelay.dialects.topi.build import Body, Number, is_unsigned, variables
-from xrelay.dialects.topi.named.pool2d import lowest
+from xrelay.dialects.topi.named.pool import lowest
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single

@@ -1,49 +1,60 @@
-"""Pooling operators: `topi.pool2d` for the channels-first layouts, a guarded compute for any other."""
+"""Pools: the named ones of topi for the channels-first layouts, transforms around them for any other layout."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, StringAttr
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
-from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp, MaxPool2DOp, Pool2DOp
-from xrelay.dialects.topi.build import Body
-from xrelay.dialects.topi.named import Pool2dOp
-from xrelay.dialects.topi.named.pool2d import Kind, lowest
+from xrelay.dialects.relay.ops.nn_pool import (
+    AVG_POOLS,
+    GLOBAL_AVG_POOLS,
+    GLOBAL_MAX_POOLS,
+    MAX_POOLS,
+    PoolOp,
+    WindowPoolOp,
+)
+from xrelay.dialects.topi import named
+from xrelay.dialects.topi.build import Body, Number, variables
+from xrelay.dialects.topi.named.pool import Kind, lowest
+from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.windows import sides_of
 from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import Build, implements
 
-
-def _layout(op: Operation) -> Layout:
-    return Layout.parse(cast(StringAttr, op.properties["layout"]).data)
+TOPI_OPS: dict[str, type[named.PoolOp]] = {"W": named.Pool1dOp, "HW": named.Pool2dOp, "DHW": named.Pool3dOp}
+"""The named pool over each choice of spatial axes."""
 
 
 def _channels_first(op: Operation) -> str | None:
-    layout = _layout(op)
-    known = str(layout) == "NCHW" or (layout.primal == "NCHW" and layout.factor("C") is not None and len(layout) == 5)
-    return None if known else f"layout {layout} is neither NCHW nor NCHW[x]c"
+    (layout, out_layout), plain = cast(PoolOp, op).layouts, cast(PoolOp, op).image_axes
+    if layout != out_layout:
+        return f"layouts {layout} and {out_layout} differ"
+    blocked = layout.primal == plain and layout.factor("C") is not None and len(layout) == len(plain) + 1
+    return None if str(layout) == plain or blocked else f"layout {layout} is neither {plain} nor {plain}[x]c"
 
 
 def _pool(emitter: TopiEmitter, kind: Kind, data: SSAValue, type: Attribute) -> SSAValue:
-    """Add the `topi.pool2d` that the relay op means, of `data` in a channels-first layout."""
-    op = cast(Pool2DOp, emitter.op)
-    pool = Pool2dOp(
+    """Add the pool of topi that the relay op means, of `data` in a channels-first layout."""
+    op = cast(WindowPoolOp, emitter.op)
+    window = op.window(op.sizes)
+    pool = TOPI_OPS[op.AXES](
         data,
         type,
         kind,
-        op.size_pair,
-        strides=op.stride_pair,
-        padding=op.pads,
-        dilation=op.dilation_pair,
+        op.sizes,
+        strides=[axis.stride for axis in window],
+        padding=sides_of(window),
+        dilation=[axis.dilation for axis in window],
         count_include_pad=kind == "avg" and emitter.flag("count_include_pad"),
     )
     return emitter.insert(pool).results[0]
@@ -54,14 +65,14 @@ def _named(kind: Kind) -> Build:
 
 
 def _any_layout(kind: Kind) -> Build:
-    """Transform to NCHW in the index expressions: correct everywhere."""
+    """Transform to the plain layout in the index expressions: correct everywhere."""
 
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
-        data, layout = emitter.operand(0), _layout(emitter.op)
-        plain = Layout.parse("NCHW")
+        op = cast(PoolOp, emitter.op)
+        data, (layout, out_layout), plain = emitter.operand(0), op.layouts, Layout.parse(op.image_axes)
         moved = relayout(emitter, data, layout, plain)
-        type = tensor_type(transform_shape(emitter.result_shape, layout, plain), element_of(data))
-        return [relayout(emitter, _pool(emitter, kind, moved, type), plain, layout)]
+        type = tensor_type(transform_shape(emitter.result_shape, out_layout, plain), element_of(data))
+        return [relayout(emitter, _pool(emitter, kind, moved, type), plain, out_layout)]
 
     return build
 
@@ -96,56 +107,65 @@ def _summed(kind: Kind, build: Build) -> Build:
     return in_single(build) if kind == "avg" else build
 
 
-_KINDS: dict[type[RelayOp], Kind] = {MaxPool2DOp: "max", AvgPool2DOp: "avg"}
-
-for _op, _kind in _KINDS.items():
-    implements(_op, f"{_op.relay_name()}.pool2d", condition=_channels_first)(_summed(_kind, _named(_kind)))
-    implements(_op, f"{_op.relay_name()}.any_layout", priority=5)(_summed(_kind, _any_layout(_kind)))
+Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
 
 
-@implements(GlobalAvgPool2DOp, "global_avg_pool2d.generic")
-@in_single
-def build_global_avg_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum over height and width, then a division by their product."""
-    data, layout = emitter.operand(0), _layout(emitter.op)
+def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> tuple[SSAValue, int]:
+    """All elements of each image folded, in the data's layout, and how many they are."""
+    op = cast(PoolOp, emitter.op)
+    data, layout = emitter.operand(0), op.layouts[0]
     shape, element = shape_of(data), element_of(data)
+    places = {layout.index(axis): axis for axis in op.AXES}
+
+    def body(b: Body) -> SSAValue:
+        taps = dict(zip(op.AXES, b.reduction, strict=True))
+        at = [taps[places[number]] if number in places else index for number, index in enumerate(b.spatial)]
+        return fold(b, b.accumulators[0], b.read(data, *at))
+
+    names = {f"i{number}": 1 if number in places else extent for number, extent in enumerate(shape)}
+    reduce = {TAPS[axis]: shape[layout.index(axis)] for axis in op.AXES}
+    return emitter.compute(label, names, element, body, reduce=reduce, init=[first]), prod(reduce.values())
+
+
+def _in_out_layout(emitter: TopiEmitter, result: SSAValue) -> SSAValue:
+    """`result`, which is in the data's layout, in the op's `out_layout`."""
+    layout, out_layout = cast(PoolOp, emitter.op).layouts
+    return result if layout == out_layout else relayout(emitter, result, layout, out_layout)
+
+
+@in_single
+def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The sum over the spatial axes, then a division by how many they are."""
+    element = element_of(emitter.operand(0))
     if not isinstance(element, AnyFloat):
         raise LoweringError(f"{emitter.op.name} of {element}: only floats have a mean")
-    rows, columns = layout.index("H"), layout.index("W")
-    out = emitter.result_shape
-
-    def total(b: Body) -> SSAValue:
-        at = [*b.spatial]
-        at[rows], at[columns] = b.reduction
-        return b.accumulate(b.accumulators[0], b.read(data, *at))
-
-    names = {f"i{axis}": extent for axis, extent in enumerate(out)}
-    sums = emitter.compute(
-        "global_pool_sum", names, element, total, reduce={"y": shape[rows], "x": shape[columns]}, init=[0]
-    )
-
-    count = shape[rows] * shape[columns]
+    sums, count = _over_image(emitter, "global_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
     # The mean of no elements is not a number: zero times infinity.
     scale = 1 / count if count else float("inf")
 
     def mean(b: Body) -> SSAValue:
         return b.times(b.read(sums, *b.spatial), b.constant(scale, element))
 
-    return [emitter.compute("nn_global_avg_pool2d", names, element, mean)]
+    names = variables("i", shape_of(sums))
+    label = f"nn_{emitter.op.name.rpartition('.')[2]}"
+    return [_in_out_layout(emitter, emitter.compute(label, names, element, mean))]
 
 
-@implements(GlobalMaxPool2DOp, "global_max_pool2d.generic")
-def build_global_max_pool2d(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The maximum over height and width."""
-    data, layout = emitter.operand(0), _layout(emitter.op)
-    shape, element = shape_of(data), element_of(data)
-    rows, columns = layout.index("H"), layout.index("W")
+def build_global_max_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The maximum over the spatial axes."""
+    label, first = f"nn_{emitter.op.name.rpartition('.')[2]}", lowest(element_of(emitter.operand(0)))
+    result, _ = _over_image(emitter, label, first, lambda b, largest, x: b.largest(largest, x))
+    return [_in_out_layout(emitter, result)]
 
-    def largest(b: Body) -> SSAValue:
-        at = [*b.spatial]
-        at[rows], at[columns] = b.reduction
-        return b.largest(b.accumulators[0], b.read(data, *at))
 
-    names = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
-    reduce = {"y": shape[rows], "x": shape[columns]}
-    return [emitter.compute("nn_global_max_pool2d", names, element, largest, reduce=reduce, init=[lowest(element)])]
+_KINDS: tuple[tuple[Kind, Sequence[type[WindowPoolOp]]], ...] = (("max", MAX_POOLS), ("avg", AVG_POOLS))
+
+for _kind, _pools in _KINDS:
+    for _op in _pools:
+        _name, _build = _op.relay_name(), _summed(_kind, _named(_kind))
+        implements(_op, f"{_name}.pool{len(_op.AXES)}d", condition=_channels_first)(_build)
+        implements(_op, f"{_name}.any_layout", priority=5)(_summed(_kind, _any_layout(_kind)))
+for _op in GLOBAL_AVG_POOLS:
+    implements(_op, f"{_op.relay_name().removeprefix('nn.')}.generic")(build_global_avg_pool)
+for _op in GLOBAL_MAX_POOLS:
+    implements(_op, f"{_op.relay_name().removeprefix('nn.')}.generic")(build_global_max_pool)

@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, SumOp
 from xrelay.dialects.topi.build import Body, Number, is_unsigned
-from xrelay.dialects.topi.named.pool2d import lowest
+from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 
-from xrelay.dialects.relay.core.attribute_values import string_attribute
+from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
@@ -70,7 +70,7 @@ def _in_blocks(
     out_block = vector_block(out_channels, lanes)
     if out_block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
-    if out_block < lanes // 2 and op.stride_pair == (1, 1):
+    if out_block < lanes // 2 and max(ints(op.strides)) == 1:
         # Rows of the plain image fill whole vectors; blocks of a quarter would leave them mostly empty.
         return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
     in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)

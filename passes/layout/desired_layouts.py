@@ -12,7 +12,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp, MaxPool2DOp, SpatialOp
+from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp, MaxPool2DOp, PoolOp
 from xrelay.errors import PassError
 from xrelay.passes.layout.layout_hooks import LayoutHook
 
@@ -122,7 +122,7 @@ def _pool_hook(place: str, layouts: Sequence[str]) -> LayoutHook:
     _only(place, layouts, 1)
     wanted = _layout(place, layouts[0], "NCHW", "C")
 
-    def hook(op: SpatialOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+    def hook(op: PoolOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
         before, out = op.layouts
         if str(wanted) == str(before) == str(out):
             return LayoutRefusal(f"it works in {wanted} already")

@@ -1,4 +1,4 @@
-"""`relay.nn.conv2d`: two-dimensional convolution, grouped, dilated, in any layout."""
+"""Convolutions of one, two and three spatial axes: `relay.nn.conv1d`, `relay.nn.conv2d` and `relay.nn.conv3d`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import known_shape
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
     int_property,
-    ints_property,
     optional_int,
     optional_int_property,
     optional_ints_property,
@@ -23,137 +20,96 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
-from xrelay.dialects.relay.core.windows import (
-    extents_in,
-    parse_layout,
-    require_padding,
-    require_window,
-    shape_in,
-    window_count,
-)
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
 from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
 
+_EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 
-@register_relay_op
-@irdl_op_definition
-class Conv2DOp(SlidingWindowOp):
-    """Two-dimensional convolution (cross-correlation, as in every deep-learning framework).
 
-    With data (N, C, H, W) and weight (O, C / groups, KH, KW):
+class FilterOp(SlidingWindowOp):
+    """Base of the ops that slide filters: data and weight, groups, layouts; `channels` and `kernel_size` as hints."""
 
-        result[n, o, y, x] = sum over (i, r, s) of
-            padded[n, g * C/groups + i, y * strides[0] + r * dilation[0], x * strides[1] + s * dilation[1]]
-            * weight[o, i, r, s]     where g = o // (O / groups)
-
-    `padding` is one number for all sides, two (height, width) or four (top, left, bottom, right). `channels` and
-    `kernel_size` may be left out where the weight's type says them. Layouts permute and block the axes (`NHWC`,
-    `NCHW16c`, `HWIO`, `OIHW16i16o`); `out_layout` is the data's unless given, `out_dtype` likewise.
-
-    Constraints:
-    - C1: the layouts are well-formed, of the axes N, C, H, W and O, I, H, W.
-    - C2: data and weight have the ranks and inner extents of their layouts.
-    - C3: the weight's in-channels times `groups` are the data's channels.
-    - C4: `groups` is positive and divides the out-channels.
-    - C5: `channels`, where given, is the weight's number of out-channels.
-    - C6: `kernel_size`, where given, is the weight's height and width.
-    - C7: strides and dilation are one or two positive numbers.
-    - C8: padding is 1, 2 or 4 numbers that are not negative.
-    - C9: the dilated kernel is not larger than the padded data.
-    - C10: data and weight have the same element type.
-    - C11: `out_dtype`, where given, is an element type.
-
-    Example:
-    ```mlir
-    %y = relay.nn.conv2d(%x, %w) {strides = [2, 2], padding = [1, 1, 1, 1], channels = 32, kernel_size = [3, 3]}
-        : (tensor<1x3x224x224xf32>, tensor<32x3x3x3xf32>) -> tensor<1x32x112x112xf32>
-    ```
-
-    """
-
-    name = "relay.nn.conv2d"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     CHOOSES_LAYOUT: ClassVar[bool] = True
     SIZE: ClassVar[str] = "kernel_size"
     INFERENCE_HINT: ClassVar[str | None] = "give channels and kernel_size, or the weight's type"
+    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+        "strides",
+        "padding",
+        "dilation",
+        "groups",
+        "channels",
+        "kernel_size",
+        "data_layout",
+        "kernel_layout",
+        "out_layout",
+        "out_dtype",
+    )
 
     data = operand_def()
     weight = operand_def()
-    result = result_def()
 
-    strides = ints_property(1, 1)
-    padding = ints_property(0, 0, 0, 0)
-    dilation = ints_property(1, 1)
     groups = int_property(1)
     channels = optional_int_property()
     kernel_size = optional_ints_property()
-    data_layout = string_property("NCHW")
-    kernel_layout = string_property("OIHW")
-    out_layout = string_property("")
+    data_layout = string_property("")
+    kernel_layout = string_property("")
     out_dtype = opt_prop_def()
 
-    traits = traits_def(Pure())
+    def result_channels(self, weight: dict[str, Dim]) -> Dim:
+        """How many channels the result has."""
+        raise NotImplementedError(f"{self.name} does not say how many channels its result has")
+
+    def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
+        """Check the extents of the weight against the data's channels; C3 and C4."""
+        raise NotImplementedError(f"{self.name} does not check its channels")
+
+    def weight_channels(self, in_channels: Dim, channels: Dim) -> dict[str, Dim]:
+        """The weight's extents O and I for these channels of data and result."""
+        raise NotImplementedError(f"{self.name} does not say how many channels its weight has")
+
+    def spatial_extents(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
+        """The result's extent of each spatial axis; C6 to C9."""
+        raise NotImplementedError(f"{self.name} does not say its result's extents")
 
     @property
     def layouts(self) -> tuple[Layout, Layout, Layout]:
         """The layouts of data, weight and result."""
-        data = parse_layout(self, self.data_layout.data, "NCHW", "C1")
-        weight = parse_layout(self, self.kernel_layout.data, "OIHW", "C1")
+        data = self.layout_over(self.data_layout.data, self.image_axes)
+        weight = self.layout_over(self.kernel_layout.data, f"OI{self.AXES}")
         out = self.out_layout.data
-        return data, weight, parse_layout(self, out, "NCHW", "C1") if out else data
+        return data, weight, self.layout_over(out, self.image_axes) if out else data
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Count the windows along height and width; C1 to C10."""
+        """Batch of the data, channels of the weight, and as many windows as fit; C1 to C11."""
         data_shape, element = facts.operand(0)
         weight_shape, weight_element = facts.operand(1)
         facts.require(element == weight_element, "C10", lambda: f"element types {element} != {weight_element}")
-        self._check_attributes()
+        self._check_groups()
         data_layout, weight_layout, out_layout = self.layouts
-        data = extents_in(self, data_layout, data_shape, "C2")
-        weight = extents_in(self, weight_layout, weight_shape, "C2")
-        self._check_channels(facts, data["C"], weight)
-        result = {"N": data["N"], "C": weight["O"]} | self._windows(data, weight)
-        dtype = self.element_type_property(self.out_dtype, element, "C11")
-        return tensor_type(shape_in(self, out_layout, result, "C1"), dtype)
+        data, weight = self.extents_in(data_layout, data_shape), self.extents_in(weight_layout, weight_shape)
+        self.check_channels(facts, data["C"], weight)
+        self._check_hints(facts, weight)
+        result = {"N": data["N"], "C": self.result_channels(weight)} | self.spatial_extents(data, weight)
+        return tensor_type(out_layout.shape_from(result), self.element_type_property(self.out_dtype, element, "C11"))
 
-    def _check_attributes(self) -> None:
-        require_window(self, ints(self.strides), ints(self.dilation), "C7")
-        require_padding(self, ints(self.padding), "C8")
-
-    def _check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
+    def _check_groups(self) -> None:
         groups = self.groups.value.data
         self.require(groups > 0, "C4", f"groups must be positive, found {groups}")
-        what = "kernel in-channels" if groups == 1 else f"kernel in-channels {weight['I']} times groups {groups}:"
-        facts.require_equal(weight["I"] * groups, in_channels, "C3", what)
-        facts.require_equal(weight["O"] % groups, 0, "C4", f"out-channels {weight['O']} modulo groups {groups}:")
+
+    def _check_hints(self, facts: Facts, weight: dict[str, Dim]) -> None:
         channels = optional_int(self.channels)
         if channels is not None:
-            facts.require_equal(weight["O"], channels, "C5", "kernel out-channels and channels differ:")
+            found = self.result_channels(weight)
+            facts.require_equal(found, channels, "C5", "kernel out-channels and channels differ:")
         if self.kernel_size is not None:
-            sizes = ints(self.kernel_size)
-            self.require(len(sizes) == 2, "C6", f"kernel_size must be two numbers, found {list(sizes)}")
-            facts.require_equal(weight["H"], sizes[0], "C6", "kernel height and kernel_size differ:")
-            facts.require_equal(weight["W"], sizes[1], "C6", "kernel width and kernel_size differ:")
-
-    def _windows(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
-        top, left, bottom, right = self.pads
-        counts: dict[str, Dim] = {}
-        for axis, stride, dilation, pads in (
-            ("H", self.stride_pair[0], self.dilation_pair[0], top + bottom),
-            ("W", self.stride_pair[1], self.dilation_pair[1], left + right),
-        ):
-            count = window_count(data[axis], weight[axis], stride, dilation, pads)
-            self.require(
-                not isinstance(count, int) or count > 0,
-                "C9",
-                f"kernel of extent {weight[axis]} (dilation {dilation}) is larger than the padded {axis} extent "
-                f"{data[axis] + pads}",
-            )
-            counts[axis] = count
-        return counts
+            sizes, rank = ints(self.kernel_size), len(self.AXES)
+            wanted = "one number" if rank == 1 else f"{_NUMBERS[rank]} numbers"
+            self.require(len(sizes) == rank, "C6", f"kernel_size must be {wanted}, found {list(sizes)}")
+            for axis, size in zip(self.AXES, sizes, strict=True):
+                facts.require_equal(weight[axis], size, "C6", f"kernel {_EXTENTS[axis]} and kernel_size differ:")
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The weight's type from `channels`, `kernel_size` and the data's channels."""
@@ -165,24 +121,50 @@ class Conv2DOp(SlidingWindowOp):
         return facts if shape is None else [data, tensor_type(shape, element)]
 
     def _weight_shape(self, data_shape: Shape, result_shape: Shape | None) -> Shape | None:
-        self.require(self.groups.value.data > 0, "C4", f"groups must be positive, found {self.groups.value.data}")
+        self._check_groups()
         data_layout, weight_layout, out_layout = self.layouts
         channels: Dim | None = optional_int(self.channels)
         if channels is None and result_shape is not None:
-            channels = extents_in(self, out_layout, result_shape, "C2")["C"]
+            channels = self.extents_in(out_layout, result_shape)["C"]
         sizes = ints(self.kernel_size)
-        if channels is None or len(sizes) != 2:
+        if channels is None or len(sizes) != len(self.AXES):
             return None
-        in_channels = extents_in(self, data_layout, data_shape, "C2")["C"] // self.groups.value.data
-        extents: dict[str, Dim] = {"O": channels, "I": in_channels, "H": sizes[0], "W": sizes[1]}
-        return shape_in(self, weight_layout, extents, "C1")
+        extents = self.weight_channels(self.extents_in(data_layout, data_shape)["C"], channels)
+        return weight_layout.shape_from(extents | dict(zip(self.AXES, sizes, strict=True)))
+
+
+_NUMBERS = {2: "two", 3: "three"}
+
+
+class ConvOp(FilterOp):
+    """Base of the convolutions; constraints as `nn.conv2d` states them."""
+
+    def result_channels(self, weight: dict[str, Dim]) -> Dim:
+        """One for each filter."""
+        return weight["O"]
+
+    def weight_channels(self, in_channels: Dim, channels: Dim) -> dict[str, Dim]:
+        """A filter sees the channels of its group."""
+        return {"O": channels, "I": in_channels // self.groups.value.data}
+
+    def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
+        """C3 and C4."""
+        groups = self.groups.value.data
+        what = "kernel in-channels" if groups == 1 else f"kernel in-channels {weight['I']} times groups {groups}:"
+        facts.require_equal(weight["I"] * groups, in_channels, "C3", what)
+        facts.require_equal(weight["O"] % groups, 0, "C4", f"out-channels {weight['O']} modulo groups {groups}:")
+
+    def spatial_extents(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
+        """How many windows fit."""
+        return self.window_counts(self.checked_window([weight[axis] for axis in self.AXES]), data)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data's layout: any order of axes, and channels in blocks that divide the channels of a group."""
         data, weight, out = self.layouts
         wanted = layouts[0] if layouts[0] is not None else data
         block = wanted.factor("C")
-        if sorted(wanted.primal) != sorted("NCHW") or any(wanted.factor(letter) for letter in "NHW"):
+        split = any(wanted.factor(letter) for letter in f"N{self.AXES}")
+        if sorted(wanted.primal) != sorted(self.image_axes) or split or (block is not None and len(self.AXES) != 2):
             return LayoutRefusal(f"a convolution does not work in layout {wanted}")
         if str(wanted.text) != str(data) or str(out) != str(data):
             return LayoutRefusal(f"it works in {data} and {out}, its data comes as {wanted.text}")
@@ -199,7 +181,7 @@ class Conv2DOp(SlidingWindowOp):
 
     def blocked_kernel(self, block: int) -> Layout:
         """The kernel's layout that goes with data and result in blocks of `block` channels."""
-        return Layout.parse(f"OIHW{1 if self.is_depthwise else block}i{block}o")
+        return Layout.parse(f"OI{self.AXES}{1 if self.is_depthwise else block}i{block}o")
 
     def with_layouts(self, data: Layout, weight: Layout, out: Layout) -> LayoutDecision | LayoutRefusal:
         """The decision to work in these layouts, or why blocks do not fit the channels of a group."""
@@ -222,3 +204,80 @@ class Conv2DOp(SlidingWindowOp):
             "out_layout": string_attribute("" if out == data else str(out)),
         }
         return LayoutDecision((data, weight), out, properties)
+
+
+@register_relay_op
+@irdl_op_definition
+class Conv1DOp(ConvOp):
+    """One-dimensional convolution, as `nn.conv2d` without height: data (N, C, W), weight (O, C / groups, KW).
+
+    Example:
+    ```mlir
+    %y = relay.nn.conv1d(%x, %w) {padding = [1, 1], channels = 32, kernel_size = [3]}
+        : (tensor<1x16x50xf32>, tensor<32x16x3xf32>) -> tensor<1x32x50xf32>
+    ```
+
+    """
+
+    name = "relay.nn.conv1d"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class Conv2DOp(ConvOp):
+    """Two-dimensional convolution (cross-correlation, as in every deep-learning framework).
+
+    With data (N, C, H, W) and weight (O, C / groups, KH, KW):
+
+        result[n, o, y, x] = sum over (i, r, s) of
+            padded[n, g * C/groups + i, y * strides[0] + r * dilation[0], x * strides[1] + s * dilation[1]]
+            * weight[o, i, r, s]     where g = o // (O / groups)
+
+    `padding` is one number for all sides, two (height, width) or four (top, left, bottom, right). `channels` and
+    `kernel_size` may be left out where the weight's type says them. Layouts permute and block the axes (`NHWC`,
+    `NCHW16c`, `HWIO`, `OIHW16i16o`); `out_layout` is the data's unless given, `out_dtype` likewise.
+
+    Constraints, the same for one and three spatial axes:
+    - C1: the layouts are well-formed, of the axes N, C, H, W and O, I, H, W.
+    - C2: data and weight have the ranks and inner extents of their layouts.
+    - C3: the weight's in-channels times `groups` are the data's channels.
+    - C4: `groups` is positive and divides the out-channels.
+    - C5: `channels`, where given, is the weight's number of out-channels.
+    - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
+    - C7: strides and dilation are one or two positive numbers.
+    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    - C9: the dilated kernel is not larger than the padded data.
+    - C10: data and weight have the same element type.
+    - C11: `out_dtype`, where given, is an element type.
+
+    Example:
+    ```mlir
+    %y = relay.nn.conv2d(%x, %w) {strides = [2, 2], padding = [1, 1, 1, 1], channels = 32, kernel_size = [3, 3]}
+        : (tensor<1x3x224x224xf32>, tensor<32x3x3x3xf32>) -> tensor<1x32x112x112xf32>
+    ```
+
+    """
+
+    name = "relay.nn.conv2d"
+    AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class Conv3DOp(ConvOp):
+    """Three-dimensional convolution, as `nn.conv2d` with a depth: data (N, C, D, H, W), weight (O, I, KD, KH, KW).
+
+    Example:
+    ```mlir
+    %y = relay.nn.conv3d(%x, %w) {padding = [1, 1, 1, 1, 1, 1], channels = 16, kernel_size = [3, 3, 3]}
+        : (tensor<1x8x4x9x9xf32>, tensor<16x8x3x3x3xf32>) -> tensor<1x16x4x9x9xf32>
+    ```
+
+    """
+
+    name = "relay.nn.conv3d"
+    AXES: ClassVar[str] = "DHW"
+
+
+CONVOLUTIONS = (Conv1DOp, Conv2DOp, Conv3DOp)

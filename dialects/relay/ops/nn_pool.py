@@ -1,4 +1,4 @@
-"""`relay.nn.max_pool2d`, `relay.nn.avg_pool2d`, `relay.nn.global_avg_pool2d` and `relay.nn.global_max_pool2d`."""
+"""Pools over windows and over whole images: `relay.nn.max_pool2d` and its kin, of one, two or three spatial axes."""
 
 from __future__ import annotations
 
@@ -6,70 +6,56 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, ints_property, required_ints_property, string_property
+from xrelay.dialects.relay.core.properties import bool_property, required_ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.dialects.relay.core.windows import (
-    extents_in,
-    pair,
-    parse_layout,
-    require_padding,
-    require_window,
-    shape_in,
-    window_count,
-)
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
+from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp, SpatialOp
 from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import each
 
 
-class SpatialOp(RelayOp):
-    """Base of the ops that summarise height and width, and let batch and channels through."""
+class PoolOp(SpatialOp):
+    """Base of the ops that summarise the spatial axes, and let batch and channels through.
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    - C1: the layouts consist of batch, channels and the spatial axes; the latter are whole.
+    - C2: the data has the rank and inner extents of its layout.
+    """
 
     data = operand_def()
-    result = result_def()
 
-    layout = string_property("NCHW")
-    out_layout = string_property("")
+    layout = string_property("")
 
-    traits = traits_def(Pure())
-
-    def spatial_extents(self, height: Dim, width: Dim) -> tuple[Dim, Dim]:
-        """Height and width of the result."""
-        raise NotImplementedError(f"{self.name} does not say its result's height and width")
+    def spatial_extents(self, extents: dict[str, Dim]) -> dict[str, Dim]:
+        """The result's extent of each spatial axis, for those of the data."""
+        raise NotImplementedError(f"{self.name} does not say its result's extents")
 
     @property
     def layouts(self) -> tuple[Layout, Layout]:
         """The layouts of data and result."""
-        data = parse_layout(self, self.layout.data, "NCHW", "C1")
-        self.require(not any(data.factor(axis) for axis in "HW"), "C1", f"layout {data} splits height or width")
-        out = self.out_layout.data
-        return data, parse_layout(self, out, "NCHW", "C1") if out else data
+        data, out = self.layout_over(self.layout.data, self.image_axes), self.out_layout.data
+        split = [axis for axis in self.AXES if data.factor(axis)]
+        self.require(not split, "C1", f"layout {data} splits {', '.join(split)}")
+        return data, self.layout_over(out, self.image_axes) if out else data
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's batch and channels with new height and width."""
+        """The data's batch and channels with new spatial extents."""
         shape, element = facts.operand(0)
         layout, out_layout = self.layouts
-        extents = extents_in(self, layout, shape, "C2")
-        height, width = self.spatial_extents(extents["H"], extents["W"])
-        return tensor_type(shape_in(self, out_layout, extents | {"H": height, "W": width}, "C1"), element)
+        extents = self.extents_in(layout, shape)
+        return tensor_type(out_layout.shape_from(extents | self.spatial_extents(extents)), element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where height and width stay whole."""
+        """Follow the data where its spatial axes stay whole."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
-        if sorted(layout.primal) != sorted("NCHW") or layout.factor("H") or layout.factor("W"):
+        if sorted(layout.primal) != sorted(self.image_axes) or any(layout.factor(axis) for axis in self.AXES):
             return LayoutRefusal(f"pooling does not work in layout {layout}")
         own = [str(known) for known in self.layouts]
         if own != [str(layout.text)] * 2:
@@ -78,62 +64,96 @@ class SpatialOp(RelayOp):
         return LayoutDecision((layout,), layout, properties)
 
 
-class Pool2DOp(SlidingWindowOp, SpatialOp):
-    """Base of the pools with a sliding window."""
+class WindowPoolOp(SlidingWindowOp, PoolOp):
+    """Base of the pools with a sliding window; constraints as in `sliding_window.py`.
+
+    `ceil_mode` rounds the number of windows up, so that the last one may stick out of the padded data.
+    """
 
     SIZE: ClassVar[str] = "pool_size"
+    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+        "pool_size",
+        "strides",
+        "dilation",
+        "padding",
+        "layout",
+        "out_layout",
+        "ceil_mode",
+    )
 
     pool_size = required_ints_property()
-    strides = ints_property(1, 1)
-    dilation = ints_property(1, 1)
-    padding = ints_property(0, 0, 0, 0)
-    layout = string_property("NCHW")  # named again, here and in average pooling: Relay's order of arguments
-    out_layout = string_property("")
     ceil_mode = bool_property(False)
 
     @property
-    def size_pair(self) -> tuple[int, int]:
-        """The window's height and width."""
-        return pair(ints(self.pool_size))
+    def sizes(self) -> tuple[int, ...]:
+        """The window's extent along each spatial axis."""
+        return each(ints(self.pool_size), len(self.AXES))
 
-    def spatial_extents(self, height: Dim, width: Dim) -> tuple[Dim, Dim]:
-        """How many windows fit; C3 to C5."""
-        sizes = ints(self.pool_size)
-        self.require(
-            len(sizes) in (1, 2) and min(sizes) > 0,
-            "C3",
-            f"pool_size must be one or two positive numbers, found {list(sizes)}",
-        )
-        require_window(self, ints(self.strides), ints(self.dilation), "C3")
-        require_padding(self, ints(self.padding), "C4")
-        top, left, bottom, right = self.pads
-        return self._count(height, 0, top + bottom, "H"), self._count(width, 1, left + right, "W")
+    def spatial_extents(self, extents: dict[str, Dim]) -> dict[str, Dim]:
+        """How many windows fit."""
+        window = self.checked_window(ints(self.pool_size))
+        return self.window_counts(window, extents, partial=bool(self.ceil_mode.value.data))
 
-    def _count(self, extent: Dim, index: int, pads: int, axis: str) -> Dim:
-        size, dilation = self.size_pair[index], self.dilation_pair[index]
-        room = extent + pads - (dilation * (size - 1) + 1)
-        self.require(
-            not isinstance(room, int) or room >= 0,
-            "C5",
-            f"a window of {size} (dilation {dilation}) is larger than the padded {axis} extent {extent + pads}",
-        )
-        ceil_mode = bool(self.ceil_mode.value.data)
-        return window_count(extent, size, self.stride_pair[index], dilation, pads, ceil_mode=ceil_mode)
+
+class MaxPoolOp(WindowPoolOp):
+    """Base of the maxima of windows."""
+
+
+class AvgPoolOp(WindowPoolOp):
+    """Base of the means of windows."""
+
+    ARGUMENTS: ClassVar[tuple[str, ...]] = (*WindowPoolOp.ARGUMENTS, "count_include_pad")
+
+    count_include_pad = bool_property(False)
+
+
+class GlobalPoolOp(PoolOp):
+    """Base of the pools over all of the spatial axes."""
+
+    def spatial_extents(self, extents: dict[str, Dim]) -> dict[str, Dim]:
+        """One element each."""
+        return dict.fromkeys(self.AXES, 1)
+
+
+class GlobalMaxPoolOp(GlobalPoolOp):
+    """Base of the maxima of images."""
+
+
+class GlobalAvgPoolOp(GlobalPoolOp):
+    """Base of the means of images."""
 
 
 @register_relay_op
 @irdl_op_definition
-class MaxPool2DOp(Pool2DOp):
+class MaxPool1DOp(MaxPoolOp):
+    """The greatest element of each window over the width, as `nn.max_pool2d`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.max_pool1d(%x) {pool_size = [3], strides = [2], padding = [1, 1]}
+        : (tensor<1x8x16xf32>) -> tensor<1x8x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.max_pool1d"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class MaxPool2DOp(MaxPoolOp):
     """The greatest element of each window over height and width; padding never wins.
 
     `ceil_mode` rounds the number of windows up, so that the last one may stick out of the padded data.
 
-    Constraints:
+    Constraints, the same for one and three spatial axes:
     - C1: the layouts consist of N, C, H and W; height and width are whole.
     - C2: the data has the rank and inner extents of its layout.
-    - C3: pool_size, strides and dilation are one or two positive numbers.
-    - C4: padding is 1, 2 or 4 numbers that are not negative.
-    - C5: the window is not larger than the padded data.
+    - C6: pool_size is one or two positive numbers.
+    - C7: strides and dilation are one or two positive numbers.
+    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    - C9: the window is not larger than the padded data.
 
     Example:
     ```mlir
@@ -144,22 +164,57 @@ class MaxPool2DOp(Pool2DOp):
     """
 
     name = "relay.nn.max_pool2d"
+    AXES: ClassVar[str] = "HW"
 
 
 @register_relay_op
 @irdl_op_definition
-class AvgPool2DOp(Pool2DOp):
+class MaxPool3DOp(MaxPoolOp):
+    """The greatest element of each window over depth, height and width, as `nn.max_pool2d`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.max_pool3d(%x) {pool_size = [2, 2, 2], strides = [2, 2, 2]}
+        : (tensor<1x8x4x6x6xf32>) -> tensor<1x8x2x3x3xf32>
+    ```
+
+    """
+
+    name = "relay.nn.max_pool3d"
+    AXES: ClassVar[str] = "DHW"
+
+
+@register_relay_op
+@irdl_op_definition
+class AvgPool1DOp(AvgPoolOp):
+    """The mean of each window over the width, as `nn.avg_pool2d`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.avg_pool1d(%x) {pool_size = [2], strides = [2]} : (tensor<1x8x16xf32>) -> tensor<1x8x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.avg_pool1d"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class AvgPool2DOp(AvgPoolOp):
     """The mean of each window over height and width.
 
     The divisor counts the window's elements inside the data; with `count_include_pad` those in the explicit padding
     too, yet never those that `ceil_mode` lets stick out further. It is at least 1.
 
-    Constraints:
+    Constraints, the same for one and three spatial axes:
     - C1: the layouts consist of N, C, H and W; height and width are whole.
     - C2: the data has the rank and inner extents of its layout.
-    - C3: pool_size, strides and dilation are one or two positive numbers.
-    - C4: padding is 1, 2 or 4 numbers that are not negative.
-    - C5: the window is not larger than the padded data.
+    - C6: pool_size is one or two positive numbers.
+    - C7: strides and dilation are one or two positive numbers.
+    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    - C9: the window is not larger than the padded data.
 
     Example:
     ```mlir
@@ -170,31 +225,48 @@ class AvgPool2DOp(Pool2DOp):
     """
 
     name = "relay.nn.avg_pool2d"
-
-    pool_size = required_ints_property()
-    strides = ints_property(1, 1)
-    dilation = ints_property(1, 1)
-    padding = ints_property(0, 0, 0, 0)
-    layout = string_property("NCHW")
-    out_layout = string_property("")
-    ceil_mode = bool_property(False)
-    count_include_pad = bool_property(False)
-
-
-class GlobalPool2DOp(SpatialOp):
-    """Base of the pools over all of height and width."""
-
-    def spatial_extents(self, height: Dim, width: Dim) -> tuple[Dim, Dim]:
-        """One element each."""
-        return 1, 1
+    AXES: ClassVar[str] = "HW"
 
 
 @register_relay_op
 @irdl_op_definition
-class GlobalAvgPool2DOp(GlobalPool2DOp):
+class AvgPool3DOp(AvgPoolOp):
+    """The mean of each window over depth, height and width, as `nn.avg_pool2d`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.avg_pool3d(%x) {pool_size = [2, 2, 2], count_include_pad = true}
+        : (tensor<1x8x4x6x6xf32>) -> tensor<1x8x3x5x5xf32>
+    ```
+
+    """
+
+    name = "relay.nn.avg_pool3d"
+    AXES: ClassVar[str] = "DHW"
+
+
+@register_relay_op
+@irdl_op_definition
+class GlobalAvgPool1DOp(GlobalAvgPoolOp):
+    """The mean over all of the width, as `nn.global_avg_pool2d`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.global_avg_pool1d(%x) : (tensor<1x8x16xf32>) -> tensor<1x8x1xf32>
+    ```
+
+    """
+
+    name = "relay.nn.global_avg_pool1d"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class GlobalAvgPool2DOp(GlobalAvgPoolOp):
     """The mean over all of height and width, both kept with extent 1.
 
-    Constraints:
+    Constraints, the same for one and three spatial axes:
     - C1: the layouts consist of N, C, H and W; height and width are whole.
     - C2: the data has the rank and inner extents of its layout.
 
@@ -206,14 +278,47 @@ class GlobalAvgPool2DOp(GlobalPool2DOp):
     """
 
     name = "relay.nn.global_avg_pool2d"
+    AXES: ClassVar[str] = "HW"
 
 
 @register_relay_op
 @irdl_op_definition
-class GlobalMaxPool2DOp(GlobalPool2DOp):
+class GlobalAvgPool3DOp(GlobalAvgPoolOp):
+    """The mean over all of depth, height and width, as `nn.global_avg_pool2d`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.global_avg_pool3d(%x) : (tensor<1x8x3x4x4xf32>) -> tensor<1x8x1x1x1xf32>
+    ```
+
+    """
+
+    name = "relay.nn.global_avg_pool3d"
+    AXES: ClassVar[str] = "DHW"
+
+
+@register_relay_op
+@irdl_op_definition
+class GlobalMaxPool1DOp(GlobalMaxPoolOp):
+    """The greatest element over all of the width, as `nn.global_max_pool2d`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.global_max_pool1d(%x) : (tensor<1x8x16xf32>) -> tensor<1x8x1xf32>
+    ```
+
+    """
+
+    name = "relay.nn.global_max_pool1d"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class GlobalMaxPool2DOp(GlobalMaxPoolOp):
     """The greatest element over all of height and width, both kept with extent 1.
 
-    Constraints:
+    Constraints, the same for one and three spatial axes:
     - C1: the layouts consist of N, C, H and W; height and width are whole.
     - C2: the data has the rank and inner extents of its layout.
 
@@ -225,3 +330,26 @@ class GlobalMaxPool2DOp(GlobalPool2DOp):
     """
 
     name = "relay.nn.global_max_pool2d"
+    AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class GlobalMaxPool3DOp(GlobalMaxPoolOp):
+    """The greatest element over all of depth, height and width, as `nn.global_max_pool2d`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.global_max_pool3d(%x) : (tensor<1x8x3x4x4xf32>) -> tensor<1x8x1x1x1xf32>
+    ```
+
+    """
+
+    name = "relay.nn.global_max_pool3d"
+    AXES: ClassVar[str] = "DHW"
+
+
+MAX_POOLS = (MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
+AVG_POOLS = (AvgPool1DOp, AvgPool2DOp, AvgPool3DOp)
+GLOBAL_MAX_POOLS = (GlobalMaxPool1DOp, GlobalMaxPool2DOp, GlobalMaxPool3DOp)
+GLOBAL_AVG_POOLS = (GlobalAvgPool1DOp, GlobalAvgPool2DOp, GlobalAvgPool3DOp)

@@ -1,47 +1,149 @@
-"""The base of convolutions and pools: strides, padding and dilation of a window over height and width."""
+"""The bases of convolutions and pools: images of any number of spatial axes, and the window that slides over them.
+
+A family is written once, over the axes that a class names in `AXES`: `W`, `HW` or `DHW`. Its constraints have the same
+ids and messages in every op that slides a window:
+
+- C1: the layouts are well-formed, of batch, channels and the spatial axes.
+- C2: the operands have the ranks and inner extents of their layouts.
+- C6: the window's sizes are one for each axis, and positive.
+- C7: strides and dilation are positive, one number or one for each axis.
+- C8: padding is one number, one for each axis or one for each side, none negative.
+- C9: the window is not larger than the padded data.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from xdsl.irdl import result_def, traits_def
+from xdsl.traits import Pure
+
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.core.layouts import extents_in, parse_layout
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.properties import ints_property
-from xrelay.dialects.relay.core.windows import Pads, four_pads, normalize_padding, pair
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import flatten, ints_property, string_property
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.index_algebra.dims import Dim, Shape
+from xrelay.index_algebra.windows import SizeT, WindowAxis, all_sides, window_of
+
+_OVER: dict[str, Callable[[str], object]] = {
+    "strides": lambda axes: ints_property(*[1] * len(axes)),
+    "dilation": lambda axes: ints_property(*[1] * len(axes)),
+    "padding": lambda axes: ints_property(*[0] * 2 * len(axes)),
+    "layout": lambda axes: string_property(f"NC{axes}"),
+    "data_layout": lambda axes: string_property(f"NC{axes}"),
+    "kernel_layout": lambda axes: string_property(f"OI{axes}"),
+}
+"""The properties whose defaults depend on the spatial axes."""
 
 
-class SlidingWindowOp(RelayOp):
-    """Base of the ops with the properties `strides`, `padding` and `dilation`.
+class SpatialOp(RelayOp):
+    """Base of the ops over images: batch, channels and spatial axes in any layout.
 
-    An op declares them again, as their order is that of Relay's arguments.
+    A family declares its properties once; a class that names `AXES` has them in the order of `ARGUMENTS`, which is that
+    of Relay's arguments, with the defaults for these axes.
     """
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+
+    AXES: ClassVar[str]
+    """The spatial axes, outermost first."""
+
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout", "out_layout")
+    """The properties in order."""
+
+    result = result_def()
+
+    out_layout = string_property("")
+
+    traits = traits_def(Pure())
+
+    def __init_subclass__(cls) -> None:
+        """Declare the properties for the axes that a class names; once, though IRDL makes each class twice."""
+        super().__init_subclass__()
+        axes = vars(cls).get("AXES")
+        for name in cls.ARGUMENTS if axes is not None else ():
+            if name not in vars(cls):
+                setattr(cls, name, _OVER[name](axes) if name in _OVER else getattr(cls, name))
+
+    @property
+    def image_axes(self) -> str:
+        """The axes of an image in their plain order: `NCHW`."""
+        return f"NC{self.AXES}"
+
+    def layout_over(self, text: str, axes: str) -> Layout:
+        """The layout `text`, required to consist of `axes` in any order; C1."""
+        return parse_layout(self, text, axes, "C1")
+
+    def extents_in(self, layout: Layout, shape: Shape) -> dict[str, Dim]:
+        """The extents of the primal axes of `shape` in `layout`; C2."""
+        return extents_in(self, layout, shape, "C2")
+
+
+class SlidingWindowOp(SpatialOp):
+    """Base of the ops whose window slides: strides, padding and dilation."""
 
     SIZE: ClassVar[str]
     """The property that is the window's size."""
 
-    strides = ints_property(1, 1)
-    padding = ints_property(0, 0, 0, 0)
-    dilation = ints_property(1, 1)
+    strides = ints_property(1)
+    padding = ints_property(0)
+    dilation = ints_property(1)
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept padding of 1, 2 or 4 numbers and a single number as the window's size."""
-        size = attributes.get(cls.SIZE)
+        """Accept Python's shorthands: one number as the window's size, any short form of padding."""
+        rank, size, padding = len(cls.AXES), attributes.get(cls.SIZE), attributes.get("padding")
         if isinstance(size, int):
-            attributes[cls.SIZE] = (size, size)
-        return normalize_padding(attributes)
+            attributes[cls.SIZE] = (size,) * rank
+        if isinstance(padding, int | tuple | list):
+            attributes["padding"] = all_sides(flatten(padding), rank)
+        return attributes
 
-    @property
-    def pads(self) -> Pads:
-        """The padding as (top, left, bottom, right)."""
-        return four_pads(ints(self.padding))
+    def window(self, sizes: Sequence[SizeT]) -> tuple[WindowAxis[SizeT], ...]:
+        """The window whose taps are `sizes`, one axis for each of `AXES`."""
+        return window_of(sizes, ints(self.strides), ints(self.dilation), ints(self.padding))
 
-    @property
-    def stride_pair(self) -> tuple[int, int]:
-        """The strides along height and width."""
-        return pair(ints(self.strides))
+    def checked_window(self, sizes: Sequence[Dim]) -> tuple[WindowAxis[Dim], ...]:
+        """The window, its numbers checked; C6 to C8."""
+        rank = len(self.AXES)
+        sizes = sizes * rank if len(sizes) == 1 else sizes
+        for what, numbers, constraint in (
+            (self.SIZE, sizes, "C6"),
+            ("strides", ints(self.strides), "C7"),
+            ("dilation", ints(self.dilation), "C7"),
+        ):
+            legal = len(numbers) in (1, rank) and all(number > 0 for number in numbers if isinstance(number, int))
+            found = ", ".join(map(str, numbers))
+            self.require(legal, constraint, f"{what} must be {_POSITIVE[rank]}, found [{found}]")
+        padding, counts = ints(self.padding), sorted({1, rank, 2 * rank})
+        legal = len(padding) in counts and min(padding) >= 0
+        words = f"{', '.join(map(str, counts[:-1]))} or {counts[-1]}"
+        self.require(legal, "C8", f"padding must be {words} numbers that are not negative, found {list(padding)}")
+        return self.window(sizes)
 
-    @property
-    def dilation_pair(self) -> tuple[int, int]:
-        """The dilation along height and width."""
-        return pair(ints(self.dilation))
+    def window_counts(
+        self, window: Sequence[WindowAxis[Dim]], extents: dict[str, Dim], *, partial: bool = False
+    ) -> dict[str, Dim]:
+        """How many windows fit along each spatial axis; C9."""
+        counts: dict[str, Dim] = {}
+        for letter, axis in zip(self.AXES, window, strict=True):
+            extent, room = extents[letter], axis.room(extents[letter])
+            self.require(
+                not isinstance(room, int) or room >= 0,
+                "C9",
+                f"a window of {axis.size} (dilation {axis.dilation}) is larger than the padded {letter} extent "
+                f"{extent + (axis.before + axis.after)}",
+            )
+            counts[letter] = axis.count(extent, partial=partial)
+        return counts
+
+
+_POSITIVE = {
+    1: "one positive number",
+    2: "one or two positive numbers",
+    3: "one or three positive numbers",
+}
+"""What strides are, by the number of spatial axes."""

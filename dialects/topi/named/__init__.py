@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
-from xrelay.dialects.topi.named.conv2d import Conv2dNchwcOp, Conv2dNchwOp
+from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp, ConvPlainOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
-from xrelay.dialects.topi.named.pool2d import Pool2dOp
+from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp, PoolOp
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 
-__all__ = ["Conv2dNchwOp", "Conv2dNchwcOp", "Expansion", "MatmulOp", "NamedOp", "Pool2dOp", "SoftmaxOp"]
+__all__ = [
+    "Conv1dNcwOp",
+    "Conv2dNchwOp",
+    "Conv2dNchwcOp",
+    "Conv3dNcdhwOp",
+    "ConvPlainOp",
+    "Expansion",
+    "MatmulOp",
+    "NamedOp",
+    "Pool1dOp",
+    "Pool2dOp",
+    "Pool3dOp",
+    "PoolOp",
+    "SoftmaxOp",
+]

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
-from xrelay.dialects.topi.named.pool2d import lowest
+from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 
 

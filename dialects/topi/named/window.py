@@ -1,87 +1,94 @@
-"""Windows that slide over the two image axes: what convolutions and pooling share."""
+"""What the named ops share whose window slides over images: properties, checks, the padded image."""
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, TensorType
 from xdsl.ir import SSAValue
+from xdsl.irdl import ParsePropInAttrDict, prop_def, result_def, traits_def
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi.build import Body, Number, compute
 from xrelay.dialects.topi.compute import ComputeOp
-from xrelay.dialects.topi.shapes import covered, shape_of, tensor_type, window_extent
+from xrelay.dialects.topi.named.base import NamedOp
+from xrelay.dialects.topi.shapes import ints, shape_of, tensor_type
+from xrelay.index_algebra.windows import WindowAxis, window_of
+
+TAPS = {"D": "z", "H": "y", "W": "x"}
+"""Spatial axis → the variable that counts a window's taps along it."""
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
-@dataclass(frozen=True)
-class Window:
-    """Kernel, strides, dilation (height, width) and padding (top, left, bottom, right) of a sliding window."""
+class WindowOp(NamedOp, ABC):
+    """Base of the ops on images N×C×…, blocked N×(C/b)×…×b, whose window slides over the spatial axes `AXES`."""
 
-    kernel: tuple[int, int]
-    strides: tuple[int, int]
-    dilation: tuple[int, int]
-    padding: tuple[int, int, int, int]
+    AXES: ClassVar[str]
+    """The spatial axes, outermost first: `W`, `HW` or `DHW`. Properties have defaults for them."""
 
-    def outputs(self, axis: int, size: int, *, ceil: bool = False) -> int:
-        """Number of windows along image axis 0 or 1; `ceil` counts a last window that is only partly inside."""
-        padding = self.padding[axis] + self.padding[axis + 2] + (self.strides[axis] - 1 if ceil else 0)
-        return window_extent(size, self.kernel[axis], self.strides[axis], self.dilation[axis], padding)
+    strides = prop_def(DenseArrayBase[IntegerType])
+    padding = prop_def(DenseArrayBase[IntegerType])
+    dilation = prop_def(DenseArrayBase[IntegerType])
+    tensor = result_def(TensorType)
 
-    def covered(self, axis: int, outputs: int) -> int:
-        """How many elements of the padded axis `outputs` windows read."""
-        return covered(outputs, self.kernel[axis], self.strides[axis], self.dilation[axis])
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        axes = vars(cls).get("AXES", "")
+        for name, default in (("strides", [1]), ("padding", [0, 0]), ("dilation", [1])):
+            if axes and name not in vars(cls):
+                setattr(cls, name, prop_def(DenseArrayBase[IntegerType], default_value=ints(default * len(axes))))
 
-def parse_window(
-    name: str,
-    constraint: str,
-    kernel: Sequence[int],
-    strides: DenseArrayBase[IntegerType],
-    dilation: DenseArrayBase[IntegerType],
-    padding: DenseArrayBase[IntegerType],
-) -> Window:
-    """The window that an op's properties describe; raises `VerifyException` for wrong counts or signs."""
-    pairs = {"kernel": tuple(kernel)}
-    pairs |= {"strides": tuple(strides.iter_values()), "dilation": tuple(dilation.iter_values())}
-    for what, values in pairs.items():
-        if len(values) != 2 or min(values) < 1:
-            raise VerifyException(f"[{name} {constraint}] {what} is {list(values)}, not two positive numbers")
-    sides = tuple(padding.iter_values())
-    if len(sides) != 4 or min(sides) < 0:
-        raise VerifyException(f"[{name} {constraint}] padding is {list(sides)}, not four numbers of at least 0")
-    (kh, kw), (sh, sw), (dh, dw) = pairs.values()
-    top, left, bottom, right = sides
-    return Window((kh, kw), (sh, sw), (dh, dw), (top, left, bottom, right))
+    @property
+    def spatial(self) -> slice:
+        """Where the spatial axes stand in an image."""
+        return slice(2, 2 + len(self.AXES))
 
+    def window_over(self, kernel: Sequence[int]) -> tuple[WindowAxis[int], ...]:
+        """The window of these sizes; raises `VerifyException` (C2) for numbers of wrong count or sign."""
+        rank = len(self.AXES)
+        strides, dilation = tuple(self.strides.iter_values()), tuple(self.dilation.iter_values())
+        for what, values in (("kernel", kernel), ("strides", strides), ("dilation", dilation)):
+            if len(values) != rank or min(values) < 1:
+                wanted = f"{_NUMBERS[rank]} positive number{'s' if rank > 1 else ''}"
+                raise VerifyException(f"[{self.name} C2] {what} is {list(values)}, not {wanted}")
+        sides = tuple(self.padding.iter_values())
+        if len(sides) != 2 * rank or min(sides) < 0:
+            wanted = f"{_NUMBERS[2 * rank]} numbers of at least 0"
+            raise VerifyException(f"[{self.name} C2] padding is {list(sides)}, not {wanted}")
+        return window_of(tuple(kernel), strides, dilation, sides)
 
-def image_variables(shape: Sequence[int]) -> dict[str, int]:
-    """Names for the axes of images, plain or blocked."""
-    names: list[str] = ["n", "c", "h", "w", "ci"]
-    return dict(zip(names, shape, strict=False))
+    def image_variables(self, shape: Sequence[int]) -> dict[str, int]:
+        """Names for the axes of images, plain or blocked."""
+        return dict(zip(["n", "c", *self.AXES.lower(), "ci"], shape, strict=False))
 
+    def taps(self, kernel: Sequence[int]) -> dict[str, int]:
+        """The variables that count the taps of a window."""
+        return {TAPS[axis]: size for axis, size in zip(self.AXES, kernel, strict=True)}
 
-def pad_images(data: SSAValue, window: Window, outputs: Sequence[int], value: Number) -> ComputeOp | None:
-    """The compute that surrounds the images (axes 2 and 3 of `data`) by `value`; None where nothing is to be added.
+    def padded(self, data: SSAValue, window: Sequence[WindowAxis[int]], value: Number) -> ComputeOp | None:
+        """The compute that surrounds the images of `data` by `value`; None where nothing is to be added.
 
-    The result is as large as the windows need it, so that the windows read it without a condition.
-    """
-    if not any(window.padding):
-        return None
-    shape, element = shape_of(data), tensor_type(data).element_type
-    images = [window.covered(axis, count) for axis, count in enumerate(outputs)]
-    sizes = image_variables((*shape[:2], *images, *shape[4:]))
-    top, left, _, _ = window.padding
+        Its result is as large as the windows need it, so that they read it without a condition.
+        """
+        if not any(axis.before or axis.after for axis in window):
+            return None
+        shape, element, counts = shape_of(data), tensor_type(data).element_type, shape_of(self.tensor)[self.spatial]
+        images = [axis.covered(count) for axis, count in zip(window, counts, strict=True)]
+        sizes = self.image_variables((*shape[:2], *images, *shape[self.spatial.stop :]))
 
-    def body(b: Body) -> list[SSAValue]:
-        n, c, h, w, *block = b.spatial
-        inside = b.in_bounds([h - top, w - left], shape[2:4])
-        read = b.guard(
-            inside,
-            element,
-            lambda: b.read(data, n, c, h - top, w - left, *block),
-            lambda: b.constant(value, element),
-        )
-        return [read]
+        def body(b: Body) -> list[SSAValue]:
+            at = list(b.spatial)
+            at[self.spatial] = [
+                index - axis.before for index, axis in zip(b.spatial[self.spatial], window, strict=True)
+            ]
+            inside = b.in_bounds(at[self.spatial], shape[self.spatial])
+            return [b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(value, element))]
 
-    return compute("pad", sizes, [element], body)
+        return compute("pad", sizes, [element], body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xrelay.dialects.topi.named.conv2d import Conv2dNchwOp
+from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwOp, Conv3dNcdhwOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
@@ -12,7 +12,7 @@ from xrelay.lowering.topi_to_loop.schedules.tiles import choose_filters
 
 
 def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
-    """Takes kernels with one convolution on N×C×H×W images, which stay so where no pass has changed the layout.
+    """Takes kernels with one convolution on plain images: N×C×H×W, N×C×W or N×C×D×H×W.
 
     ```
     for n, c, h, w: for k, y, x: …    →    parallel for n_c_o_h: for w_o:
@@ -22,8 +22,10 @@ def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
     Lanes run along the columns where the stride is 1; otherwise the sums stay scalar. The filters of a tile are of one
     group, since they share the vectors of the image.
     """
-    product = ProductView.only(draft.blocks(), Conv2dNchwOp)
-    if product is None or len(product.block.spatial) != 4:
+    plain = (Conv2dNchwOp, Conv1dNcwOp, Conv3dNcdhwOp)
+    found = ((op, ProductView.only(draft.blocks(), op)) for op in plain)
+    op, product = next((pair for pair in found if pair[1] is not None), (Conv2dNchwOp, None))
+    if product is None or len(product.block.spatial) != 2 + len(op.AXES):
         return False
     lanes = min(draft.lanes(product.block), product.extent(Role.COLUMNS))
     if not product.has_unit_stride or lanes < MIN_LANES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from xrelay.dialects.loop import BlockOp
-from xrelay.dialects.topi.named.conv2d import Conv2dNchwcOp
+from xrelay.dialects.topi.named.conv import Conv2dNchwcOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of

@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 from xrelay.dialects.attribute_names import BLOCK_SOURCE
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
 from xrelay.dialects.topi.named.base import NamedOp
-from xrelay.dialects.topi.named.conv2d import Conv2dNchwcOp, Conv2dNchwOp
+from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.passes.loop.nest_queries import enclosing_loops
@@ -27,6 +27,8 @@ class Role(Enum):
     """Numbers independent problems."""
     CHANNELS = auto()
     """Filters, or blocks of filters: the axis of a convolution's weight alone."""
+    PLANES = auto()
+    """Planes of a volume."""
     ROWS = auto()
     """Rows of an image, or of a matrix product (m)."""
     COLUMNS = auto()
@@ -38,8 +40,10 @@ class Role(Enum):
 
 
 AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
+    Conv1dNcwOp.name: ((Role.BATCH, Role.CHANNELS, Role.COLUMNS), (Role.DEPTH,)),
     Conv2dNchwOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     Conv2dNchwcOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS, Role.LANE), (Role.DEPTH,)),
+    Conv3dNcdhwOp.name: ((Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
 }
 """Named op → roles of the last spatial axes and of the first reduce axes of its sum, as its expansion orders them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xrelay.dialects.topi.named.pool2d import Pool2dOp
+from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import came_from
 from xrelay.lowering.topi_to_loop.schedules.reduction import fold_at_consumer
@@ -21,7 +21,11 @@ def schedule_pool(draft: ScheduleDraft) -> bool:
 
     With plain N×C×H×W images the lanes run along the columns where the stride is 1.
     """
-    windows = [block for block in draft.blocks() if block.is_reduction and came_from(block, Pool2dOp)]
+    windows = [
+        block
+        for block in draft.blocks()
+        if block.is_reduction and any(came_from(block, op) for op in (Pool1dOp, Pool2dOp, Pool3dOp))
+    ]
     if not windows:
         return False
     for block in windows:

@@ -6,7 +6,7 @@ import pytest
 from xdsl.dialects import func
 
 from xrelay.dialects.topi.named.base import NamedOp
-from xrelay.dialects.topi.named.conv2d import Conv2dNchwcOp, Conv2dNchwOp
+from xrelay.dialects.topi.named.conv import Conv2dNchwcOp, Conv2dNchwOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role

@@ -1,35 +1,30 @@
-"""Two-dimensional convolutions: `topi.conv2d_nchw` and, on blocked channels, `topi.conv2d_nchwc`."""
+"""Convolutions: `topi.conv2d_nchw` and its kin of one and three axes, and, on blocked channels, `topi.conv2d_nchwc`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi.build import Body, compute
-from xrelay.dialects.topi.named.base import Expansion, NamedOp, convert, verify_product_types, verify_ranks
-from xrelay.dialects.topi.named.window import Window, pad_images, parse_window
+from xrelay.dialects.topi.named.base import Expansion, convert, verify_product_types, verify_ranks
+from xrelay.dialects.topi.named.window import WindowOp
 from xrelay.dialects.topi.shapes import ints, shape_of, tensor_type
+from xrelay.index_algebra.windows import WindowAxis
 
 
-class _Conv2dOp(NamedOp):
-    """Operands, properties and checks of both layouts."""
+class _ConvOp(WindowOp):
+    """Operands, properties and checks of all layouts."""
 
     data = operand_def(TensorType)
     weight = operand_def(TensorType)
-    strides = prop_def(DenseArrayBase[IntegerType], default_value=ints([1, 1]))
-    padding = prop_def(DenseArrayBase[IntegerType], default_value=ints([0, 0, 0, 0]))
-    dilation = prop_def(DenseArrayBase[IntegerType], default_value=ints([1, 1]))
     groups = prop_def(IntegerAttr[IntegerType], default_value=IntegerAttr(1, i64))
-    tensor = result_def(TensorType)
 
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(Pure())
     assembly_format = "`(` $data `,` $weight `)` attr-dict `:` functional-type(operands, results)"
 
     def __init__(
@@ -38,27 +33,27 @@ class _Conv2dOp(NamedOp):
         weight: SSAValue,
         result_type: Attribute,
         *,
-        strides: Sequence[int] = (1, 1),
-        padding: Sequence[int] = (0, 0, 0, 0),
-        dilation: Sequence[int] = (1, 1),
+        strides: Sequence[int] | None = None,
+        padding: Sequence[int] | None = None,
+        dilation: Sequence[int] | None = None,
         groups: int = 1,
     ):
+        rank = len(self.AXES)
         super().__init__(
             operands=[data, weight],
             properties={
-                "strides": ints(strides),
-                "padding": ints(padding),
-                "dilation": ints(dilation),
+                "strides": ints([1] * rank if strides is None else strides),
+                "padding": ints([0] * 2 * rank if padding is None else padding),
+                "dilation": ints([1] * rank if dilation is None else dilation),
                 "groups": IntegerAttr(groups, i64),
             },
             result_types=[result_type],
         )
 
     @property
-    def window(self) -> Window:
+    def window(self) -> tuple[WindowAxis[int], ...]:
         """The sliding window; its kernel is the weight's."""
-        kernel = shape_of(self.weight)[2:4]
-        return parse_window(self.name, "C2", kernel, self.strides, self.dilation, self.padding)
+        return self.window_over(shape_of(self.weight)[self.spatial])
 
     def _verify_shapes(self, channels: int, filters: int, depth: int, result: Sequence[int]) -> None:
         """C3 and C4, for `channels` of data, `filters` of `depth` channels each."""
@@ -69,7 +64,7 @@ class _Conv2dOp(NamedOp):
                 f"{groups} groups"
             )
         data, actual = shape_of(self.data), shape_of(self.tensor)
-        images = [self.window.outputs(axis, data[2 + axis]) for axis in (0, 1)]
+        images = [axis.count(extent) for axis, extent in zip(self.window, data[self.spatial], strict=True)]
         expected = (data[0], result[0], *images, *result[1:])
         if min(images) < 1 or actual != expected:
             raise VerifyException(f"[{self.name} C4] result has shape {list(actual)}, not {list(expected)}")
@@ -79,19 +74,66 @@ class _Conv2dOp(NamedOp):
         verify_product_types(self.name, "C5", *types)
 
     def _padded(self, expansion: Expansion) -> SSAValue:
-        pad = pad_images(self.data, self.window, shape_of(self.tensor)[2:4], 0)
+        pad = self.padded(self.data, self.window, 0)
         return self.data if pad is None else expansion.add(pad)
 
-    def _row_column(self, b: Body, h: AffineExpr, w: AffineExpr, y: AffineExpr, x: AffineExpr) -> list[AffineExpr]:
-        window = self.window
-        return [
-            h * window.strides[0] + y * window.dilation[0],
-            w * window.strides[1] + x * window.dilation[1],
-        ]
+    def _places(self, at: Sequence[AffineExpr], taps: Sequence[AffineExpr]) -> list[AffineExpr]:
+        """Where in the padded image the taps of the window at `at` are."""
+        return [axis.place(index, tap) + axis.before for axis, index, tap in zip(self.window, at, taps, strict=True)]
+
+
+class ConvPlainOp(_ConvOp):
+    """Base of the convolutions on plain images; semantics and constraints as `topi.conv2d_nchw` states them."""
+
+    def verify_(self) -> None:
+        """Checks C1 to C5."""
+        data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
+        rank = [2 + len(self.AXES)]
+        verify_ranks(self.name, "C1", [("data", data, rank), ("weight", weight, rank), ("result", result, rank)])
+        self._verify_shapes(data[1], weight[0], weight[1], [weight[0]])
+        self._verify_types()
+
+    def expand(self) -> Expansion:
+        """A pad, where there is padding, and the convolution proper."""
+        expansion = Expansion()
+        data = self._padded(expansion)
+        shape = shape_of(self.tensor)
+        _, depth, *kernel = shape_of(self.weight)
+        per_group = shape[1] // self.groups.value.data
+        element = tensor_type(self.tensor).element_type
+
+        def body(b: Body) -> list[SSAValue]:
+            n, c, *at = b.spatial
+            k, *taps = b.reduction
+            channel = c // per_group * depth + k
+            a = b.read(data, n, channel, *self._places(at, taps))
+            f = b.read(self.weight, c, k, *taps)
+            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
+
+        spatial, reduce = self.image_variables(shape), {"k": depth} | self.taps(kernel)
+        label = f"conv{len(self.AXES)}d"
+        return expansion.finish(compute(label, spatial, [element], body, reduce=reduce, init=[0]))
 
 
 @irdl_op_definition
-class Conv2dNchwOp(_Conv2dOp):
+class Conv1dNcwOp(ConvPlainOp):
+    """Convolution of sequences N×C×W with O filters of (C / groups)×KW taps, as `topi.conv2d_nchw`.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x8x9xf32>, %w: tensor<16x8x3xf32>) -> tensor<1x16x5xf32> {
+      %r = topi.conv1d_ncw(%x, %w) {strides = array<i64: 2>, padding = array<i64: 1, 1>}
+           : (tensor<1x8x9xf32>, tensor<16x8x3xf32>) -> tensor<1x16x5xf32>
+      func.return %r : tensor<1x16x5xf32>
+    }
+    ```
+    """
+
+    name = "topi.conv1d_ncw"
+    AXES: ClassVar[str] = "W"
+
+
+@irdl_op_definition
+class Conv2dNchwOp(ConvPlainOp):
     """Convolution of images N×C×H×W with O filters of (C / groups)×KH×KW taps.
 
     `result[n, o, h, w] = Σ_{k, y, x} data[n, g * C/groups + k, h * sh + y * dh - top, w * sw + x * dw - left] *
@@ -113,37 +155,27 @@ class Conv2dNchwOp(_Conv2dOp):
     """
 
     name = "topi.conv2d_nchw"
-
-    def verify_(self) -> None:
-        """Checks C1 to C5."""
-        data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
-        verify_ranks(self.name, "C1", [("data", data, [4]), ("weight", weight, [4]), ("result", result, [4])])
-        self._verify_shapes(data[1], weight[0], weight[1], [weight[0]])
-        self._verify_types()
-
-    def expand(self) -> Expansion:
-        """A pad, where there is padding, and the convolution proper."""
-        expansion = Expansion()
-        data = self._padded(expansion)
-        n, c, h, w = shape_of(self.tensor)
-        _, depth, kh, kw = shape_of(self.weight)
-        per_group = c // self.groups.value.data
-        element = tensor_type(self.tensor).element_type
-
-        def body(b: Body) -> list[SSAValue]:
-            n, c, h, w = b.spatial
-            k, y, x = b.reduction
-            channel = c // per_group * depth + k
-            a = b.read(data, n, channel, *self._row_column(b, h, w, y, x))
-            f = b.read(self.weight, c, k, y, x)
-            return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
-
-        spatial, reduce = {"n": n, "c": c, "h": h, "w": w}, {"k": depth, "y": kh, "x": kw}
-        return expansion.finish(compute("conv2d", spatial, [element], body, reduce=reduce, init=[0]))
+    AXES: ClassVar[str] = "HW"
 
 
 @irdl_op_definition
-class Conv2dNchwcOp(_Conv2dOp):
+class Conv3dNcdhwOp(ConvPlainOp):
+    """Convolution of volumes N×C×D×H×W with O filters of (C / groups)×KD×KH×KW taps, as `topi.conv2d_nchw`.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x2x5x5x5xf32>, %w: tensor<4x2x3x3x3xf32>) -> tensor<1x4x3x3x3xf32> {
+      %r = topi.conv3d_ncdhw(%x, %w) : (tensor<1x2x5x5x5xf32>, tensor<4x2x3x3x3xf32>) -> tensor<1x4x3x3x3xf32>
+      func.return %r : tensor<1x4x3x3x3xf32>
+    }
+    ```
+    """
+
+    name = "topi.conv3d_ncdhw"
+    AXES: ClassVar[str] = "DHW"
+
+
+@irdl_op_definition
+class Conv2dNchwcOp(_ConvOp):
     """Convolution of images whose channels are blocked: data N×(C/i)×H×W×i, weight (O/o)×(D/d)×KH×KW×d×o.
 
     The same sums as `topi.conv2d_nchw`, with channel `c` at `[c // i, …, c % i]`; the result is N×(O/o)×OH×OW×o, so
@@ -167,6 +199,7 @@ class Conv2dNchwcOp(_Conv2dOp):
     """
 
     name = "topi.conv2d_nchwc"
+    AXES: ClassVar[str] = "HW"
 
     @property
     def depthwise(self) -> bool:
@@ -198,15 +231,14 @@ class Conv2dNchwcOp(_Conv2dOp):
 
     def _tap(self, b: Body, data: SSAValue, at: list[AffineExpr]) -> SSAValue:
         """The element at `at`, a place in the padded image; `data` is that image unless the op is depthwise."""
-        if not self.depthwise or not any(self.window.padding):
+        if not self.depthwise or not any(axis.before or axis.after for axis in self.window):
             return b.read(data, *at)
-        n, block, row, column, lane = at
-        row, column = row - self.window.padding[0], column - self.window.padding[1]
+        at[self.spatial] = [index - axis.before for index, axis in zip(at[self.spatial], self.window, strict=True)]
         element = tensor_type(data).element_type
         return b.guard(
-            b.in_bounds([row, column], shape_of(data)[2:4]),
+            b.in_bounds(at[self.spatial], shape_of(data)[self.spatial]),
             element,
-            lambda: b.read(data, n, block, row, column, lane),
+            lambda: b.read(data, *at),
             lambda: b.constant(0, element),
         )
 
@@ -219,18 +251,18 @@ class Conv2dNchwcOp(_Conv2dOp):
         expansion = Expansion()
         data = self.data if self.depthwise else self._padded(expansion)
         n, co, h, w, ci = shape_of(self.tensor)
-        _, ko, kh, kw, ki, _ = shape_of(self.weight)
+        _, ko, *kernel, ki, _ = shape_of(self.weight)
         blocks_per_group = 1 if self.depthwise else co // self.groups.value.data
         element = tensor_type(self.tensor).element_type
 
         def body(b: Body) -> list[SSAValue]:
-            n, co_, h, w, ci_ = b.spatial
-            ko_, y, x, ki_ = b.reduction
+            n, co_, *place, ci_ = b.spatial
+            ko_, *taps, ki_ = b.reduction
             block, lane = (co_, ci_) if self.depthwise else (co_ // blocks_per_group * ko + ko_, ki_)
-            a = self._tap(b, data, [n, block, *self._row_column(b, h, w, y, x), lane])
-            f = b.read(self.weight, co_, ko_, y, x, ki_, ci_)
+            a = self._tap(b, data, [n, block, *self._places(place, taps), lane])
+            f = b.read(self.weight, co_, ko_, *taps, ki_, ci_)
             return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
         spatial = {"n": n, "co": co, "h": h, "w": w, "ci": ci}
-        reduce = {"ko": ko, "y": kh, "x": kw, "ki": ki}
+        reduce = {"ko": ko, **self.taps(kernel), "ki": ki}
         return expansion.finish(compute("conv2d", spatial, [element], body, reduce=reduce, init=[0]))

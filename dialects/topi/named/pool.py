@@ -1,0 +1,250 @@
+"""`topi.pool2d` and its kin of one and three axes: the maximum or the mean of windows of an image."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BoolAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerType,
+    StringAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.topi.build import Body, Number, compute, is_unsigned
+from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.named.base import Expansion, verify_ranks
+from xrelay.dialects.topi.named.window import WindowOp
+from xrelay.dialects.topi.shapes import bit_width, float_type, ints, shape_of, tensor_type
+from xrelay.index_algebra.windows import WindowAxis
+
+Kind = Literal["max", "avg"]
+
+
+def lowest(type: Attribute) -> Number:
+    """The smallest value of a scalar type, the first value of a maximum."""
+    if isinstance(type, AnyFloat):
+        return float("-inf")
+    return 0 if is_unsigned(type) else -(1 << (bit_width(type) - 1))
+
+
+class PoolOp(WindowOp):
+    """Base of the pools; semantics and constraints as `topi.pool2d` states them."""
+
+    data = operand_def(TensorType)
+    kind = prop_def(StringAttr)
+    kernel = prop_def(DenseArrayBase[IntegerType])
+    count_include_pad = prop_def(BoolAttr, default_value=BoolAttr.from_bool(False))
+
+    assembly_format = "`(` $data `)` attr-dict `:` functional-type(operands, results)"
+
+    def __init__(
+        self,
+        data: SSAValue,
+        result_type: Attribute,
+        kind: Kind,
+        kernel: Sequence[int],
+        *,
+        strides: Sequence[int] | None = None,
+        padding: Sequence[int] | None = None,
+        dilation: Sequence[int] | None = None,
+        count_include_pad: bool = False,
+    ):
+        rank = len(self.AXES)
+        super().__init__(
+            operands=[data],
+            properties={
+                "kind": StringAttr(kind),
+                "kernel": ints(kernel),
+                "strides": ints([1] * rank if strides is None else strides),
+                "padding": ints([0] * 2 * rank if padding is None else padding),
+                "dilation": ints([1] * rank if dilation is None else dilation),
+                "count_include_pad": BoolAttr.from_bool(count_include_pad),
+            },
+            result_types=[result_type],
+        )
+
+    @property
+    def window(self) -> tuple[WindowAxis[int], ...]:
+        """The sliding window."""
+        return self.window_over(tuple(self.kernel.iter_values()))
+
+    @property
+    def counts_padding(self) -> bool:
+        """Whether the mean's divisor counts taps in the padding."""
+        return bool(self.count_include_pad)
+
+    def verify_(self) -> None:
+        """Checks C1 to C4."""
+        data, result, element = shape_of(self.data), shape_of(self.tensor), tensor_type(self.data).element_type
+        plain = 2 + len(self.AXES)
+        verify_ranks(self.name, "C1", [("data", data, [plain, plain + 1]), ("result", result, [len(data)])])
+        if tensor_type(self.tensor).element_type != element:
+            raise VerifyException(
+                f"[{self.name} C1] result {self.tensor.type} and data {self.data.type} differ in type"
+            )
+        if self.kind.data not in ("max", "avg") or (self.kind.data == "avg" and not isinstance(element, AnyFloat)):
+            raise VerifyException(f'[{self.name} C3] kind "{self.kind.data}" of {element}; "max", or "avg" of floats')
+        self._verify_extents(data, result)
+
+    def _verify_extents(self, data: Sequence[int], result: Sequence[int]) -> None:
+        images = self.spatial
+        if (*data[:2], *data[images.stop :]) != (*result[:2], *result[images.stop :]):
+            raise VerifyException(f"[{self.name} C4] result {list(result)} changes batch or channels of {list(data)}")
+        for number, axis in enumerate(self.window, start=2):
+            few, many = axis.count(data[number]), axis.count(data[number], partial=True)
+            if not max(few, 1) <= result[number] <= many:
+                raise VerifyException(
+                    f"[{self.name} C4] result has extent {result[number]} on axis {number}, "
+                    f"the window gives {few} to {many}"
+                )
+
+    def expand(self) -> Expansion:
+        """A pad for plain images with padding, a fold over the taps, for the mean a division by the taps that count."""
+        expansion = Expansion()
+        rank = len(self.AXES)
+        if self.kind.data == "max":
+            first = lowest(tensor_type(self.data).element_type)
+            return expansion.finish(self._fold(f"max_pool{rank}d", first, self._around(expansion, first)))
+        total = expansion.add(self._fold(f"sum_pool{rank}d", 0, self._around(expansion, 0)))
+        return expansion.finish(self._divide(f"avg_pool{rank}d", total))
+
+    def _around(self, expansion: Expansion, first: Number) -> SSAValue | None:
+        """The data surrounded by `first`, so that plain images are read without a condition for each tap.
+
+        In blocks the condition holds for a whole vector, and costs less than another pass over the data.
+        """
+        if len(shape_of(self.data)) > self.spatial.stop:
+            return None
+        pad = self.padded(self.data, self.window, first)
+        return None if pad is None else expansion.add(pad)
+
+    def _fold(self, label: str, first: Number, padded: SSAValue | None) -> ComputeOp:
+        element, shape = tensor_type(self.data).element_type, shape_of(self.tensor)
+        data, sizes = self.data if padded is None else padded, shape_of(self.data)[self.spatial]
+        rows = list(zip(self.window, sizes, shape[self.spatial], strict=True))
+        inside_always = padded is not None or all(
+            not axis.before and not axis.after and axis.covered(count) <= size for axis, size, count in rows
+        )
+
+        def body(b: Body) -> list[SSAValue]:
+            at = list(b.spatial)
+            at[self.spatial] = [
+                axis.place(index, tap) + (0 if padded is None else axis.before)
+                for axis, index, tap in zip(self.window, b.spatial[self.spatial], b.reduction, strict=True)
+            ]
+            if inside_always:
+                value = b.read(data, *at)
+            else:
+                inside = b.in_bounds(at[self.spatial], sizes)
+                value = b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(first, element))
+            accumulator = b.accumulators[0]
+            return [b.largest(accumulator, value) if self.kind.data == "max" else b.accumulate(accumulator, value)]
+
+        reduce = self.taps([axis.size for axis in self.window])
+        return compute(label, self.image_variables(shape), [element], body, reduce=reduce, init=[first])
+
+    def _divide(self, label: str, total: SSAValue) -> ComputeOp:
+        element, shape = tensor_type(self.data).element_type, shape_of(self.tensor)
+
+        def body(b: Body) -> list[SSAValue]:
+            value = b.read(total, *b.spatial)
+            constant, counts = 1, list[SSAValue]()
+            for number in range(2, self.spatial.stop):
+                count = self._count(b, number, b.spatial[number], shape[number])
+                if isinstance(count, int):
+                    constant *= count
+                else:
+                    counts.append(count)
+            divisor = b.constant(constant, element)
+            for count in counts:
+                integer = b.add(arith.IndexCastOp(count, i64))
+                divisor = b.times(divisor, b.add(arith.SIToFPOp(integer, float_type(element))))
+            return [b.divide(value, divisor)]
+
+        return compute(label, self.image_variables(shape), [element], body)
+
+    def _count(self, b: Body, number: int, at: AffineExpr, outputs: int) -> int | SSAValue:
+        """How many taps of the window at `at` count along axis `number`; an int where that is the same for all."""
+        axis, size = self.window[number - 2], shape_of(self.data)[number]
+        # Window positions in padded coordinates; those in [first, limit) count.
+        first = 0 if self.counts_padding else axis.before
+        limit = axis.before + size + (axis.after if self.counts_padding else 0)
+        if first == 0 and axis.covered(outputs) <= limit:
+            return axis.size
+        index, stride, dilation = IndexType(), axis.stride, axis.dilation
+        low = b.add(arith.MaxSIOp(b.index((at * -stride + first).ceil_div(dilation)), b.constant(0, index)))
+        high = b.add(arith.MinSIOp(b.index((at * -stride + limit).ceil_div(dilation)), b.constant(axis.size, index)))
+        # A window that lies outside altogether is 0 / 1, not 0 / 0.
+        return b.add(arith.MaxSIOp(b.minus(high, low), b.constant(1, index)))
+
+
+@irdl_op_definition
+class Pool1dOp(PoolOp):
+    """Maximum or mean of sliding windows of sequences N×C×W, as `topi.pool2d`.
+
+    ```mlir
+    func.func @pool(%x: tensor<1x8x7xf32>) -> tensor<1x8x3xf32> {
+      %r = topi.pool1d(%x) {kind = "max", kernel = array<i64: 3>, strides = array<i64: 2>}
+           : (tensor<1x8x7xf32>) -> tensor<1x8x3xf32>
+      func.return %r : tensor<1x8x3xf32>
+    }
+    ```
+    """
+
+    name = "topi.pool1d"
+    AXES: ClassVar[str] = "W"
+
+
+@irdl_op_definition
+class Pool2dOp(PoolOp):
+    """Maximum (kind "max") or mean ("avg") of sliding windows; images are N×C×H×W or blocked N×(C/b)×H×W×b.
+
+    Taps outside of the image do not count for the maximum. For the mean they are zero; the divisor counts the taps
+    inside of the image or, with `count_include_pad`, inside of the padded image. The result's type decides whether a
+    last window that is only partly inside of the padded image is there (Relay's ceil_mode).
+
+    - C1: data and result have the same rank, 4 or 5, and element type.
+    - C2: kernel, strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
+    - C3: kind is "max" or "avg"; avg is of floats.
+    - C4: batch, channels and block are kept; each image extent of the result lies between the number of windows that
+      fit into the padded image and the number counting a partial last one, and is at least 1.
+
+    ```mlir
+    func.func @pool(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32> {
+      %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>,
+                            padding = array<i64: 1, 1, 1, 1>} : (tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32>
+      func.return %r : tensor<1x8x4x4xf32>
+    }
+    ```
+    """
+
+    name = "topi.pool2d"
+    AXES: ClassVar[str] = "HW"
+
+
+@irdl_op_definition
+class Pool3dOp(PoolOp):
+    """Maximum or mean of sliding windows of volumes N×C×D×H×W, as `topi.pool2d`.
+
+    ```mlir
+    func.func @pool(%x: tensor<1x8x4x7x7xf32>) -> tensor<1x8x3x6x6xf32> {
+      %r = topi.pool3d(%x) {kind = "avg", kernel = array<i64: 2, 2, 2>}
+           : (tensor<1x8x4x7x7xf32>) -> tensor<1x8x3x6x6xf32>
+      func.return %r : tensor<1x8x3x6x6xf32>
+    }
+    ```
+    """
+
+    name = "topi.pool3d"
+    AXES: ClassVar[str] = "DHW"
