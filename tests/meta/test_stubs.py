@@ -23,7 +23,7 @@ relay.add(x, np.ones(8)) + relay.sum(x, axis=1, keepdims=True)
 relay.nn.conv2d(x, w, stride=2)
 relay.nn.conv2d(x, w, data_layout=3)
 relay.nn.conv2d(x)
-relay.nn.conv3d(x, w)
+relay.nn.conv4d(x, w)
 relay.add(x, w, axis=1)
 """
 WRONG = (7, 8, 9, 10, 11)

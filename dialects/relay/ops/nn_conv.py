@@ -209,7 +209,9 @@ class ConvOp(FilterOp):
 @register_relay_op
 @irdl_op_definition
 class Conv1DOp(ConvOp):
-    """One-dimensional convolution, as `nn.conv2d` without height: data (N, C, W), weight (O, C / groups, KW).
+    """One-dimensional convolution: data (N, C, W), weight (O, C / groups, KW).
+
+    Constraints: C1 to C11, those of `nn.conv2d`.
 
     Example:
     ```mlir
@@ -266,7 +268,9 @@ class Conv2DOp(ConvOp):
 @register_relay_op
 @irdl_op_definition
 class Conv3DOp(ConvOp):
-    """Three-dimensional convolution, as `nn.conv2d` with a depth: data (N, C, D, H, W), weight (O, I, KD, KH, KW).
+    """Three-dimensional convolution: data (N, C, D, H, W), weight (O, I, KD, KH, KW).
+
+    Constraints: C1 to C11, those of `nn.conv2d`.
 
     Example:
     ```mlir

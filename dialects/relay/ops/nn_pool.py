@@ -95,10 +95,6 @@ class WindowPoolOp(SlidingWindowOp, PoolOp):
         return self.window_counts(window, extents, partial=bool(self.ceil_mode.value.data))
 
 
-class MaxPoolOp(WindowPoolOp):
-    """Base of the maxima of windows."""
-
-
 class AvgPoolOp(WindowPoolOp):
     """Base of the means of windows."""
 
@@ -115,18 +111,12 @@ class GlobalPoolOp(PoolOp):
         return dict.fromkeys(self.AXES, 1)
 
 
-class GlobalMaxPoolOp(GlobalPoolOp):
-    """Base of the maxima of images."""
-
-
-class GlobalAvgPoolOp(GlobalPoolOp):
-    """Base of the means of images."""
-
-
 @register_relay_op
 @irdl_op_definition
-class MaxPool1DOp(MaxPoolOp):
-    """The greatest element of each window over the width, as `nn.max_pool2d`.
+class MaxPool1DOp(WindowPoolOp):
+    """The greatest element of each window over the width.
+
+    Constraints: C1 to C9, those of `nn.max_pool2d`.
 
     Example:
     ```mlir
@@ -142,7 +132,7 @@ class MaxPool1DOp(MaxPoolOp):
 
 @register_relay_op
 @irdl_op_definition
-class MaxPool2DOp(MaxPoolOp):
+class MaxPool2DOp(WindowPoolOp):
     """The greatest element of each window over height and width; padding never wins.
 
     `ceil_mode` rounds the number of windows up, so that the last one may stick out of the padded data.
@@ -169,8 +159,10 @@ class MaxPool2DOp(MaxPoolOp):
 
 @register_relay_op
 @irdl_op_definition
-class MaxPool3DOp(MaxPoolOp):
-    """The greatest element of each window over depth, height and width, as `nn.max_pool2d`.
+class MaxPool3DOp(WindowPoolOp):
+    """The greatest element of each window over depth, height and width.
+
+    Constraints: C1 to C9, those of `nn.max_pool2d`.
 
     Example:
     ```mlir
@@ -187,7 +179,9 @@ class MaxPool3DOp(MaxPoolOp):
 @register_relay_op
 @irdl_op_definition
 class AvgPool1DOp(AvgPoolOp):
-    """The mean of each window over the width, as `nn.avg_pool2d`.
+    """The mean of each window over the width.
+
+    Constraints: C1 to C9, those of `nn.avg_pool2d`.
 
     Example:
     ```mlir
@@ -231,7 +225,9 @@ class AvgPool2DOp(AvgPoolOp):
 @register_relay_op
 @irdl_op_definition
 class AvgPool3DOp(AvgPoolOp):
-    """The mean of each window over depth, height and width, as `nn.avg_pool2d`.
+    """The mean of each window over depth, height and width.
+
+    Constraints: C1 to C9, those of `nn.avg_pool2d`.
 
     Example:
     ```mlir
@@ -247,8 +243,10 @@ class AvgPool3DOp(AvgPoolOp):
 
 @register_relay_op
 @irdl_op_definition
-class GlobalAvgPool1DOp(GlobalAvgPoolOp):
-    """The mean over all of the width, as `nn.global_avg_pool2d`.
+class GlobalAvgPool1DOp(GlobalPoolOp):
+    """The mean over all of the width.
+
+    Constraints: C1 to C2, those of `nn.global_avg_pool2d`.
 
     Example:
     ```mlir
@@ -263,7 +261,7 @@ class GlobalAvgPool1DOp(GlobalAvgPoolOp):
 
 @register_relay_op
 @irdl_op_definition
-class GlobalAvgPool2DOp(GlobalAvgPoolOp):
+class GlobalAvgPool2DOp(GlobalPoolOp):
     """The mean over all of height and width, both kept with extent 1.
 
     Constraints, the same for one and three spatial axes:
@@ -283,8 +281,10 @@ class GlobalAvgPool2DOp(GlobalAvgPoolOp):
 
 @register_relay_op
 @irdl_op_definition
-class GlobalAvgPool3DOp(GlobalAvgPoolOp):
-    """The mean over all of depth, height and width, as `nn.global_avg_pool2d`.
+class GlobalAvgPool3DOp(GlobalPoolOp):
+    """The mean over all of depth, height and width.
+
+    Constraints: C1 to C2, those of `nn.global_avg_pool2d`.
 
     Example:
     ```mlir
@@ -299,8 +299,10 @@ class GlobalAvgPool3DOp(GlobalAvgPoolOp):
 
 @register_relay_op
 @irdl_op_definition
-class GlobalMaxPool1DOp(GlobalMaxPoolOp):
-    """The greatest element over all of the width, as `nn.global_max_pool2d`.
+class GlobalMaxPool1DOp(GlobalPoolOp):
+    """The greatest element over all of the width.
+
+    Constraints: C1 to C2, those of `nn.global_max_pool2d`.
 
     Example:
     ```mlir
@@ -315,7 +317,7 @@ class GlobalMaxPool1DOp(GlobalMaxPoolOp):
 
 @register_relay_op
 @irdl_op_definition
-class GlobalMaxPool2DOp(GlobalMaxPoolOp):
+class GlobalMaxPool2DOp(GlobalPoolOp):
     """The greatest element over all of height and width, both kept with extent 1.
 
     Constraints, the same for one and three spatial axes:
@@ -335,8 +337,10 @@ class GlobalMaxPool2DOp(GlobalMaxPoolOp):
 
 @register_relay_op
 @irdl_op_definition
-class GlobalMaxPool3DOp(GlobalMaxPoolOp):
-    """The greatest element over all of depth, height and width, as `nn.global_max_pool2d`.
+class GlobalMaxPool3DOp(GlobalPoolOp):
+    """The greatest element over all of depth, height and width.
+
+    Constraints: C1 to C2, those of `nn.global_max_pool2d`.
 
     Example:
     ```mlir

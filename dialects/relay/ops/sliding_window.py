@@ -63,9 +63,9 @@ class SpatialOp(RelayOp):
     def __init_subclass__(cls) -> None:
         """Declare the properties for the axes that a class names; once, though IRDL makes each class twice."""
         super().__init_subclass__()
-        axes = vars(cls).get("AXES")
-        for name in cls.ARGUMENTS if axes is not None else ():
-            if name not in vars(cls):
+        axes: str = vars(cls).get("AXES", "")
+        for name in cls.ARGUMENTS:
+            if axes and name not in vars(cls):
                 setattr(cls, name, _OVER[name](axes) if name in _OVER else getattr(cls, name))
 
     @property
@@ -109,12 +109,9 @@ class SlidingWindowOp(SpatialOp):
     def checked_window(self, sizes: Sequence[Dim]) -> tuple[WindowAxis[Dim], ...]:
         """The window, its numbers checked; C6 to C8."""
         rank = len(self.AXES)
-        sizes = sizes * rank if len(sizes) == 1 else sizes
-        for what, numbers, constraint in (
-            (self.SIZE, sizes, "C6"),
-            ("strides", ints(self.strides), "C7"),
-            ("dilation", ints(self.dilation), "C7"),
-        ):
+        rows: list[tuple[str, Sequence[Dim], str]] = [(self.SIZE, sizes, "C6")]
+        rows += [("strides", ints(self.strides), "C7"), ("dilation", ints(self.dilation), "C7")]
+        for what, numbers, constraint in rows:
             legal = len(numbers) in (1, rank) and all(number > 0 for number in numbers if isinstance(number, int))
             found = ", ".join(map(str, numbers))
             self.require(legal, constraint, f"{what} must be {_POSITIVE[rank]}, found [{found}]")
@@ -122,7 +119,7 @@ class SlidingWindowOp(SpatialOp):
         legal = len(padding) in counts and min(padding) >= 0
         words = f"{', '.join(map(str, counts[:-1]))} or {counts[-1]}"
         self.require(legal, "C8", f"padding must be {words} numbers that are not negative, found {list(padding)}")
-        return self.window(sizes)
+        return self.window(tuple(sizes) * (rank if len(sizes) == 1 else 1))
 
     def window_counts(
         self, window: Sequence[WindowAxis[Dim]], extents: dict[str, Dim], *, partial: bool = False

@@ -30,6 +30,20 @@ image: _Image
 
 class _Nn:
     @staticmethod
+    def avg_pool1d(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1,),
+        dilation: Ints | None = (1,),
+        padding: Ints | None = (0, 0),
+        layout: str | None = "NCW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        count_include_pad: bool | None = False,
+    ) -> Expr:
+        """The mean of each window over the width."""
+
+    @staticmethod
     def avg_pool2d(
         data: ExprLike,
         pool_size: Ints,
@@ -42,6 +56,20 @@ class _Nn:
         count_include_pad: bool | None = False,
     ) -> Expr:
         """The mean of each window over height and width."""
+
+    @staticmethod
+    def avg_pool3d(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1, 1, 1),
+        dilation: Ints | None = (1, 1, 1),
+        padding: Ints | None = (0, 0, 0, 0, 0, 0),
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        count_include_pad: bool | None = False,
+    ) -> Expr:
+        """The mean of each window over depth, height and width."""
 
     @staticmethod
     def batch_flatten(
@@ -82,6 +110,23 @@ class _Nn:
         """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units)."""
 
     @staticmethod
+    def conv1d(
+        data: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1,),
+        padding: Ints | None = (0, 0),
+        dilation: Ints | None = (1,),
+        groups: int | None = 1,
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        data_layout: str | None = "NCW",
+        kernel_layout: str | None = "OIW",
+        out_layout: str | None = "",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """One-dimensional convolution: data (N, C, W), weight (O, C / groups, KW)."""
+
+    @staticmethod
     def conv2d(
         data: ExprLike,
         weight: ExprLike,
@@ -97,6 +142,23 @@ class _Nn:
         out_dtype: DType | None = None,
     ) -> Expr:
         """Two-dimensional convolution (cross-correlation, as in every deep-learning framework)."""
+
+    @staticmethod
+    def conv3d(
+        data: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1, 1, 1),
+        padding: Ints | None = (0, 0, 0, 0, 0, 0),
+        dilation: Ints | None = (1, 1, 1),
+        groups: int | None = 1,
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        data_layout: str | None = "NCDHW",
+        kernel_layout: str | None = "OIDHW",
+        out_layout: str | None = "",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Three-dimensional convolution: data (N, C, D, H, W), weight (O, I, KD, KH, KW)."""
 
     @staticmethod
     def dense(
@@ -115,6 +177,14 @@ class _Nn:
         """Dropout as at inference time: the tuple (data, a mask of ones), as in Relay."""
 
     @staticmethod
+    def global_avg_pool1d(
+        data: ExprLike,
+        layout: str | None = "NCW",
+        out_layout: str | None = "",
+    ) -> Expr:
+        """The mean over all of the width."""
+
+    @staticmethod
     def global_avg_pool2d(
         data: ExprLike,
         layout: str | None = "NCHW",
@@ -123,12 +193,36 @@ class _Nn:
         """The mean over all of height and width, both kept with extent 1."""
 
     @staticmethod
+    def global_avg_pool3d(
+        data: ExprLike,
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+    ) -> Expr:
+        """The mean over all of depth, height and width."""
+
+    @staticmethod
+    def global_max_pool1d(
+        data: ExprLike,
+        layout: str | None = "NCW",
+        out_layout: str | None = "",
+    ) -> Expr:
+        """The greatest element over all of the width."""
+
+    @staticmethod
     def global_max_pool2d(
         data: ExprLike,
         layout: str | None = "NCHW",
         out_layout: str | None = "",
     ) -> Expr:
         """The greatest element over all of height and width, both kept with extent 1."""
+
+    @staticmethod
+    def global_max_pool3d(
+        data: ExprLike,
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+    ) -> Expr:
+        """The greatest element over all of depth, height and width."""
 
     @staticmethod
     def lrn(
@@ -142,6 +236,19 @@ class _Nn:
         """Local response normalisation: each element is divided by a power of the squares around it along `axis`."""
 
     @staticmethod
+    def max_pool1d(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1,),
+        dilation: Ints | None = (1,),
+        padding: Ints | None = (0, 0),
+        layout: str | None = "NCW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+    ) -> Expr:
+        """The greatest element of each window over the width."""
+
+    @staticmethod
     def max_pool2d(
         data: ExprLike,
         pool_size: Ints,
@@ -153,6 +260,19 @@ class _Nn:
         ceil_mode: bool | None = False,
     ) -> Expr:
         """The greatest element of each window over height and width; padding never wins."""
+
+    @staticmethod
+    def max_pool3d(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1, 1, 1),
+        dilation: Ints | None = (1, 1, 1),
+        padding: Ints | None = (0, 0, 0, 0, 0, 0),
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+    ) -> Expr:
+        """The greatest element of each window over depth, height and width."""
 
     @staticmethod
     def pad(

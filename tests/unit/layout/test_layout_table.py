@@ -16,6 +16,8 @@ from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp, SpatialOp
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.passes.layout.alter_op_layout import SIMPLER
@@ -33,9 +35,6 @@ def image() -> SSAValue:
 
 
 SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
-    "nn.conv2d": lambda op: op.call(image(), value(32, 32, 1, 1)),
-    "nn.max_pool2d": lambda op: op.call(image(), pool_size=(2, 2)),
-    "nn.avg_pool2d": lambda op: op.call(image(), pool_size=(2, 2)),
     "nn.bias_add": lambda op: op.call(image(), value(32)),
     "nn.batch_norm": lambda op: op.call(image(), *(value(32) for _ in range(4))),
     "nn.pad": lambda op: op.call(image(), value(), pad_width=(0, 0, 0, 0, 1, 1, 1, 1)),
@@ -76,7 +75,17 @@ def example(name: str) -> RelayOp:
     op = get_relay_op(name)
     if name in SPECIAL:
         return SPECIAL[name](op)
+    if issubclass(op, SpatialOp):
+        return windowed(op)
     return op.call(image(), image()) if issubclass(op, BinaryBroadcastOp) else op.call(image(), **kept(op))
+
+
+def windowed(op: type[SpatialOp]) -> RelayOp:
+    """A convolution or pool over its own number of spatial axes."""
+    data = value(1, 32, *[4] * len(op.AXES))
+    if issubclass(op, FilterOp):
+        return op.call(data, value(32, 32, *[1] * len(op.AXES)))
+    return op.call(data, **({"pool_size": 2} if issubclass(op, SlidingWindowOp) else {}))
 
 
 def kept(op: type[RelayOp]) -> dict[str, object]:
@@ -89,9 +98,10 @@ def kept(op: type[RelayOp]) -> dict[str, object]:
 def test_the_page_says_what_the_op_does(name: str) -> None:
     rows = table()
     assert name in rows, f"docs/layouts.md has no row for {name}"
-    channels_last = LayoutPermutation.of(Layout.parse("NHWC"), Layout.parse("NCHW"))
     op = example(name)
-    assert [answer(op, channels_last), answer(op, Layout.parse("NCHW16c"))] == rows[name]
+    axes = op.AXES if isinstance(op, SpatialOp) else "HW"
+    channels_last = LayoutPermutation.of(Layout.parse(f"N{axes}C"), Layout.parse(f"NC{axes}"))
+    assert [answer(op, channels_last), answer(op, Layout.parse(f"NC{axes}16c"))] == rows[name]
 
 
 def test_the_page_names_no_op_that_does_not_exist() -> None:

@@ -80,7 +80,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "fraction and integers": (lambda: data("x", (2,), "int32") + 1.5, r"1\.5 is not of dtype int32"),
     "integer too large": (lambda: data("x", (2,), "int8") + 300, "300 is no constant"),
     "slice": (lambda: data()[0:1], r"slice\(0, 1, None\) is no index.*relay\.split"),  # pyright: ignore
-    "unknown op": (lambda: relay.nn.conv3d(data()), "no relay op is called 'nn.conv3d'.*did you mean 'nn.conv2d'"),
+    "unknown op": (lambda: relay.nn.conv4d(data()), "no relay op is called 'nn.conv4d'.*did you mean 'nn.conv"),
     "unknown op on top": (lambda: relay.rellu(data()), "no relay op is called 'rellu'.*relu"),
     "negative extent": (lambda: data("x", (-1, 3)), "-1 is no extent"),
     "fractional extent": (lambda: data("x", (1.5,)), r"1\.5 is no extent"),
@@ -109,5 +109,5 @@ def test_mistakes_are_told_in_one_line(mistake: str) -> None:
 
 
 def test_operators_that_are_absent_are_absent_attributes() -> None:
-    assert not hasattr(relay.nn, "conv3d")
+    assert not hasattr(relay.nn, "conv4d")
     assert not hasattr(relay, "rellu")

@@ -8,7 +8,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi import ComputeOp, ReadOp
 from xrelay.dialects.topi.build import Body, compute, scalar_attr, variables
-from xrelay.dialects.topi.shapes import covered, holds_products_of, shape_of, window_extent
+from xrelay.dialects.topi.shapes import holds_products_of, shape_of
 from xrelay.errors import LoweringError
 
 
@@ -72,17 +72,6 @@ def test_scalars_of_other_types_are_refused() -> None:
 
 def test_variables_are_numbered() -> None:
     assert variables("i", (4, 5)) == {"i0": 4, "i1": 5}
-
-
-@pytest.mark.parametrize(
-    ("size", "kernel", "stride", "dilation", "padding", "outputs"),
-    [(7, 3, 1, 1, 0, 5), (7, 3, 2, 1, 2, 4), (9, 3, 2, 2, 0, 3), (5, 5, 1, 1, 0, 1), (4, 5, 1, 1, 0, 0)],
-)
-def test_windows(size: int, kernel: int, stride: int, dilation: int, padding: int, outputs: int) -> None:
-    assert window_extent(size, kernel, stride, dilation, padding) == outputs
-    if outputs > 0:
-        assert covered(outputs, kernel, stride, dilation) <= size + padding
-        assert covered(outputs + 1, kernel, stride, dilation) > size + padding
 
 
 def test_accumulators_are_at_least_as_wide() -> None:

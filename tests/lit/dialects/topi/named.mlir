@@ -39,3 +39,19 @@ func.func @windows(%x: tensor<1x8x8x8xf32>) {
   %s = topi.softmax(%x) {axis = 3 : i64} : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
   func.return
 }
+
+// Of one and three spatial axes there are the same ops.
+// CHECK-LABEL: func.func @axes
+// CHECK: topi.conv1d_ncw(%s, %f) {strides = array<i64: 2>, padding = array<i64: 1, 0>} : (tensor<1x8x9xf32>, tensor<16x8x3xf32>) -> tensor<1x16x4xf32>
+// CHECK: topi.conv3d_ncdhw(%v, %g) {groups = 2 : i64} : (tensor<1x4x5x5x5xf32>, tensor<6x2x3x3x3xf32>) -> tensor<1x6x3x3x3xf32>
+// CHECK: topi.pool1d(%s) {kind = "max", kernel = array<i64: 2>} : (tensor<1x8x9xf32>) -> tensor<1x8x8xf32>
+// CHECK: topi.pool3d(%v) {kind = "avg", kernel = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>} : (tensor<1x4x5x5x5xf32>) -> tensor<1x4x3x3x3xf32>
+func.func @axes(%s: tensor<1x8x9xf32>, %f: tensor<16x8x3xf32>, %v: tensor<1x4x5x5x5xf32>, %g: tensor<6x2x3x3x3xf32>) {
+  %a = topi.conv1d_ncw(%s, %f) {strides = array<i64: 2>, padding = array<i64: 1, 0>}
+    : (tensor<1x8x9xf32>, tensor<16x8x3xf32>) -> tensor<1x16x4xf32>
+  %b = topi.conv3d_ncdhw(%v, %g) {groups = 2 : i64} : (tensor<1x4x5x5x5xf32>, tensor<6x2x3x3x3xf32>) -> tensor<1x6x3x3x3xf32>
+  %c = topi.pool1d(%s) {kind = "max", kernel = array<i64: 2>} : (tensor<1x8x9xf32>) -> tensor<1x8x8xf32>
+  %d = topi.pool3d(%v) {kind = "avg", kernel = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}
+    : (tensor<1x4x5x5x5xf32>) -> tensor<1x4x3x3x3xf32>
+  func.return
+}

@@ -189,3 +189,36 @@ func.func @softmax_axis(%x: tensor<4xf32>) {
   %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   func.return
 }
+
+// -----
+
+func.func @conv1d_rank(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3xf32>) {
+  // expected-error@below {{[topi.conv1d_ncw C1] data has rank 4, not 3}}
+  %r = topi.conv1d_ncw(%x, %w) : (tensor<1x8x9x9xf32>, tensor<16x8x3xf32>) -> tensor<1x16x7xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv1d_strides(%x: tensor<1x8x9xf32>, %w: tensor<16x8x3xf32>) {
+  // expected-error@below {{[topi.conv1d_ncw C2] strides is [0], not one positive number}}
+  %r = topi.conv1d_ncw(%x, %w) {strides = array<i64: 0>} : (tensor<1x8x9xf32>, tensor<16x8x3xf32>) -> tensor<1x16x7xf32>
+  func.return
+}
+
+// -----
+
+func.func @pool3d_padding(%x: tensor<1x8x5x5x5xf32>) {
+  // expected-error@below {{[topi.pool3d C2] padding is [1, 1], not six numbers of at least 0}}
+  %r = topi.pool3d(%x) {kind = "max", kernel = array<i64: 2, 2, 2>, padding = array<i64: 1, 1>}
+    : (tensor<1x8x5x5x5xf32>) -> tensor<1x8x4x4x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @pool3d_result(%x: tensor<1x8x5x5x5xf32>) {
+  // expected-error@below {{[topi.pool3d C4] result has extent 5 on axis 2, the window gives 4 to 4}}
+  %r = topi.pool3d(%x) {kind = "max", kernel = array<i64: 2, 2, 2>} : (tensor<1x8x5x5x5xf32>) -> tensor<1x8x5x4x4xf32>
+  func.return
+}

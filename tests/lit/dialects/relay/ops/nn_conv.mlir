@@ -62,3 +62,39 @@ func.func @untyped(%x: tensor<1x3x8x8xf32>, %w: !relay.incomplete) {
   %r = relay.nn.conv2d(%x, %w) {channels = 4, kernel_size = [3, 3]} : (tensor<1x3x8x8xf32>, !relay.incomplete) -> !relay.incomplete
   func.return
 }
+
+// Other numbers of spatial axes have the properties of two, with defaults of their own.
+// CHECK-LABEL: @conv1d(
+func.func @conv1d(%x: tensor<1x4x9xf32>, %w: tensor<8x2x3xf32>) {
+  // CHECK: %r = relay.nn.conv1d(%x, %w) {strides = [2], padding = [1], dilation = [2], groups = 2, channels = 8, kernel_size = [3]} : (tensor<1x4x9xf32>, tensor<8x2x3xf32>) -> tensor<1x8x4xf32>
+  %r = relay.nn.conv1d(%x, %w) {strides = [2], padding = [1], dilation = [2], groups = 2, channels = 8, kernel_size = [3]} : (tensor<1x4x9xf32>, tensor<8x2x3xf32>) -> tensor<1x8x4xf32>
+  func.return
+}
+
+// CHECK-LABEL: @conv1d_last(
+func.func @conv1d_last(%x: tensor<1x9x4xf32>, %w: tensor<3x4x8xf32>) {
+  // CHECK: %r = relay.nn.conv1d(%x, %w) {data_layout = "NWC", kernel_layout = "WIO"} : (tensor<1x9x4xf32>, tensor<3x4x8xf32>) -> tensor<1x7x8xf32>
+  %r = relay.nn.conv1d(%x, %w) {data_layout = "NWC", kernel_layout = "WIO"} : (tensor<1x9x4xf32>, tensor<3x4x8xf32>) -> tensor<1x7x8xf32>
+  func.return
+}
+
+// CHECK-LABEL: @conv3d(
+func.func @conv3d(%x: tensor<1x4x5x6x7xf32>, %w: tensor<8x4x3x3x3xf32>) {
+  // CHECK: %r = relay.nn.conv3d(%x, %w) {padding = [1, 1, 1, 1, 1, 1]} : (tensor<1x4x5x6x7xf32>, tensor<8x4x3x3x3xf32>) -> tensor<1x8x5x6x7xf32>
+  %r = relay.nn.conv3d(%x, %w) {padding = [1, 1, 1, 1, 1, 1]} : (tensor<1x4x5x6x7xf32>, tensor<8x4x3x3x3xf32>) -> tensor<1x8x5x6x7xf32>
+  func.return
+}
+
+// CHECK-LABEL: @conv3d_last(
+func.func @conv3d_last(%x: tensor<1x5x6x7x4xf32>, %w: tensor<3x3x3x4x8xf32>) {
+  // CHECK: %r = relay.nn.conv3d(%x, %w) {strides = [2, 1, 1], data_layout = "NDHWC", kernel_layout = "DHWIO"} : (tensor<1x5x6x7x4xf32>, tensor<3x3x3x4x8xf32>) -> tensor<1x2x4x5x8xf32>
+  %r = relay.nn.conv3d(%x, %w) {strides = [2, 1, 1], data_layout = "NDHWC", kernel_layout = "DHWIO"} : (tensor<1x5x6x7x4xf32>, tensor<3x3x3x4x8xf32>) -> tensor<1x2x4x5x8xf32>
+  func.return
+}
+
+// CHECK-LABEL: @depthwise1d(
+func.func @depthwise1d(%x: tensor<1x4x9xf32>, %w: tensor<4x1x3xf32>) {
+  // CHECK: %r = relay.nn.conv1d(%x, %w) {groups = 4} : (tensor<1x4x9xf32>, tensor<4x1x3xf32>) -> tensor<1x4x7xf32>
+  %r = relay.nn.conv1d(%x, %w) {groups = 4} : (tensor<1x4x9xf32>, tensor<4x1x3xf32>) -> tensor<1x4x7xf32>
+  func.return
+}

@@ -89,7 +89,7 @@ func.func @padding(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
 // -----
 
 func.func @too_small(%x: tensor<1x3x2x8xf32>, %w: tensor<4x3x3x3xf32>) {
-  // expected-error@below {{[relay.nn.conv2d C9] kernel of extent 3 (dilation 1) is larger than the padded H extent 2}}
+  // expected-error@below {{[relay.nn.conv2d C9] a window of 3 (dilation 1) is larger than the padded H extent 2}}
   %r = relay.nn.conv2d(%x, %w) : (tensor<1x3x2x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete
   func.return
 }
