@@ -169,6 +169,21 @@ class CacheWrite(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class CacheRead(SchedulePrimitive):
+    """`block` makes its read number `operand` from a copy; a new block `<block>_read<operand>` fills that before."""
+
+    primitive: ClassVar[str] = "cache_read"
+    block: str = field(metadata=names("the block that reads a copy"))
+    operand: int = field(metadata={"help": "which of its reads, in the order of its body, from 0"})
+    last: int = field(default=-1, metadata={"help": "the dimension that is innermost in the copy, -1: the last one"})
+
+    @override
+    def problem(self) -> str | None:
+        return f"the reads are numbered from 0, got {self.operand}" if self.operand < 0 else None
+
+
+@register_primitive
+@dataclass(frozen=True)
 class ComputeAt(SchedulePrimitive):
     """The nest of `block` moves into `loop` of its consumer and computes the tile that is needed there."""
 

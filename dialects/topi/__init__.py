@@ -7,6 +7,7 @@ from xdsl.ir import Dialect
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp, YieldOp
 from xrelay.dialects.topi.named import (
+    BatchMatmulOp,
     Conv1dNcwOp,
     Conv2dNchwcOp,
     Conv2dNchwOp,
@@ -32,6 +33,7 @@ TOPI = Dialect(
         ReadOp,
         SortOp,
         YieldOp,
+        BatchMatmulOp,
         Conv1dNcwOp,
         Conv2dNchwOp,
         Conv2dNchwcOp,
@@ -47,6 +49,7 @@ TOPI = Dialect(
 
 __all__ = [
     "TOPI",
+    "BatchMatmulOp",
     "CheckedIndexOp",
     "ComputeOp",
     "Conv1dNcwOp",

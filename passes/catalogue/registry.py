@@ -38,6 +38,7 @@ FOLDERS: dict[str, str] = {
     "loop-disable-unroll": "loop",
     "loop-vectorize": "loop",
     "loop-parallelize": "loop",
+    "loop-cache-read": "loop",
     "loop-cache-write": "loop",
     "loop-compute-at": "loop",
     "loop-set-tail": "loop",

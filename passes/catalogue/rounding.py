@@ -33,6 +33,7 @@ REASSOCIATING: dict[str, str] = {
             "loop-unroll",
             "loop-vectorize",
             "loop-parallelize",
+            "loop-cache-read",
             "loop-cache-write",
             "loop-compute-at",
             "loop-set-tail",

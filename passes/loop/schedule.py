@@ -13,6 +13,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.schedule import (
+    CacheRead,
     CacheWrite,
     ComputeAt,
     DisableUnroll,
@@ -75,6 +76,7 @@ class Schedule:
     unroll = _Method(Unroll)
     vectorize = _Method(Vectorize)
     parallelize = _Method(Parallelize)
+    cache_read = _Method(CacheRead)
     cache_write = _Method(CacheWrite)
     compute_at = _Method(ComputeAt)
     set_tail = _Method(SetTail)

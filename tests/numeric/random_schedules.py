@@ -8,6 +8,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import ForOp, SchedulePrimitive, Tail
 from xrelay.dialects.loop.schedule import (
+    CacheRead,
     CacheWrite,
     ComputeAt,
     DisableUnroll,
@@ -47,6 +48,7 @@ def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
             Vectorize(loop),
             Parallelize(loop),
             CacheWrite(random.choice(blocks)),
+            CacheRead(random.choice(blocks), random.randint(0, 2), random.randint(-1, 1)),
             ComputeAt(random.choice(blocks), loop),
             ComputeAt(random.choice(blocks), loop),
             SetTail(loop, tail),

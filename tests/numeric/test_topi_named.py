@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import f32, i8, i32
 
-from xrelay.dialects.topi import Conv2dNchwcOp, Conv2dNchwOp, MatmulOp, Pool2dOp, SoftmaxOp
+from xrelay.dialects.topi import BatchMatmulOp, Conv2dNchwcOp, Conv2dNchwOp, MatmulOp, Pool2dOp, SoftmaxOp
 
 sys.path.insert(0, str(Path(__file__).parent))
 from topi_levels import check, forms, module_of, tensor
@@ -85,6 +85,37 @@ def test_matmul(rows: tuple[int, ...], depth: int, columns: int, block: int | No
     inputs = [tensor(*array.shape, element=f32) for array in (x, packed)]
     result = tensor(*expected.shape, element=f32)
     check(module_of(inputs, lambda args: [MatmulOp(*args, result)]), [x, packed], expected)
+
+
+STACKS = [
+    ((), (), 7, 9, 21), ((), (), 1, 12, 1), ((3,), (3,), 13, 8, 37), ((2, 1), (3,), 5, 4, 33), ((), (4,), 18, 6, 5),
+    ((4,), (), 20, 3, 70), ((2,), (1,), 4, 0, 6), ((0,), (1,), 4, 3, 6), ((1, 2), (2, 2), 33, 17, 19),
+    ((), (), 1, 5, 80),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("flips", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize(("left", "right", "rows", "depth", "columns"), STACKS)
+def test_batch_matmul(
+    left: tuple[int, ...], right: tuple[int, ...], rows: int, depth: int, columns: int, flips: tuple[bool, bool]
+) -> None:
+    x, y = random(*left, rows, depth), random(*right, depth, columns)
+    expected = x.astype(np.float64) @ y
+    given = [np.ascontiguousarray(m.swapaxes(-1, -2)) if flip else m for m, flip in zip((x, y), flips, strict=True)]
+    inputs = [tensor(*array.shape, element=f32) for array in given]
+    result = tensor(*expected.shape, element=f32)
+    options = {"transpose_left": flips[0], "transpose_right": flips[1]}
+    check(module_of(inputs, lambda args: [BatchMatmulOp(*args, result, **options)]), given, expected)
+
+
+@pytest.mark.parametrize(("transpose_left", "transpose_right"), [(False, True), (True, False)])
+def test_a_matrix_times_itself(*, transpose_left: bool, transpose_right: bool) -> None:
+    x = random(20, 20)
+    left, right = (x.T if flip else x for flip in (transpose_left, transpose_right))
+    type = tensor(20, 20, element=f32)
+    options = {"transpose_left": transpose_left, "transpose_right": transpose_right}
+    module = module_of([type], lambda args: [BatchMatmulOp(args[0], args[0], type, **options)])
+    check(module, [x], left.astype(np.float64) @ right)
 
 
 def test_products_of_integers_are_summed_in_a_wider_type() -> None:

@@ -9,6 +9,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.errors import ScheduleError
+from xrelay.lowering.topi_to_loop.schedules.batch_matmul import schedule_batch_matmul
 from xrelay.lowering.topi_to_loop.schedules.conv2d_nchw import schedule_conv2d_nchw
 from xrelay.lowering.topi_to_loop.schedules.conv2d_nchwc import schedule_conv2d_nchwc
 from xrelay.lowering.topi_to_loop.schedules.dense_packed import schedule_dense
@@ -28,6 +29,7 @@ FAMILIES: dict[str, Family] = {
     "conv2d_nchwc": schedule_conv2d_nchwc,
     "conv2d_nchw": schedule_conv2d_nchw,
     "dense": schedule_dense,
+    "batch_matmul": schedule_batch_matmul,
     "pool": schedule_pool,
     "softmax": schedule_softmax,
     "reduction": schedule_reductions,

@@ -99,7 +99,7 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
         return
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
     if len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
-        loops = _tile_transposed(draft, draft.block(name), loops)
+        loops = tile_transposed(draft, loops, _transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
     parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work)
 
@@ -116,17 +116,17 @@ def _transposed_along(block: BlockOp, row: str) -> str | None:
     return None
 
 
-def _tile_transposed(draft: ScheduleDraft, block: BlockOp, loops: list[str]) -> list[str]:
+def tile_transposed(draft: ScheduleDraft, loops: list[str], other: str | None) -> list[str]:
     """Reads the lines of a transposed operand once: a few rows are written side by side, piece by piece.
 
     ```
     for i: for j: Y[i, j] = X[j, i]   →   for i_o: for j_o: for i_i in 8: for j_i in 16: Y[i, j] = X[j, i]
     ```
 
-    Gives the loops that stand for `loops` now; the same where no read is transposed.
+    `other` is the loop along which a read is contiguous. Gives the loops that stand for `loops` now; the same where
+    there is no such loop among the outer ones.
     """
     *outer, row = loops
-    other = _transposed_along(block, row)
     if other not in outer:
         return loops
     inner: list[str] = []

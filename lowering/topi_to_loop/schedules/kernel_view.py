@@ -14,6 +14,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 from xrelay.dialects.attribute_names import BLOCK_SOURCE
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
 from xrelay.dialects.topi.named.base import NamedOp
+from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.index_algebra.affine_bounds import stride
@@ -43,6 +44,7 @@ AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
     Conv1dNcwOp.name: ((Role.BATCH, Role.CHANNELS, Role.COLUMNS), (Role.DEPTH,)),
     Conv2dNchwOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     Conv2dNchwcOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS, Role.LANE), (Role.DEPTH,)),
+    BatchMatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     Conv3dNcdhwOp.name: ((Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
 }

@@ -9,6 +9,7 @@ from xdsl.parser import Parser
 
 from xrelay.dialects.loop import LOOP, SchedulePrimitive, Tail
 from xrelay.dialects.loop.schedule import (
+    CacheRead,
     CacheWrite,
     ComputeAt,
     DisableUnroll,
@@ -150,6 +151,22 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
     (GEMM, [Parallelize("i"), Parallelize("j")], "'i' is parallel already, and parallel loops do not nest", "fuse"),
     (GEMM, [Parallelize("j"), Parallelize("i")], "'j' is parallel already, and parallel loops do not nest", "fuse"),
     (TWO, [Parallelize("again")], "every iteration writes the same elements", SPATIAL),
+    (GEMM, [CacheRead("gem", 0)], "block 'gem': @gemm has no such block", "did you mean 'gemm'?"),
+    (GEMM, [CacheRead("gemm", -1)], "the reads are numbered from 0, got -1", "documentation"),
+    (GEMM, [CacheRead("gemm", 0), CacheRead("gemm", 2)], "it makes 2 reads, which are numbered from 0", "name one"),
+    (GEMM, [CacheRead("gemm", 0, -3)], "what it reads has 2 dimensions, there is no dimension -3", "name one"),
+    (
+        TWO,
+        [CacheRead("second", 0), CacheRead("second", 0)],
+        "there is a block 'second_read0' already",
+        "once",
+    ),
+    (
+        GEMM,
+        [CacheWrite("gemm"), ComputeAt("gemm", "gemm_write_0"), CacheRead("gemm", 0)],
+        "it is inside another nest already",
+        "use cache_read before compute_at",
+    ),
     (GEMM, [CacheWrite("gem")], "block 'gem': @gemm has no such block", "did you mean 'gemm'?"),
     (GEMM, [CacheWrite("gemm", names=("r",))], "1 names for a buffer of rank 2", "one loop per dimension"),
     (GEMM, [CacheWrite("gemm"), CacheWrite("gemm")], "there is a block 'gemm_write' already", "once"),

@@ -83,6 +83,16 @@ def matmul(data: str, weight: str, result: str) -> str:
     }}"""
 
 
+def stacks(left: str, right: str, result: str, options: str = "") -> str:
+    return f"""
+    func.func private @k(%x: tensor<{left}xf32>, %y: tensor<{right}xf32>) -> tensor<{result}xf32> {{
+      %r = topi.batch_matmul(%x, %y) {{{options}}} : (tensor<{left}xf32>, tensor<{right}xf32>) -> tensor<{result}xf32>
+      func.return %r : tensor<{result}xf32>
+    }}"""
+
+
+TRANSPOSED = "transpose_left = true, transpose_right = true"
+
 ODD_SHAPES = {
     "prime width": conv("1x2x19x19x16", "4x2x3x3x16x16", "1x4x17x17x16"),
     "one pixel": conv("1x4x1x1x16", "3x4x1x1x16x16", "1x3x1x1x16"),
@@ -96,6 +106,13 @@ ODD_SHAPES = {
     "one tile": matmul("2x5", "1x5x16", "2x16"),
     "lanes do not fill a vector": matmul("9x5", "7x5x3", "9x21"),
     "packed wider than a vector": matmul("9x5", "2x5x64", "9x128"),
+    "not packed": matmul("3x40x5", "23x5", "3x40x23"),
+    "prime stacks": stacks("7x1x29x31", "3x31x37", "7x3x29x37"),
+    "transposed stacks": stacks("7x1x31x29", "3x37x31", "7x3x29x37", TRANSPOSED),
+    "one product": stacks("1x1", "1x1", "1x1"),
+    "outer product": stacks("1x50", "1x70", "50x70", "transpose_left = true"),
+    "lines that compete": stacks("300x1024", "33x300", "1024x33", TRANSPOSED),
+    "a row of many columns": stacks("1x64", "64x5000", "1x5000"),
 }
 
 

@@ -6,6 +6,7 @@ import pytest
 from xdsl.dialects import func
 
 from xrelay.dialects.topi.named.base import NamedOp
+from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv2dNchwcOp, Conv2dNchwOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.lowering.registry import pass_thunks
@@ -33,6 +34,7 @@ CASES = [
     (MatmulOp, ("3x5xf32", "4x5xf32"), "3x4xf32", {Role.ROWS: 3, Role.COLUMNS: 4, Role.DEPTH: 5, Role.LANE: 1}),
     (MatmulOp, ("2x3x5xf32", "4x5xf32"), "2x3x4xf32", {Role.ROWS: 3, Role.COLUMNS: 4, Role.DEPTH: 5}),
     (MatmulOp, ("5xf32", "4x5xf32"), "4xf32", {Role.ROWS: 1, Role.COLUMNS: 4, Role.DEPTH: 5}),
+    (BatchMatmulOp, ("2x3x5xf32", "5x4xf32"), "2x3x4xf32", {Role.ROWS: 3, Role.COLUMNS: 4, Role.DEPTH: 5}),
     (
         Conv2dNchwOp,
         ("1x6x7x9xf32", "8x6x1x1xf32"),

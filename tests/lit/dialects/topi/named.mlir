@@ -26,6 +26,19 @@ func.func @products(%x: tensor<4x8xi8>, %w: tensor<6x8xi8>, %y: tensor<2x4x8xf32
   func.return
 }
 
+// Either operand may be transposed; stacks broadcast.
+// CHECK-LABEL: func.func @stacks
+// CHECK: topi.batch_matmul(%q, %k) {transpose_right = true} : (tensor<2x3x4x8xf32>, tensor<3x6x8xf32>) -> tensor<2x3x4x6xf32>
+// CHECK: topi.batch_matmul(%q, %v) {transpose_left = true} : (tensor<2x3x4x8xf32>, tensor<2x1x4x5xf32>) -> tensor<2x3x8x5xf32>
+// CHECK: topi.batch_matmul(%m, %m) : (tensor<4x4xi8>, tensor<4x4xi8>) -> tensor<4x4xi32>
+func.func @stacks(%q: tensor<2x3x4x8xf32>, %k: tensor<3x6x8xf32>, %v: tensor<2x1x4x5xf32>, %m: tensor<4x4xi8>) {
+  %r = topi.batch_matmul(%q, %k) {transpose_left = false, transpose_right = true}
+      : (tensor<2x3x4x8xf32>, tensor<3x6x8xf32>) -> tensor<2x3x4x6xf32>
+  %s = topi.batch_matmul(%q, %v) {transpose_left = true} : (tensor<2x3x4x8xf32>, tensor<2x1x4x5xf32>) -> tensor<2x3x8x5xf32>
+  %t = topi.batch_matmul(%m, %m) : (tensor<4x4xi8>, tensor<4x4xi8>) -> tensor<4x4xi32>
+  func.return
+}
+
 // CHECK-LABEL: func.func @windows
 // CHECK: topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<1x8x8x8xf32>) -> tensor<1x8x4x4xf32>
 // CHECK: topi.pool2d(%x) {kind = "avg", kernel = array<i64: 2, 2>, count_include_pad = true} : (tensor<1x8x8x8xf32>) -> tensor<1x8x7x7xf32>

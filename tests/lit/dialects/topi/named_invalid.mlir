@@ -136,6 +136,46 @@ func.func @matmul_types(%x: tensor<4x8xi8>, %w: tensor<6x8xi8>) {
 
 // -----
 
+func.func @stack_rank(%x: tensor<4x8xf32>, %y: tensor<8xf32>) {
+  // expected-error@below {{[topi.batch_matmul C1] left has rank 2, right has rank 1; both need at least two axes}}
+  %r = topi.batch_matmul(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @stack_depth(%x: tensor<4x8xf32>, %y: tensor<8x5xf32>) {
+  // expected-error@below {{[topi.batch_matmul C2] left has a depth of 8, right of 5}}
+  %r = topi.batch_matmul(%x, %y) {transpose_right = true} : (tensor<4x8xf32>, tensor<8x5xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @stacks(%x: tensor<2x4x8xf32>, %y: tensor<3x8x5xf32>) {
+  // expected-error@below {{[topi.batch_matmul C3] stacks [2] and [3] do not broadcast}}
+  %r = topi.batch_matmul(%x, %y) : (tensor<2x4x8xf32>, tensor<3x8x5xf32>) -> tensor<2x4x5xf32>
+  func.return
+}
+
+// -----
+
+func.func @stack_result(%x: tensor<2x4x8xf32>, %y: tensor<8x5xf32>) {
+  // expected-error@below {{[topi.batch_matmul C3] result has shape [4, 5], not [2, 4, 5]}}
+  %r = topi.batch_matmul(%x, %y) : (tensor<2x4x8xf32>, tensor<8x5xf32>) -> tensor<4x5xf32>
+  func.return
+}
+
+// -----
+
+func.func @stack_types(%x: tensor<4x8xf32>, %y: tensor<8x5xf64>) {
+  // expected-error@below {{[topi.batch_matmul C4] data of f32 and weight of f64 differ}}
+  %r = topi.batch_matmul(%x, %y) : (tensor<4x8xf32>, tensor<8x5xf64>) -> tensor<4x5xf64>
+  func.return
+}
+
+// -----
+
 func.func @pool_types(%x: tensor<1x8x8x8xf32>) {
   // expected-error@below {{[topi.pool2d C1] result tensor<1x8x7x7xf64> and data tensor<1x8x8x8xf32> differ}}
   %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 2, 2>} : (tensor<1x8x8x8xf32>) -> tensor<1x8x7x7xf64>

@@ -32,10 +32,68 @@ func.func private @dense(%x: tensor<128x768xf32>, %w: tensor<192x768x16xf32>) ->
 }
 
 // CHECK-LABEL: func.func private @dense_plain
-// CHECK-SAME: the weight is not packed: the terms of a sum are its lanes
+// CHECK-SAME: dense: the right operand is transposed, for 8 rows only: the terms of a sum are the lanes
 func.func private @dense_plain(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>) -> tensor<8x32xf32> {
   %r = topi.matmul(%x, %w) : (tensor<8x16xf32>, tensor<32x16xf32>) -> tensor<8x32xf32>
   func.return %r : tensor<8x32xf32>
+}
+
+// A weight of the run turns its columns round, a tile at a time, where enough rows use it.
+// CHECK-LABEL: func.func private @dense_of_the_run
+// CHECK-SAME: cache_read("matmul", 1, last = 0)
+// CHECK-SAME: compute_at("matmul_read1", "matmul_write_1_o")
+// CHECK-SAME: dense: the right operand is transposed: its columns are copied side by side
+// APPLIED-LABEL: func.func private @dense_of_the_run
+// APPLIED: memref.alloc() : memref<96x32xf32, "local">
+func.func private @dense_of_the_run(%x: tensor<60x96xf32>, %w: tensor<256x96xf32>) -> tensor<60x256xf32> {
+  %r = topi.matmul(%x, %w) : (tensor<60x96xf32>, tensor<256x96xf32>) -> tensor<60x256xf32>
+  func.return %r : tensor<60x256xf32>
+}
+
+// Columns that lie side by side are read where they are; each thread has some of the matrices.
+// CHECK-LABEL: func.func private @values
+// CHECK-NOT: cache_read
+// CHECK-SAME: batch_matmul: parallel over 12 iterations
+// CHECK-SAME: rows x
+// AVX2-LABEL: func.func private @values
+// AVX2-SAME: vectors of 8 columns
+func.func private @values(%x: tensor<12x128x128xf32>, %y: tensor<12x128x64xf32>) -> tensor<12x128x64xf32> {
+  %r = topi.batch_matmul(%x, %y) : (tensor<12x128x128xf32>, tensor<12x128x64xf32>) -> tensor<12x128x64xf32>
+  func.return %r : tensor<12x128x64xf32>
+}
+
+// CHECK-LABEL: func.func private @scores
+// CHECK-SAME: cache_read("batch_matmul", 1, last = 1)
+// CHECK-SAME: compute_at("batch_matmul_read1", "batch_matmul_write_2_o")
+func.func private @scores(%x: tensor<12x128x64xf32>, %y: tensor<12x128x64xf32>) -> tensor<12x128x128xf32> {
+  %r = topi.batch_matmul(%x, %y) {transpose_right = true} : (tensor<12x128x64xf32>, tensor<12x128x64xf32>) -> tensor<12x128x128xf32>
+  func.return %r : tensor<12x128x128xf32>
+}
+
+// Of a large matrix each tile's columns are copied once, and all matrices of the left stack use them.
+// CHECK-LABEL: func.func private @projection
+// CHECK-SAME: reorder("batch_matmul_write_2_o", "batch_matmul_write_0", "batch_matmul_write_1_o"
+// CHECK-SAME: compute_at("batch_matmul_read1", "batch_matmul_write_2_o")
+// CHECK-SAME: the right operand is large
+func.func private @projection(%x: tensor<8x197x768xf32>, %y: tensor<768x3072xf32>) -> tensor<8x197x3072xf32> {
+  %r = topi.batch_matmul(%x, %y) : (tensor<8x197x768xf32>, tensor<768x3072xf32>) -> tensor<8x197x3072xf32>
+  func.return %r : tensor<8x197x3072xf32>
+}
+
+// Lines 4096 bytes apart compete for the same places of the caches: the left operand is turned round.
+// CHECK-LABEL: func.func private @both_transposed
+// CHECK-SAME: cache_read("batch_matmul", 0, last = 0)
+// CHECK-SAME: cache_read("batch_matmul", 1, last = 0)
+func.func private @both_transposed(%x: tensor<512x1024xf32>, %y: tensor<64x512xf32>) -> tensor<1024x64xf32> {
+  %r = topi.batch_matmul(%x, %y) {transpose_left = true, transpose_right = true} : (tensor<512x1024xf32>, tensor<64x512xf32>) -> tensor<1024x64xf32>
+  func.return %r : tensor<1024x64xf32>
+}
+
+// CHECK-LABEL: func.func private @few_columns
+// CHECK-SAME: batch_matmul: 3 columns are too few for lanes: the terms of a sum are the lanes
+func.func private @few_columns(%x: tensor<64x64xf32>, %y: tensor<64x3xf32>) -> tensor<64x3xf32> {
+  %r = topi.batch_matmul(%x, %y) : (tensor<64x64xf32>, tensor<64x3xf32>) -> tensor<64x3xf32>
+  func.return %r : tensor<64x3xf32>
 }
 
 // CHECK-LABEL: func.func private @plain_conv

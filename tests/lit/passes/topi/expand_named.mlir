@@ -44,6 +44,17 @@ func.func @dense(%x: tensor<4x8xi8>, %w: tensor<2x8x16xi8>) -> tensor<4x32xi32> 
   func.return %r : tensor<4x32xi32>
 }
 
+// Transposed matrices are read the other way round, a stack of one at 0.
+// CHECK-LABEL: func.func @stacks
+// CHECK: topi.compute "batch_matmul" [%b0 : 2, %b1 : 3, %i : 4, %j : 6] reduce [%k : 8] init [%acc = 0.000000e+00 : f32]
+// CHECK: topi.read %x[%b0, 0, %k, %i] : tensor<2x1x8x4xf32>
+// CHECK: topi.read %y[%b1, %j, %k] : tensor<3x6x8xf32>
+func.func @stacks(%x: tensor<2x1x8x4xf32>, %y: tensor<3x6x8xf32>) -> tensor<2x3x4x6xf32> {
+  %r = topi.batch_matmul(%x, %y) {transpose_left = true, transpose_right = true}
+    : (tensor<2x1x8x4xf32>, tensor<3x6x8xf32>) -> tensor<2x3x4x6xf32>
+  func.return %r : tensor<2x3x4x6xf32>
+}
+
 // A maximum begins below everything; a plain image is surrounded by that.
 // CHECK-LABEL: func.func @max
 // CHECK: topi.compute "pad" {{.*}} : tensor<1x8x9x9xf32>

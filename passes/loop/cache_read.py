@@ -1,0 +1,118 @@
+"""`cache_read` and the pass `loop-cache-read`: a block reads a copy of an operand, which a new block fills before."""
+
+from __future__ import annotations
+
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.schedule import CacheRead
+from xrelay.passes.loop.nest_queries import blocks_inside, blocks_of, nest_root
+from xrelay.passes.loop.primitives.legality import check_new_names, find_block, refusal
+from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
+from xrelay.passes.loop.primitives.rewrites import rewrites
+
+
+@rewrites(CacheRead)
+def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
+    """Let read number `step.operand` of `step.block` go to a copy, filled by the new block `<block>_read<operand>`.
+
+    ```
+    loop.for "i" %i to 12 {
+      loop.for "j" %j to 64 {
+        loop.block "gemm" (…) reads(%A, %B) … { … loop.load %B[%vj, %vk] : memref<64x32xf32> …
+    ```
+    becomes with `cache_read("gemm", 1, last = 0)`
+    ```
+    %b = memref.alloc() : memref<32x64xf32>
+    loop.for "gemm_read1_0" %k2 to 32 {
+      loop.for "gemm_read1_1" %j2 to 64 {
+        loop.block "gemm_read1" (%vk : spatial 32 = %k2, %vj : spatial 64 = %j2) reads(%B) writes(%b) {…}
+    loop.for "i" %i to 12 {
+      loop.for "j" %j to 64 {
+        loop.block "gemm" (…) reads(%A, %b) … { … loop.load %b[%vk, %vj] : memref<32x64xf32> …
+    ```
+
+    Dimension `step.last` of the operand is innermost in the copy, the others keep their order: so that what lies apart
+    in memory lies side by side. `compute_at` then moves the copy to where a part of it is used, in a buffer of that
+    size. The loops of the copy are called `<block>_read<operand>_<dimension>`. Refuses a read that the block does not
+    have, an operand without dimensions or of a size known only at run time, one that the nest of the block itself
+    writes, and a block inside another block's nest.
+    """
+    block = find_block(kernel, step.block, step)
+    load, root, place = _find(kernel, block, step)
+    source_type = load.buffer_type
+    rank = len(source_type.get_shape())
+    last = step.last % rank
+    order = [*(d for d in range(rank) if d != last), last]
+    shape = [source_type.get_shape()[d] for d in order]
+    name = f"{step.block}_read{step.operand}"
+    if name in blocks_of(kernel):
+        raise refusal(step, f"block {step.block!r}", f"there is a block {name!r} already", "use cache_read once")
+    loops = [f"{name}_{d}" for d in range(rank)]
+    check_new_names(kernel, loops, set(), step)
+    alloc = memref.AllocOp([], [], MemRefType(source_type.element_type, shape))
+    alloc.memref.name_hint = name
+    source = load.memref
+    place.insert_ops_before([alloc, _copy_nest(name, loops, shape, source, alloc.memref, order)], root)
+    load.operands[0] = alloc.memref
+    load.index = load.index.select(order)
+    reads = [buffer for buffer in block.reads if buffer is not source or _still_reads(block, source)]
+    block.set_buffers([*reads, alloc.memref], list(block.writes))
+
+
+def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp, Operation, Block]:
+    """The read, the root of the block's nest and where that stands; `ScheduleError` where copying is not legal."""
+    subject = f"block {step.block!r}"
+    written = set(block.writes)
+    loads = [op for op in block.body.walk() if isinstance(op, LoadOp) and op.memref not in written]
+    if step.operand >= len(loads):
+        reason = f"it makes {len(loads)} reads, which are numbered from 0"
+        raise refusal(step, subject, reason, "name one of them")
+    load = loads[step.operand]
+    shape = load.buffer_type.get_shape()
+    if not shape or any(extent < 0 for extent in shape):
+        raise refusal(step, subject, f"it reads {load.buffer_type}", "only a static buffer with dimensions is copied")
+    if not -len(shape) <= step.last < len(shape):
+        reason = f"what it reads has {len(shape)} dimensions, there is no dimension {step.last}"
+        raise refusal(step, subject, reason, "name one of them")
+    root = nest_root(block)
+    place = root.parent_block()
+    if place is None or root.parent_op() is not kernel:
+        raise refusal(step, subject, "it is inside another nest already", "use cache_read before compute_at")
+    writer = next((other for other in blocks_inside(root) if load.memref in other.writes), None)
+    if writer is not None:
+        reason = f"block {writer.block_name!r} writes its operand in the same nest"
+        raise refusal(step, subject, reason, "only what is complete before the nest can be copied")
+    return load, root, place
+
+
+def _still_reads(block: BlockOp, buffer: SSAValue) -> bool:
+    return any(isinstance(op, LoadOp) and op.memref is buffer for op in block.walk())
+
+
+def _copy_nest(
+    name: str, loops: list[str], shape: list[int], source: SSAValue, target: SSAValue, order: list[int]
+) -> Operation:
+    """Loops over the copy around a block that fills one element of it."""
+    nest = [ForOp(loop, extent) for loop, extent in zip(loops, shape, strict=True)]
+    variables = [
+        IterVar(IterKind.SPATIAL, extent, ValueMap.make([AffineDimExpr(0)], (loop.index,)), f"v{dimension}")
+        for dimension, (loop, extent) in enumerate(zip(nest, shape, strict=True))
+    ]
+    block = BlockOp(name, variables, [source], [target])
+    with ImplicitBuilder(block.body):
+        index = ValueMap.identity(block.variables)
+        value = LoadOp(source, index.select([order.index(d) for d in range(len(order))]))
+        StoreOp(value.result, target, index)
+    inner: Operation = block
+    for loop in reversed(nest):
+        loop.body.block.add_op(inner)
+        inner = loop
+    return inner
+
+
+LoopCacheReadPass = primitive_pass(CacheRead, "block=gemm operand=1 last=0")
