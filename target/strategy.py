@@ -14,11 +14,23 @@ from typing import Generic, TypeVar
 from xdsl.ir import Operation
 
 from xrelay.errors import LoweringError
+from xrelay.plugins import load_plugins
 
 BuildT = TypeVar("BuildT")
 
+_implemented: set[type[Operation]] = set()
+
 DEFAULT_PRIORITY = 10
 """The priority of an implementation that does not name one, as in Relay."""
+
+
+def is_implemented(op: type[Operation]) -> bool:
+    """Whether an implementation of the op is registered, so that the target takes it whole.
+
+    Passes over relay ask, which know no implementation. Those of other packages are imported first.
+    """
+    load_plugins("strategies")
+    return op in _implemented
 
 
 def always(op: Operation) -> str | None:
@@ -64,6 +76,7 @@ class StrategyRegistry(Generic[BuildT]):
             known = self._implementations.setdefault(op, [])
             if any(implementation.name == name for implementation in known):
                 raise LoweringError(f"{op.name} has an implementation called {name!r} already")
+            _implemented.add(op)
             known.append(Implementation(name, build, priority, condition))
             return build
 

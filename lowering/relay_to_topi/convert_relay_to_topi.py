@@ -1,8 +1,9 @@
 """`convert-relay-to-topi`: operators inside kernels become topi.
 
-What: every private function marked `relay.primitive` is a kernel; each relay op in it is replaced by what the chosen
-implementation builds. `@main` keeps its constants and calls. Why one pass over strategies: an operator may have several
-valid implementations, and the choice, with its reason, is data that the kernel carries (`topi.strategies`).
+What: every private function marked `relay.primitive` is a kernel. Composite ops in it that no implementation takes
+whole become their parts; then each relay op is replaced by what the chosen implementation builds. `@main` keeps its
+constants and calls. Why one pass over strategies: an operator may have several valid implementations, and the choice,
+with its reason, is data that the kernel carries (`topi.strategies`).
 
 Before:
 
@@ -37,6 +38,7 @@ from xdsl.passes import ModulePass
 from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.locations import source_names
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.topi.build import Body, compute
@@ -65,6 +67,7 @@ def convert_kernel(kernel: FuncOp) -> None:
     """Convert one kernel in place and record its sources and which implementations were chosen."""
     if sources := kernel_sources(kernel):
         kernel.attributes[SOURCES] = ArrayAttr([StringAttr(source) for source in sources])
+    expand_in_kernel(kernel)
     choices: list[str] = []
     patterns = [LowerTuple(), LowerTupleGetItem(), LowerScalarConstant(), LowerByStrategy(choices)]
     apply_conversion(kernel, patterns, is_legal=legal_outside("relay"))
@@ -73,6 +76,23 @@ def convert_kernel(kernel: FuncOp) -> None:
             op.detach()
             op.erase()
     kernel.attributes[STRATEGIES] = ArrayAttr([StringAttr(choice) for choice in choices])
+
+
+def expand_in_kernel(kernel: FuncOp) -> None:
+    """Replace the composite ops of a kernel that no implementation takes whole by their parts, until none is left."""
+    pending = [op for op in kernel.body.block.ops if isinstance(op, CompositeOp)]
+    while pending:
+        op = pending.pop()
+        if strategies.STRATEGIES.implementations(type(op)):
+            continue
+        parts, value = op.parts_on(op.operands)
+        for part in parts:
+            part.location = op.location
+            kernel.body.block.insert_op_before(part, op)
+        op.results[0].replace_all_uses_with(value)
+        op.detach()
+        op.erase()
+        pending += [part for part in parts if isinstance(part, CompositeOp)]
 
 
 def kernel_sources(kernel: FuncOp) -> list[str]:

@@ -31,6 +31,7 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
     PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),
     PipelineRow(0, "relay-dead-code-elimination", "what nobody needs, inlined functions too, goes"),
+    PipelineRow(0, "relay-expand-composites", "ops of several heavy parts fuse part by part"),
     PipelineRow(3, "relay-eliminate-common-subexpr", "what is computed twice is computed once"),
     PipelineRow(2, "relay-fold-constant", "the factors and shifts become constants"),
     PipelineRow(3, "relay-fold-scale-axis", "the factors go into the weights"),

@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 FOLDERS: dict[str, str] = {
     "relay-simplify-inference": "relay",
     "relay-fold-constant": "relay",
+    "relay-expand-composites": "relay",
     "relay-canonicalize-ops": "relay",
     "relay-fold-scale-axis": "relay",
     "relay-alter-op-layout": "layout",

@@ -16,6 +16,7 @@ _SUMS = "sums marked fastmath<reassoc> may be taken in another order"
 
 REASSOCIATING: dict[str, str] = {
     "relay-simplify-inference": "a batch norm becomes one multiplication and one addition",
+    "relay-expand-composites": "a composite op becomes its parts, each of which rounds",
     "relay-fold-scale-axis": "factors move from activations into weights",
     "relay-alter-op-layout": "sums over channels are taken block by block",
     "relay-convert-layout": "sums over channels are taken in the new layout's order",

@@ -1,8 +1,9 @@
-"""`relay-simplify-inference`: replaces batch norms and dropouts by what inference computes.
+"""`relay-simplify-inference`: replaces batch norms, dropouts and normalizations by what inference computes.
 
-What: `nn.batch_norm` becomes a multiplication and an addition per channel, `nn.dropout` its operand. Why: the scale and
-the shift of a batch norm are constants that `relay-fold-constant` evaluates and `relay-fold-scale-axis` moves into the
-convolution before it; and elementwise ops fuse where a batch norm would be a kernel of its own.
+What: `nn.batch_norm` becomes a multiplication and an addition per channel, `nn.dropout` its operand; `nn.layer_norm`
+and the other composite ops that Relay expands here become their parts, unless the target takes them whole. Why: the
+scale and the shift of a batch norm are constants that `relay-fold-constant` evaluates and `relay-fold-scale-axis` moves
+into the convolution before it; and elementwise ops fuse where a batch norm would be a kernel of its own.
 
 Left alone: ops whose types are not known yet; a dropout whose mask is used at a shape that is not known.
 """
@@ -26,8 +27,10 @@ from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
 from xrelay.dialects.relay.ops.tensor_unary import NegativeOp, RsqrtOp
+from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
 
 
@@ -39,6 +42,7 @@ class RelaySimplifyInferencePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplify the module in place."""
+        expand_composites(op, Expansion.INFERENCE)
         rewrite(
             op, {BatchNormOp: SimplifyBatchNorm(), DropoutOp: SimplifyDropout(), TupleGetItemOp: TakeFieldOfTuple()}
         )

@@ -8,9 +8,10 @@ from typing import TypeAlias, overload
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.core.broadcast import broadcast_shapes
 from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, shape_of
 from xrelay.errors import ConstraintError
-from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
+from xrelay.index_algebra.dims import Dim, Shape, certainly_differ, shape_text
 
 Elements: TypeAlias = tuple[Dim, ...]
 """The elements of an integer tensor in row-major order, each a number or an expression over named dimensions."""
@@ -80,6 +81,19 @@ class Facts(Sequence[Attribute]):
         if not condition:
             text = message if isinstance(message, str) else message()
             raise ConstraintError(self.op_name, constraint, text, help=help)
+
+    def broadcast(self, constraint: str, *operands: int) -> Shape:
+        """The shape that the operands (all, or those named) broadcast to, as numpy says; demands that they do."""
+        common: Shape = ()
+        chosen = operands or range(len(self))
+        for index in chosen:
+            shape = broadcast_shapes(common, self.shape(index))
+            if shape is None:
+                texts = [shape_text(self.shape(each)) for each in chosen]
+                found = " and ".join((", ".join(texts[:-1]), texts[-1]))
+                raise ConstraintError(self.op_name, constraint, f"shapes {found} do not broadcast")
+            common = shape
+        return common
 
     def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:
         """Demand that two extents are equal; `what` names both sides, e.g. "in-channels"."""

@@ -18,13 +18,15 @@ from xdsl.dialects.builtin import (
     TupleType,
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
-from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext
+from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
+from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -50,6 +52,9 @@ class RelayOp(IRDLOperation):
     PATTERN: ClassVar[OpPatternKind]
     """How the fusion pass may treat the op."""
 
+    CONSTRAINTS: ClassVar[Constraints] = {}
+    """Declared constraints by id, checked before the shape rule; see `core/constraints.py`."""
+
     RESHAPE_ONLY: ClassVar[bool] = False
     """Whether the result is the operand's bytes under another shape (Relay's TReshapeOp)."""
 
@@ -61,6 +66,10 @@ class RelayOp(IRDLOperation):
 
     INFERENCE_HINT: ClassVar[str | None] = None
     """What a user may write so that the types of this op's operands can be inferred."""
+
+    result = result_def()
+
+    traits = traits_def(Pure())
 
     # --- names -----------------------------------------------------------------------------------------------------
 
@@ -85,8 +94,14 @@ class RelayOp(IRDLOperation):
         known = _INFERRED.get(key)
         if known is None:
             kept = (*operand_types, *self.properties.values())
-            known = _INFERRED.add(key, self.infer_type(Facts(self.name, operand_types)), kept)
+            known = _INFERRED.add(key, self._apply_rule(Facts(self.name, operand_types)), kept)
         return known
+
+    def _apply_rule(self, facts: Facts) -> Attribute:
+        """What the rule gives, once the declared constraints hold."""
+        for name, constraint in self.CONSTRAINTS.items():
+            constraint.check(name, facts, self.properties)
+        return self.infer_type(facts)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """Operand types refined by the others and the result: the rule read backwards.

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from xdsl.ir import Operation
 
+from xrelay.dialects.relay.core.constraints import documented
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.errors import XRelayError, did_you_mean
 from xrelay.plugins import load_plugins
@@ -30,8 +31,9 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
     """Class decorator: make the op known under Relay's name. A second class of the same name is refused.
 
     An op under the name of another dialect, such as `acme.l1_normalize`, keeps that name, and belongs to a `Dialect` of
-    its package.
+    its package. The op's declared constraints are added to its docstring.
     """
+    op.__doc__ = documented(op.__doc__ or "", op.CONSTRAINTS)
     name = op.relay_name()
     if _OPS.setdefault(name, op) is not op:
         raise UnknownOpError(f"two classes register relay op {name!r}: {_OPS[name].__qualname__}, {op.__qualname__}")

@@ -7,15 +7,13 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TupleType
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import int_attribute
-from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import float_property, int_property
+from xrelay.dialects.relay.core.properties import float_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
@@ -27,9 +25,6 @@ from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
 @irdl_op_definition
 class ReluOp(UnaryElementwiseOp):
     """`max(x, 0)`, elementwise.
-
-    Constraints:
-    - C0: one tensor operand; the result has its type.
 
     Example:
     ```mlir
@@ -43,12 +38,8 @@ class ReluOp(UnaryElementwiseOp):
 
 @register_relay_op
 @irdl_op_definition
-class SoftmaxOp(RelayOp):
+class SoftmaxOp(AlongAxisOp):
     """`exp(x - m) / sum(exp(x - m))` along `axis`, with m the greatest element along it.
-
-    Constraints:
-    - C1: `axis` is an axis of the data.
-    - C2: the element type is a float.
 
     Example:
     ```mlir
@@ -59,34 +50,6 @@ class SoftmaxOp(RelayOp):
 
     name = "relay.nn.softmax"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-
-    data = operand_def()
-    result = result_def()
-
-    axis = int_property(-1)
-
-    traits = traits_def(Pure())
-
-    def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C1 and C2."""
-        shape, element = facts.operand(0)
-        require_axis(self, self.axis.value.data, len(shape), "C1")
-        facts.require(isinstance(element, AnyFloat), "C2", lambda: f"the element type must be a float, found {element}")
-        return facts[0]
-
-    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data's type is the result's."""
-        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
-
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axis stays whole."""
-        layout = layouts[0]
-        if layout is None:
-            return LayoutDecision((None,), None)
-        letter = letter_of_axis(layout, self.axis.value.data)
-        if layout.factor(letter) is not None:
-            return LayoutRefusal(f"layout {layout} splits the axis along which softmax normalises")
-        return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
 
 
 @register_relay_op
@@ -111,11 +74,8 @@ class DropoutOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
 
     data = operand_def()
-    result = result_def()
 
     rate = float_property(0.5)
-
-    traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's type twice; C1 and C2."""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
@@ -49,12 +48,9 @@ class DenseOp(RelayOp):
 
     data = operand_def()
     weight = operand_def()
-    result = result_def()
 
     units = optional_int_property()
     out_dtype = opt_prop_def()
-
-    traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with the last extent replaced by the units; C1 to C4."""
@@ -115,11 +111,8 @@ class BiasAddOp(RelayOp):
 
     data = operand_def()
     bias = operand_def()
-    result = result_def()
 
     axis = int_property(1)
-
-    traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's type; C1 to C3."""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout
@@ -48,13 +47,10 @@ class ContribDensePackOp(RelayOp):
 
     data = operand_def()
     weight = operand_def()
-    result = result_def()
 
     weight_layout = string_property("NC8n")
     units = optional_int_property()
     out_dtype = opt_prop_def()
-
-    traits = traits_def(Pure())
 
     @property
     def layout(self) -> Layout:

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TupleType
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
@@ -59,14 +58,11 @@ class BatchNormOp(RelayOp):
     beta = operand_def()
     moving_mean = operand_def()
     moving_var = operand_def()
-    result = result_def()
 
     axis = int_property(1)
     epsilon = float_property(1e-5)
     center = bool_property(True)
     scale = bool_property(True)
-
-    traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The tuple of data, mean and variance types; C1 to C3."""

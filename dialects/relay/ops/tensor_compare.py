@@ -31,10 +31,6 @@ class CompareOp(BinaryBroadcastOp):
 class EqualOp(CompareOp):
     """`lhs == rhs`, elementwise with numpy's broadcasting.
 
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
-
     Example:
     ```mlir
     %z = relay.equal(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
@@ -49,10 +45,6 @@ class EqualOp(CompareOp):
 @irdl_op_definition
 class NotEqualOp(CompareOp):
     """`lhs != rhs`, elementwise with numpy's broadcasting.
-
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
 
     Example:
     ```mlir
@@ -69,10 +61,6 @@ class NotEqualOp(CompareOp):
 class LessOp(CompareOp):
     """`lhs < rhs`, elementwise with numpy's broadcasting.
 
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
-
     Example:
     ```mlir
     %z = relay.less(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
@@ -87,10 +75,6 @@ class LessOp(CompareOp):
 @irdl_op_definition
 class LessEqualOp(CompareOp):
     """`lhs <= rhs`, elementwise with numpy's broadcasting.
-
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
 
     Example:
     ```mlir
@@ -107,10 +91,6 @@ class LessEqualOp(CompareOp):
 class GreaterOp(CompareOp):
     """`lhs > rhs`, elementwise with numpy's broadcasting.
 
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
-
     Example:
     ```mlir
     %z = relay.greater(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
@@ -125,10 +105,6 @@ class GreaterOp(CompareOp):
 @irdl_op_definition
 class GreaterEqualOp(CompareOp):
     """`lhs >= rhs`, elementwise with numpy's broadcasting.
-
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
 
     Example:
     ```mlir

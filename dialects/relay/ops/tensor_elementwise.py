@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
-from xrelay.dialects.relay.core.broadcast import broadcast_layouts, broadcast_shapes
+from xrelay.dialects.relay.core.broadcast import broadcast_layouts
+from xrelay.dialects.relay.core.constraints import Broadcasting, Constraints, FloatElements, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -19,30 +18,20 @@ from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_ty
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 
+FLOATS: Constraints = {"C1": FloatElements()}
+"""The constraint of functions that are defined on floats alone."""
+
 
 class UnaryElementwiseOp(RelayOp):
-    """Base of the unary elementwise ops: the result has the operand's type (Relay's IdentityRel).
-
-    Constraints shared by all:
-    - C0: one tensor operand; the result has its type.
-    """
+    """Base of the unary elementwise ops: the result has the operand's type (Relay's IdentityRel)."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
-    FLOATS_ONLY: ClassVar[bool] = False
 
     data = operand_def()
-    result = result_def()
-
-    traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The operand's type."""
-        type = facts.tensor(0)
-        # Messages cost more than checks, and these ops are the most frequent: written only when needed.
-        if self.FLOATS_ONLY and not isinstance(type.element_type, AnyFloat):
-            message = f"the element type must be a float, found {type.element_type}"
-            facts.require(False, "C1", message, help="cast the operand first")
-        return type
+        return facts.tensor(0)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The result's type, where the operand's is not known."""
@@ -58,9 +47,6 @@ class UnaryElementwiseOp(RelayOp):
 class SigmoidOp(UnaryElementwiseOp):
     """`1 / (1 + exp(-x))`, elementwise.
 
-    Constraints:
-    - C1: the element type is a float.
-
     Example:
     ```mlir
     %y = relay.sigmoid(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -69,16 +55,13 @@ class SigmoidOp(UnaryElementwiseOp):
     """
 
     name = "relay.sigmoid"
-    FLOATS_ONLY: ClassVar[bool] = True
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
 @register_relay_op
 @irdl_op_definition
 class ExpOp(UnaryElementwiseOp):
     """`exp(x)`, elementwise.
-
-    Constraints:
-    - C1: the element type is a float.
 
     Example:
     ```mlir
@@ -88,33 +71,21 @@ class ExpOp(UnaryElementwiseOp):
     """
 
     name = "relay.exp"
-    FLOATS_ONLY: ClassVar[bool] = True
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
 class BinaryBroadcastOp(RelayOp):
     """Base of the binary broadcasting ops (Relay's BroadcastRel); numpy's broadcasting rules."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": Broadcasting()}
 
     lhs = operand_def()
     rhs = operand_def()
-    result = result_def()
-
-    traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The broadcast shape with the common element type."""
-        lhs, lhs_element = facts.operand(0)
-        rhs, rhs_element = facts.operand(1)
-        if facts[0] == facts[1]:
-            return facts[0]
-        if lhs_element != rhs_element:
-            facts.require(False, "C1", f"element types {lhs_element} != {rhs_element}", help="cast one operand")
-        shape = broadcast_shapes(lhs, rhs)
-        if shape is None:
-            facts.require(False, "C2", f"shapes {_text(lhs)} and {_text(rhs)} do not broadcast")
-            return facts[0]
-        return tensor_type(shape, lhs_element)
+        return facts[0] if facts[0] == facts[1] else tensor_type(facts.broadcast("C2"), facts.element(0))
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """An unknown operand beside a known rank-0 one has the result's type: nothing else follows."""
@@ -133,10 +104,6 @@ class BinaryBroadcastOp(RelayOp):
 class AddOp(BinaryBroadcastOp):
     """`lhs + rhs`, elementwise with numpy's broadcasting.
 
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
-
     Example:
     ```mlir
     %z = relay.add(%x, %y) : (tensor<1x64x56x56xf32>, tensor<64x1x1xf32>) -> tensor<1x64x56x56xf32>
@@ -151,10 +118,6 @@ class AddOp(BinaryBroadcastOp):
 @irdl_op_definition
 class MultiplyOp(BinaryBroadcastOp):
     """`lhs * rhs`, elementwise with numpy's broadcasting.
-
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
 
     Example:
     ```mlir
@@ -171,10 +134,6 @@ class MultiplyOp(BinaryBroadcastOp):
 class SubtractOp(BinaryBroadcastOp):
     """`lhs - rhs`, elementwise with numpy's broadcasting.
 
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
-
     Example:
     ```mlir
     %z = relay.subtract(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -189,10 +148,6 @@ class SubtractOp(BinaryBroadcastOp):
 @irdl_op_definition
 class DivideOp(BinaryBroadcastOp):
     """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero.
-
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
 
     Example:
     ```mlir
@@ -209,10 +164,6 @@ class DivideOp(BinaryBroadcastOp):
 class MaximumOp(BinaryBroadcastOp):
     """The greater of `lhs` and `rhs`, elementwise with numpy's broadcasting.
 
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
-
     Example:
     ```mlir
     %z = relay.maximum(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -228,10 +179,6 @@ class MaximumOp(BinaryBroadcastOp):
 class MinimumOp(BinaryBroadcastOp):
     """The lesser of `lhs` and `rhs`, elementwise with numpy's broadcasting.
 
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
-
     Example:
     ```mlir
     %z = relay.minimum(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -246,10 +193,6 @@ class MinimumOp(BinaryBroadcastOp):
 @irdl_op_definition
 class PowerOp(BinaryBroadcastOp):
     """`lhs` to the power `rhs`, elementwise with numpy's broadcasting.
-
-    Constraints:
-    - C1: both operands have the same element type.
-    - C2: the shapes broadcast: from the last dimension on, equal or one of them 1.
 
     Example:
     ```mlir
@@ -281,9 +224,6 @@ class CastOp(RelayOp):
 
     data = operand_def()
     dtype = prop_def()
-    result = result_def()
-
-    traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The operand's shape with the new element type; C1."""
@@ -293,7 +233,3 @@ class CastOp(RelayOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Any layout goes through unchanged."""
         return LayoutDecision((layouts[0],), layouts[0])
-
-
-def _text(shape: Sequence[object]) -> str:
-    return "(" + ", ".join(str(dim) for dim in shape) + ")"

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TupleType
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
@@ -46,11 +45,8 @@ class ConcatenateOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
 
     data = operand_def()
-    result = result_def()
 
     axis = int_property(0)
-
-    traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The extents along `axis` summed; C1 to C4."""
@@ -121,12 +117,9 @@ class SplitOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
 
     data = operand_def()
-    result = result_def()
 
     indices_or_sections = prop_def(IntArrayAttr | IntegerAttr[IntegerType])
     axis = int_property(0)
-
-    traits = traits_def(Pure())
 
     def bounds(self, extent: Dim) -> tuple[Dim, ...]:
         """Where the parts begin and end: n + 1 places for n parts."""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, ints
 from xrelay.dialects.relay.core.axes import require_axes
@@ -36,13 +35,10 @@ class ReduceOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.COMM_REDUCE
 
     data = operand_def()
-    result = result_def()
 
     axis = optional_ints_property()
     keepdims = bool_property(False)
     exclude = bool_property(False)
-
-    traits = traits_def(Pure())
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axes
@@ -36,9 +35,6 @@ class ReshapeLikeOp(RelayOp):
     RESHAPE_ONLY: ClassVar[bool] = True
 
     data = operand_def()
-    result = result_def()
-
-    traits = traits_def(Pure())
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """The shape rule."""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, ints
 from xrelay.dialects.relay.core.axes import require_axes
@@ -50,11 +49,8 @@ class TransposeOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
 
     data = operand_def()
-    result = result_def()
 
     axes = optional_ints_property()
-
-    traits = traits_def(Pure())
 
     def permutation(self, rank: int) -> tuple[int, ...]:
         """For each axis of the result the axis of the data; C1."""
@@ -109,12 +105,9 @@ class LayoutTransformOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
 
     data = operand_def()
-    result = result_def()
 
     src_layout = string_property()
     dst_layout = string_property()
-
-    traits = traits_def(Pure())
 
     @property
     def layouts(self) -> tuple[Layout, Layout]:
@@ -179,12 +172,9 @@ class PadOp(RelayOp):
 
     data = operand_def()
     pad_value = operand_def()
-    result = result_def()
 
     pad_width = required_ints_property()
     pad_mode = string_property("constant")
-
-    traits = traits_def(Pure())
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:

@@ -8,19 +8,17 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import float_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwiseOp
 
 
 @register_relay_op
 @irdl_op_definition
 class TanhOp(UnaryElementwiseOp):
     """The hyperbolic tangent of x, elementwise.
-
-    Constraints:
-    - C1: the element type is a float.
 
     Example:
     ```mlir
@@ -30,16 +28,13 @@ class TanhOp(UnaryElementwiseOp):
     """
 
     name = "relay.tanh"
-    FLOATS_ONLY: ClassVar[bool] = True
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
 @register_relay_op
 @irdl_op_definition
 class SqrtOp(UnaryElementwiseOp):
     """The square root of x; not a number where x is negative, elementwise.
-
-    Constraints:
-    - C1: the element type is a float.
 
     Example:
     ```mlir
@@ -49,16 +44,13 @@ class SqrtOp(UnaryElementwiseOp):
     """
 
     name = "relay.sqrt"
-    FLOATS_ONLY: ClassVar[bool] = True
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
 @register_relay_op
 @irdl_op_definition
 class RsqrtOp(UnaryElementwiseOp):
     """`1 / sqrt(x)`, elementwise.
-
-    Constraints:
-    - C1: the element type is a float.
 
     Example:
     ```mlir
@@ -68,16 +60,13 @@ class RsqrtOp(UnaryElementwiseOp):
     """
 
     name = "relay.rsqrt"
-    FLOATS_ONLY: ClassVar[bool] = True
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
 @register_relay_op
 @irdl_op_definition
 class LogOp(UnaryElementwiseOp):
     """The natural logarithm of x, elementwise.
-
-    Constraints:
-    - C1: the element type is a float.
 
     Example:
     ```mlir
@@ -87,16 +76,13 @@ class LogOp(UnaryElementwiseOp):
     """
 
     name = "relay.log"
-    FLOATS_ONLY: ClassVar[bool] = True
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
 @register_relay_op
 @irdl_op_definition
 class ErfOp(UnaryElementwiseOp):
     """The error function of x, elementwise.
-
-    Constraints:
-    - C1: the element type is a float.
 
     Example:
     ```mlir
@@ -106,7 +92,7 @@ class ErfOp(UnaryElementwiseOp):
     """
 
     name = "relay.erf"
-    FLOATS_ONLY: ClassVar[bool] = True
+    CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
 @register_relay_op

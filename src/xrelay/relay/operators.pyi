@@ -225,6 +225,13 @@ class _Nn:
         """The greatest element over all of depth, height and width."""
 
     @staticmethod
+    def log_softmax(
+        data: ExprLike,
+        axis: int | None = -1,
+    ) -> Expr:
+        """`x - m - log(sum(exp(x - m)))` along `axis`, with m the greatest element along it."""
+
+    @staticmethod
     def lrn(
         data: ExprLike,
         size: int | None = 5,
@@ -394,6 +401,14 @@ def log(
 ) -> Expr:
     """The natural logarithm of x, elementwise."""
 
+def logsumexp(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """`m + log(sum(exp(x - m)))` over `axis`, with m the greatest element; m alone where that is infinite."""
+
 def max(
     data: ExprLike,
     axis: Ints | None = None,
@@ -429,6 +444,11 @@ def minimum(
     rhs: ExprLike,
 ) -> Expr:
     """The lesser of `lhs` and `rhs`, elementwise with numpy's broadcasting."""
+
+def mish(
+    data: ExprLike,
+) -> Expr:
+    """`x * tanh(log(1 + exp(x)))`, elementwise."""
 
 def multiply(
     lhs: ExprLike,
@@ -547,11 +567,13 @@ __all__ = [
     "less",
     "less_equal",
     "log",
+    "logsumexp",
     "max",
     "maximum",
     "mean",
     "min",
     "minimum",
+    "mish",
     "multiply",
     "negative",
     "nn",

@@ -51,7 +51,7 @@ def test_conv2d_follows_blocks_that_divide_its_channels():
         (lambda: relay.nn.conv2d(image(), weight(16, 4), groups=4), "NCHW8c", "the 4 in-channels of a group"),
         (lambda: relay.nn.conv2d(image(), weight(8, 8), groups=2), "NCHW8c", "the 4 out-channels of a group"),
         (lambda: relay.nn.conv2d(image(), weight(32, 16)), "NCHW2h", "does not work in layout NCHW2h"),
-        (lambda: relay.nn.softmax(image(), axis=1), "NCHW8c", "splits the axis along which softmax"),
+        (lambda: relay.nn.softmax(image(), axis=1), "NCHW8c", "splits the axis along which relay.nn.softmax"),
         (lambda: relay.nn.max_pool2d(image(), (2, 2)), "NCHW2w", "pooling does not work in layout NCHW2w"),
         (lambda: relay.nn.bias_add(image(), np.ones(16, np.float32)), "NCHW8c", "the bias is added"),
         (lambda: relay.split(image(), 4, axis=1), "NCHW8c", "do not divide the parts cut at 0, 4, 8, 12, 16"),

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
 func.func @condition(%c: tensor<4xf32>, %x: tensor<4xf32>) {
-  // expected-error@below {{[relay.where C1] the condition must be of i1, found f32}}
+  // expected-error@below {{[relay.where C1] the element type must be i1, found f32}}
   %r = relay.where(%c, %x, %x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> !relay.incomplete
   func.return
 }
@@ -9,7 +9,7 @@ func.func @condition(%c: tensor<4xf32>, %x: tensor<4xf32>) {
 // -----
 
 func.func @elements(%c: tensor<4xi1>, %x: tensor<4xf32>, %y: tensor<4xi32>) {
-  // expected-error@below {{[relay.where C1] element types f32 != i32}}
+  // expected-error@below {{[relay.where C3] element types f32 != i32}}
   %r = relay.where(%c, %x, %y) : (tensor<4xi1>, tensor<4xf32>, tensor<4xi32>) -> !relay.incomplete
   func.return
 }
@@ -17,7 +17,7 @@ func.func @elements(%c: tensor<4xi1>, %x: tensor<4xf32>, %y: tensor<4xi32>) {
 // -----
 
 func.func @shapes(%c: tensor<3xi1>, %x: tensor<4xf32>) {
-  // expected-error@below {{[relay.where C2] shapes (3), (4), (4) do not broadcast}}
+  // expected-error@below {{[relay.where C2] shapes (3), (4) and (4) do not broadcast}}
   %r = relay.where(%c, %x, %x) : (tensor<3xi1>, tensor<4xf32>, tensor<4xf32>) -> !relay.incomplete
   func.return
 }

@@ -1,0 +1,47 @@
+"""The base of ops that compute along one axis and keep the type of their data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import operand_def
+
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.axes import letter_of_axis
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+
+
+class AlongAxisOp(RelayOp):
+    """Base of the functions of floats along `axis`: the result has the data's type."""
+
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+
+    data = operand_def()
+
+    axis = int_property(-1)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type."""
+        return facts.tensor(0)
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """The data's type is the result's."""
+        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where the axis stays whole."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        letter = letter_of_axis(layout, self.axis.value.data)
+        if layout.factor(letter) is not None:
+            return LayoutRefusal(f"layout {layout} splits the axis along which {self.name} computes")
+        return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})

@@ -1,0 +1,317 @@
+"""Constraints that repeat from op to op, declared instead of written.
+
+    CONSTRAINTS = {"C1": AxisOf("axis"), "C2": FloatElements()}
+
+A declared constraint is checked before the op's rule runs, adds its sentence to the op's docstring, and knows how to
+break itself (`broken`), from which its test is made. What is special to one op is written by hand in `infer_type`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    TensorType,
+    f32,
+    i1,
+    i32,
+)
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute, ints, string_attribute
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+
+Properties: TypeAlias = Mapping[str, Attribute]
+"""An op's properties by name; an optional one may be absent."""
+
+
+Use: TypeAlias = tuple[list[Attribute], dict[str, Attribute]]
+"""Operand types and properties: all that a constraint looks at."""
+
+
+class Constraint(ABC):
+    """A condition on the operand types and properties of an op."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """What holds, as the documentation says it, without a full stop."""
+
+    @abstractmethod
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Raise `ConstraintError` naming `constraint` where the condition does not hold."""
+
+    @abstractmethod
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Operand types and properties that differ from the given, valid ones in that the condition does not hold."""
+
+
+Constraints: TypeAlias = Mapping[str, Constraint]
+"""Declared constraints by id."""
+
+
+@dataclass(frozen=True)
+class _Elements(Constraint):
+    """The base of constraints on the element type of one operand."""
+
+    operand: int = 0
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """The operands of an element type that is not allowed."""
+        return [with_element(type, self.wrong_element) for type in types], dict(properties)
+
+    @property
+    @abstractmethod
+    def wrong_element(self) -> Attribute:
+        """An element type that is not allowed."""
+
+
+class FloatElements(_Elements):
+    """The elements of an operand are floats."""
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return "the element type is a float"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Look at the element type."""
+        element = facts.element(self.operand)
+        # Messages cost more than checks: written only when needed.
+        if not isinstance(element, AnyFloat):
+            message = f"the element type must be a float, found {element}"
+            facts.require(False, constraint, message, help="cast the operand first")
+
+    @property
+    def wrong_element(self) -> Attribute:
+        """Integers."""
+        return i32
+
+
+class IntegerElements(_Elements):
+    """The elements of an operand are integers; booleans are none."""
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return "the element type is an integer, not a boolean"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Look at the element type."""
+        element = facts.element(self.operand)
+        if not isinstance(element, IntegerType) or element.width.data == 1:
+            facts.require(False, constraint, f"the element type must be an integer, found {element}")
+
+    @property
+    def wrong_element(self) -> Attribute:
+        """Floats."""
+        return f32
+
+
+class BooleanElements(_Elements):
+    """The elements of an operand are booleans."""
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return "the element type is i1"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Look at the element type."""
+        element = facts.element(self.operand)
+        if element != i1:
+            facts.require(False, constraint, f"the element type must be i1, found {element}")
+
+    @property
+    def wrong_element(self) -> Attribute:
+        """Floats."""
+        return f32
+
+
+@dataclass(frozen=True)
+class SameElements(Constraint):
+    """All operands, or those listed, have one element type."""
+
+    operands: tuple[int, ...] = ()
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        which = "all operands" if not self.operands else "operands " + ", ".join(f"#{each}" for each in self.operands)
+        return f"{which} have the same element type"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Compare with the first."""
+        first, *others = self.operands or range(len(facts))
+        element = facts.element(first)
+        for other in others:
+            found = facts.element(other)
+            if found != element:
+                facts.require(False, constraint, f"element types {element} != {found}", help="cast one operand")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """The last operand of another element type."""
+        last = self.operands[-1] if self.operands else len(types) - 1
+        changed = list(types)
+        changed[last] = with_element(types[last], i32 if isinstance(_element(types[last]), AnyFloat) else f32)
+        return changed, dict(properties)
+
+
+@dataclass(frozen=True)
+class Broadcasting(Constraint):
+    """The operands' shapes broadcast to one, as numpy says."""
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return "the shapes broadcast: from the last dimension on, equal or one of them 1"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Find the common shape."""
+        facts.broadcast(constraint)
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Two extents that are neither equal nor 1."""
+        wrong = [tensor_type((extent,), _element(type)) for extent, type in zip((2, 3), types[-2:], strict=True)]
+        return [*types[:-2], *wrong], dict(properties)
+
+
+@dataclass(frozen=True)
+class RankOf(Constraint):
+    """An operand has at least `least` axes, and at most `most` where that is given."""
+
+    operand: int
+    least: int
+    most: int | None = None
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return f"operand #{self.operand} has {self._wanted()}"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Count the axes."""
+        rank = len(facts.shape(self.operand))
+        if rank < self.least or (self.most is not None and rank > self.most):
+            facts.require(False, constraint, f"operand #{self.operand} has rank {rank}, it must have {self._wanted()}")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """One axis less than the least, or one more than the most."""
+        rank = self.least - 1 if self.most is None else self.most + 1
+        changed = list(types)
+        changed[self.operand] = tensor_type((1,) * rank, _element(types[self.operand]))
+        return changed, dict(properties)
+
+    def _wanted(self) -> str:
+        if self.most is None:
+            return f"at least {self.least} axes"
+        return f"rank {self.least}" if self.most == self.least else f"between {self.least} and {self.most} axes"
+
+
+@dataclass(frozen=True)
+class AxisOf(Constraint):
+    """A property is an axis of an operand, or, where it holds several, distinct axes; negative ones count backwards."""
+
+    property: str = "axis"
+    operand: int = 0
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return f"`{self.property}` names an axis of operand #{self.operand}, and none twice"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Compare with the rank; an absent property names no axis."""
+        value = properties.get(self.property)
+        if value is None:
+            return
+        rank, axes = len(facts.shape(self.operand)), numbers(value)
+        for axis in axes:
+            if not -rank <= axis < rank:
+                facts.require(False, constraint, f"axis {axis} is out of range for rank {rank}")
+        if len({axis % rank for axis in axes}) != len(axes):
+            facts.require(False, constraint, f"axes {list(axes)} name an axis twice")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """The axis behind the last."""
+        rank = len(shape_of(types[self.operand]))
+        several = isinstance(properties.get(self.property), DenseArrayBase)
+        return list(types), {**properties, self.property: int_array([rank]) if several else int_attribute(rank)}
+
+
+@dataclass(frozen=True)
+class AtLeast(Constraint):
+    """A property is a number that is not less than `least`, or several."""
+
+    property: str
+    least: int = 1
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return f"`{self.property}` is at least {self.least}"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Compare each number."""
+        value = properties.get(self.property)
+        for number in () if value is None else numbers(value):
+            if number < self.least:
+                facts.require(False, constraint, f"{self.property} is {number}, it must be at least {self.least}")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """One less than the least."""
+        wrong = self.least - 1
+        several = isinstance(properties.get(self.property), DenseArrayBase)
+        return list(types), {**properties, self.property: int_array([wrong]) if several else int_attribute(wrong)}
+
+
+@dataclass(frozen=True)
+class OneOf(Constraint):
+    """A property is one of some words."""
+
+    property: str
+    words: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return f"`{self.property}` is one of {', '.join(self.words)}"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Look the word up."""
+        value = properties.get(self.property)
+        word = value.data if isinstance(value, StringAttr) else None
+        if word not in self.words:
+            message = f"{self.property} must be one of {', '.join(self.words)}, found {word!r}"
+            facts.require(False, constraint, message)
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """A word that is none of them."""
+        return list(types), {**properties, self.property: string_attribute("".join(self.words) + "_not")}
+
+
+def numbers(value: Attribute) -> tuple[int, ...]:
+    """The integers of a property that holds one or several."""
+    return (value.value.data,) if isinstance(value, IntegerAttr) else ints(value)
+
+
+def with_element(type: Attribute, element: Attribute) -> Attribute:
+    """The tensor type with another element type; anything else as it is."""
+    return tensor_type(shape_of(type), element) if isinstance(type, TensorType) else type
+
+
+def _element(type: Attribute) -> Attribute:
+    return type.element_type if isinstance(type, TensorType) else f32
+
+
+def documented(doc: str, constraints: Constraints) -> str:
+    """An op's docstring with the sentences of its declared constraints, before those that it states itself."""
+    declared = [f"    - {name}: {constraint.sentence()}." for name, constraint in constraints.items()]
+    lines = doc.split("\n")
+    stripped = [line.strip() for line in lines]
+    if not declared:
+        return doc
+    if "Constraints:" in stripped:
+        at = stripped.index("Constraints:") + 1
+        return "\n".join([*lines[:at], *declared, *lines[at:]])
+    at = stripped.index("Example:") if "Example:" in stripped else len(lines)
+    return "\n".join([*lines[:at], "    Constraints:", *declared, "", *lines[at:]])

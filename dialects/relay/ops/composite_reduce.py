@@ -1,0 +1,46 @@
+"""Reductions that other ops define."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+
+
+@register_relay_op
+@irdl_op_definition
+class LogsumexpOp(ReduceOp, CompositeOp):
+    """`m + log(sum(exp(x - m)))` over `axis`, with m the greatest element; m alone where that is infinite.
+
+    Example:
+    ```mlir
+    %y = relay.logsumexp(%x) {axis = [1]} : (tensor<4x8xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.logsumexp"
+    PATTERN: ClassVar[OpPatternKind] = CompositeOp.PATTERN
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The greatest element, and a sum of what is left of the others."""
+        (x,) = parts.operands
+        axes = self.reduced_axes(parts.rank(x))
+        largest = parts.op("max", x, axis=axes, keepdims=True)
+        # Of infinite elements the difference would be no number; the greatest float stands for infinity here.
+        most = float(np.finfo(numpy_dtype(element_type_of(x.type))).max)
+        bounded = parts.op("clip", largest, a_min=-most, a_max=most)
+        total = parts.op("sum", parts.op("exp", parts.op("subtract", x, bounded)), axis=axes, keepdims=True)
+        result = parts.op("add", parts.op("log", total), bounded)
+        return result if self.keepdims.value.data else parts.op("squeeze", result, axis=axes)

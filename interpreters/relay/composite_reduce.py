@@ -1,0 +1,19 @@
+"""Reductions that other ops define: their own meaning, to which tests hold the definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.ops.composite_reduce import LogsumexpOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.convolution import accumulator
+from xrelay.interpreters.relay.registry import evaluates
+
+
+@evaluates(LogsumexpOp)
+def evaluate_logsumexp(op: LogsumexpOp, data: Array) -> Array:
+    """The logarithm of a sum of exponentials, each scaled by the greatest."""
+    wide = data.astype(accumulator(data.dtype), copy=False)
+    axes = op.reduced_axes(data.ndim)
+    result = np.logaddexp.reduce(wide, axis=axes, keepdims=bool(op.keepdims.value.data))
+    return np.asarray(result, data.dtype)

@@ -1,0 +1,55 @@
+"""Composite ops become their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion
+from xrelay.passes.graph.rewriting import Emitter, rewrite
+from xrelay.target.strategy import is_implemented
+
+
+class ExpandComposite(RewritePattern):
+    """A composite op → its parts. Re-associating where the op's own meaning adds up in another order.
+
+    Before:
+
+        %y = relay.nn.log_softmax(%x) : (tensor<2x5xf32>) -> tensor<2x5xf32>
+
+    After: the ops that `decompose` of the class makes, the last one in the place of `%y`.
+
+    Left alone: an op whose operand types are not known yet, one that a strategy of the target takes whole, and one for
+    which `where` does not hold.
+    """
+
+    def __init__(self, where: Callable[[CompositeOp], bool]):
+        self._where = where
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Put the parts before the op, with its location."""
+        if not isinstance(op, CompositeOp) or not all(map(is_complete, op.operand_types)):
+            return
+        if is_implemented(type(op)) or not self._where(op):
+            return
+        parts, value = op.parts_on(op.operands)
+        emit = Emitter(rewriter, op)
+        for part in parts:
+            emit.insert(part)
+        emit.replace(value)
+
+
+def composites() -> list[type[CompositeOp]]:
+    """The classes of all composite ops."""
+    return [op for op in relay_ops().values() if issubclass(op, CompositeOp)]
+
+
+def expand_composites(module: ModuleOp, *wanted: Expansion) -> None:
+    """Replace the composite ops that expand at one of the places `wanted` by their parts, composites among them too."""
+    pattern = ExpandComposite(lambda op: op.expansion in wanted)
+    rewrite(module, dict.fromkeys(composites(), pattern))
