@@ -166,11 +166,9 @@ class Polynomial(DimExpr):
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        found: set[str] = set()
-        for monomial, _ in self.terms:
-            for atom in monomial:
-                found |= {atom.name} if isinstance(atom, Symbol) else frozenset[str]().union(*map(names_of, atom.parts))
-        return frozenset(found)
+        atoms = [atom for monomial, _ in self.terms for atom in monomial]
+        plain = frozenset(atom.name for atom in atoms if isinstance(atom, Symbol))
+        return plain.union(*(names_of(part) for atom in atoms for part in parts_of(atom)))
 
     @property
     def names(self) -> frozenset[str]:
@@ -180,7 +178,7 @@ class Polynomial(DimExpr):
     @cached_property
     def depth(self) -> int:
         """How deep quotients, remainders and selections stand in each other; 0 where there are none."""
-        inner = [part for monomial, _ in self.terms for atom in monomial for part in _parts(atom)]
+        inner = [part for monomial, _ in self.terms for atom in monomial for part in parts_of(atom)]
         found = max((part.depth for part in inner if isinstance(part, Polynomial)), default=0)
         return found + bool(inner)
 
@@ -247,11 +245,13 @@ def _is_nonnegative_atom(atom: Atom) -> bool:
     return (any if atom.kind == "max" else all)(map(is_nonnegative, atom.parts))
 
 
-def _parts(atom: Atom) -> tuple[Dim, ...]:
+def parts_of(atom: Atom) -> tuple[Dim, ...]:
+    """The dimensions that `atom` is made of; none for a name."""
     return () if isinstance(atom, Symbol) else atom.parts
 
 
-def _atom(atom: Atom) -> DimExpr:
+def as_dim(atom: Atom) -> DimExpr:
+    """The dimension that is nothing but `atom`."""
     made = Polynomial((((atom,), 1),))
     if made.depth > MAX_DEPTH:
         raise DimensionError(
@@ -291,7 +291,7 @@ def _multiply(lhs: Dim, rhs: Dim) -> Dim:
 
 def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
     if isinstance(atom, Symbol):
-        return values.get(atom.name, _atom(atom))
+        return values.get(atom.name, as_dim(atom))
     try:
         return rebuilt(atom, substitute(atom.parts, values))
     except DimensionError as error:
@@ -317,7 +317,7 @@ def divide(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
     whole, rest = _split_multiples(lhs, rhs)
     common = gcd(sums.content(terms_of(rest)), sums.content(terms_of(rhs)))
     lhs, rhs = (from_terms(sums.divided(terms_of(dim), common)) for dim in (rest, rhs))
-    return whole + _atom(Operation("floordiv", lhs, rhs))
+    return whole + as_dim(Operation("floordiv", lhs, rhs))
 
 
 def modulo(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
@@ -330,10 +330,10 @@ def modulo(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
         if rhs < 0:
             return -modulo(-lhs, -rhs)
         rest = from_terms(sums.split_multiples(terms_of(lhs), (), rhs, lambda _: True)[1])
-        return rest if isinstance(rest, int) else _atom(Operation("mod", rest, rhs))
+        return rest if isinstance(rest, int) else as_dim(Operation("mod", rest, rhs))
     if (positive or is_positive(rhs)) and sums.exact_quotient(terms_of(lhs), terms_of(rhs)) is not None:
         return 0
-    return _atom(Operation("mod", _split_multiples(lhs, rhs)[1], rhs))
+    return as_dim(Operation("mod", _split_multiples(lhs, rhs)[1], rhs))
 
 
 def _split_multiples(lhs: Dim, rhs: DimExpr) -> tuple[Dim, Dim]:
@@ -351,7 +351,7 @@ def _divide_by_integer(lhs: Dim, divisor: int) -> Dim:
     if divisor < 0:
         return _divide_by_integer(-lhs, -divisor)
     # A quotient that stood in both parts would double the expression with each division.
-    whole, terms = sums.split_multiples(terms_of(lhs), (), divisor, lambda term: not any(map(_parts, term)))
+    whole, terms = sums.split_multiples(terms_of(lhs), (), divisor, lambda term: not any(map(parts_of, term)))
     common = gcd(divisor, *(coefficient for monomial, coefficient in terms.items() if monomial))
     rest, divisor = from_terms(sums.divided(terms, common)), divisor // common
     if isinstance(rest, int):
@@ -361,7 +361,7 @@ def _divide_by_integer(lhs: Dim, divisor: int) -> Dim:
     if isinstance(inner, Operation) and inner.kind == "floordiv" and isinstance(inner.rhs, int):
         # (n floordiv 2 + 1) floordiv 2 is (n + 2) floordiv 4.
         return from_terms(whole) + _divide_by_integer(inner.lhs + offset * inner.rhs, inner.rhs * divisor)
-    return from_terms(whole) + _atom(Operation("floordiv", rest, divisor))
+    return from_terms(whole) + as_dim(Operation("floordiv", rest, divisor))
 
 
 def select(kind: SelectionKind, dims: Sequence[Dim]) -> Dim:
@@ -372,7 +372,7 @@ def select(kind: SelectionKind, dims: Sequence[Dim]) -> Dim:
     kept = _broadcast_parts(parts) if kind == "broadcast" else _extreme_parts(parts, max if kind == "max" else min)
     if len(kept) == 1:
         return kept[0]
-    return _atom(Selection(kind, tuple(sorted(kept, key=str))))
+    return as_dim(Selection(kind, tuple(sorted(kept, key=str))))
 
 
 def _same_selection(kind: SelectionKind, dim: Dim) -> tuple[Dim, ...]:

@@ -1,0 +1,106 @@
+"""Polynomials that are known to be 0 or more, and what follows from them by adding multiples."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from xrelay.index_algebra.dim_expressions import Dim, Monomial, Polynomial, from_terms, terms_of
+from xrelay.index_algebra.dim_knowledge import DimKnowledge
+
+_STEPS = 24
+"""How many combinations one question tries."""
+
+_FACTS = 8
+"""How many facts are tried for one term, the latest ones first."""
+
+
+class DimInequalities:
+    """The known polynomials, each to be found by its terms and their signs."""
+
+    def __init__(self, knowledge: DimKnowledge):
+        self._knowledge = knowledge
+        self._facts: dict[tuple[Monomial, bool], list[Polynomial]] = {}
+        self._known: set[Polynomial] = set()
+        self._lows: dict[Dim, int | None] = {}
+
+    def copy(self, knowledge: DimKnowledge) -> DimInequalities:
+        """The same polynomials over a copy of the knowledge."""
+        other = DimInequalities(knowledge)
+        other._facts = {key: list(facts) for key, facts in self._facts.items()}
+        other._known = set(self._known)
+        return other
+
+    def add(self, dim: Polynomial) -> bool:
+        """Say that `dim` is 0 or more; whether that is new."""
+        if dim in self._known:
+            return False
+        self._known.add(dim)
+        for monomial, coefficient in dim.terms:
+            if monomial:
+                self._facts.setdefault((monomial, coefficient > 0), []).append(dim)
+        return True
+
+    def holds(self, dim: Dim) -> bool:
+        """Whether `dim` itself was said to be 0 or more."""
+        return dim in self._known
+
+    def forget_results(self) -> None:
+        """Say that something was added: what was worked out before may be tighter now."""
+        self._lows.clear()
+
+    def lower_bound(self, dim: Dim, enough: int | None = None) -> int | None:
+        """A number that `dim` is never below; `None` where none is found. The search ends at one of `enough`.
+
+        A known polynomial that shares a term with `dim` is subtracted as often as makes the term vanish; as it is 0 or
+        more, `dim` is at least what is left. So `n - k >= 0` gives `n + 1 - k` the lower bound 1.
+        """
+        if isinstance(dim, int):
+            return dim
+        low = self._knowledge.interval(dim)[0]
+        if not self._facts or (low is not None and enough is not None and low >= enough):
+            return low
+        if dim not in self._lows:
+            self._lows[dim] = self._search(dim, low)
+        return self._lows[dim]
+
+    def _search(self, dim: Dim, low: int | None) -> int | None:
+        pending, seen = deque([dim]), {dim}
+        best = low
+        while pending and len(seen) <= _STEPS:
+            for rest in self._reduced(pending.popleft()):
+                if rest in seen:
+                    continue
+                seen.add(rest)
+                found = self._knowledge.interval(rest)[0]
+                if found is not None and (best is None or found > best):
+                    best = found
+                pending.append(rest)
+        return best
+
+    def _reduced(self, dim: Dim) -> list[Dim]:
+        """What is left of `dim` after each known polynomial that takes one of its terms away, negative terms first."""
+        terms = [(monomial, factor) for monomial, factor in terms_of(dim).items() if monomial]
+        left: list[Dim] = []
+        for monomial, coefficient in sorted(terms, key=lambda term: term[1] > 0):
+            for part in self._parts(monomial):
+                for fact in reversed(self._facts.get((part, coefficient > 0), [])[-_FACTS:]):
+                    own = terms_of(fact)[part]
+                    rest = _without(monomial, part)
+                    if coefficient % own == 0 and self._is_nonnegative(rest):
+                        left.append(dim - from_terms({rest: coefficient // own}) * fact)
+        return left
+
+    def _parts(self, monomial: Monomial) -> list[Monomial]:
+        """The product itself and its single factors: a known polynomial may be multiplied by the others."""
+        return [monomial, *((atom,) for atom in dict.fromkeys(monomial) if len(monomial) > 1)]
+
+    def _is_nonnegative(self, monomial: Monomial) -> bool:
+        low, _ = self._knowledge.interval(from_terms({monomial: 1}))
+        return low is not None and low >= 0
+
+
+def _without(monomial: Monomial, part: Monomial) -> Monomial:
+    rest = list(monomial)
+    for atom in part:
+        rest.remove(atom)
+    return tuple(rest)

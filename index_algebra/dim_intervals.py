@@ -1,0 +1,184 @@
+"""Intervals that hold every value of a dimension, given intervals of its atoms.
+
+An expression that has no value for some sizes (it divides by zero, its extents do not broadcast) is bounded where it
+has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from xrelay.index_algebra.dim_expressions import Atom, Dim, Monomial, Operation, Polynomial, Selection, Symbol
+from xrelay.index_algebra.polynomial_terms import times
+
+Interval: TypeAlias = tuple[int | None, int | None]
+"""Inclusive lower and upper end; `None` where there is none."""
+
+Bounds: TypeAlias = Mapping[Atom, Interval]
+"""What is known of atoms; of a name at least that it is 0 or more."""
+
+EXTENT: Interval = (0, None)
+"""The interval of a name of which nothing more is known."""
+
+ANYTHING: Interval = (None, None)
+
+_SHIFTED_DEGREE = 4
+"""The highest degree of a monomial that is written in distances from lower ends."""
+
+
+def interval_of(dim: Dim, bounds: Bounds) -> Interval:
+    """The interval of `dim`."""
+    if isinstance(dim, int):
+        return dim, dim
+    if not isinstance(dim, Polynomial):
+        return ANYTHING
+    atoms = {atom: _atom_interval(atom, bounds) for monomial, _ in dim.terms for atom in monomial}
+    plain = _sum_interval(dict(dim.terms), atoms)
+    if plain != ANYTHING and all(len(monomial) < 2 for monomial, _ in dim.terms):
+        return plain
+    if any(len(monomial) > _SHIFTED_DEGREE for monomial, _ in dim.terms):
+        return plain
+    return intersected(plain, _shifted_interval(dict(dim.terms), atoms))
+
+
+def intersected(first: Interval, second: Interval) -> Interval:
+    """What lies in both."""
+    return _extreme(max, first[0], second[0]), _extreme(min, first[1], second[1])
+
+
+def _extreme(choose: Callable[[list[int]], int], *ends: int | None) -> int | None:
+    """The greatest or least of the ends that there are."""
+    known = [end for end in ends if end is not None]
+    return choose(known) if known else None
+
+
+def _sum_interval(terms: Mapping[Monomial, int], atoms: Mapping[Atom, Interval]) -> Interval:
+    low: int | None = 0
+    high: int | None = 0
+    for monomial, coefficient in terms.items():
+        interval: Interval = (coefficient, coefficient)
+        for atom in monomial:
+            interval = _times(interval, atoms[atom])
+        low = None if low is None or interval[0] is None else low + interval[0]
+        high = None if high is None or interval[1] is None else high + interval[1]
+    return low, high
+
+
+def _shifted_interval(terms: Mapping[Monomial, int], atoms: Mapping[Atom, Interval]) -> Interval:
+    """The interval of the sum written in distances from the atoms' lower ends.
+
+    With n and m at least 1, `n * m - n` is `(n' + 1) * (m' + 1) - (n' + 1)`, which is `n' * m' + m'`: 0 or more.
+    """
+    lows = {atom: low for atom, (low, _) in atoms.items() if low}
+    if not lows:
+        return ANYTHING
+    shifted: dict[Monomial, int] = {}
+    for monomial, coefficient in terms.items():
+        expanded: dict[Monomial, int] = {(): coefficient}
+        for atom in monomial:
+            expanded = times(expanded, {(atom,): 1, (): lows.get(atom, 0)})
+        for part, factor in expanded.items():
+            shifted[part] = shifted.get(part, 0) + factor
+    distances = {atom: _less(interval, lows.get(atom, 0)) for atom, interval in atoms.items()}
+    return _sum_interval({monomial: factor for monomial, factor in shifted.items() if factor}, distances)
+
+
+def _less(interval: Interval, amount: int) -> Interval:
+    low, high = interval
+    return None if low is None else low - amount, None if high is None else high - amount
+
+
+def _times(first: Interval, second: Interval) -> Interval:
+    if (0, 0) in (first, second):
+        return 0, 0
+    if first[0] is not None and first[0] >= 0:
+        return _times_nonnegative(first[0], first[1], second)
+    if second[0] is not None and second[0] >= 0:
+        return _times_nonnegative(second[0], second[1], first)
+    if first[1] is not None and first[1] <= 0:
+        return _negated(_times(_negated(first), second))
+    if second[1] is not None and second[1] <= 0:
+        return _negated(_times(first, _negated(second)))
+    ends = [None if x is None or y is None else x * y for x in first for y in second]
+    known = [end for end in ends if end is not None]
+    return (min(known), max(known)) if len(known) == len(ends) else ANYTHING
+
+
+def _times_nonnegative(low: int, high: int | None, other: Interval) -> Interval:
+    """The product of `[low, high]`, with `low` 0 or more, and `other`."""
+
+    def scaled(end: int | None, outwards: bool) -> int | None:
+        factor = high if outwards else low
+        return 0 if end == 0 else None if end is None or factor is None else end * factor
+
+    left, right = other
+    return scaled(left, left is None or left < 0), scaled(right, right is None or right > 0)
+
+
+def _negated(interval: Interval) -> Interval:
+    low, high = interval
+    return None if high is None else -high, None if low is None else -low
+
+
+def _atom_interval(atom: Atom, bounds: Bounds) -> Interval:
+    if isinstance(atom, Symbol):
+        return bounds.get(atom, EXTENT)
+    found = _operation_interval(atom, bounds) if isinstance(atom, Operation) else _selection_interval(atom, bounds)
+    return intersected(found, bounds.get(atom, ANYTHING))
+
+
+def _operation_interval(atom: Operation, bounds: Bounds) -> Interval:
+    lhs, (least, most) = interval_of(atom.lhs, bounds), interval_of(atom.rhs, bounds)
+    if least is None or least < 0:
+        return ANYTHING
+    # A divisor of 0 gives no value, so that the least that counts is 1.
+    divisor = (max(least, 1), most)
+    return _quotient_interval(lhs, divisor) if atom.kind == "floordiv" else _remainder_interval(lhs, divisor)
+
+
+def _quotient_interval(lhs: Interval, divisor: tuple[int, int | None]) -> Interval:
+    least, most = divisor
+
+    def shrunk(end: int) -> int:
+        """`end` by the divisor that brings it nearest to 0."""
+        return end // most if most is not None else (0 if end >= 0 else -1)
+
+    low, high = lhs
+    return (
+        None if low is None else shrunk(low) if low >= 0 else low // least,
+        None if high is None else high // least if high >= 0 else shrunk(high),
+    )
+
+
+def _remainder_interval(lhs: Interval, divisor: tuple[int, int | None]) -> Interval:
+    (low, high), (least, most) = lhs, divisor
+    if low is not None and high is not None and low // least == high // least and (low >= 0 or least == most):
+        if least == most:
+            return low % least, high % least
+        if high < least:
+            return low, high
+    upper = None if most is None else most - 1
+    return 0, _extreme(min, upper, high if low is not None and low >= 0 else None)
+
+
+def _selection_interval(atom: Selection, bounds: Bounds) -> Interval:
+    intervals = [interval_of(part, bounds) for part in atom.parts]
+    lows, highs = [low for low, _ in intervals], [high for _, high in intervals]
+    least = None if None in lows else _extreme(min, *lows)
+    most = None if None in highs else _extreme(max, *highs)
+    if atom.kind == "max":
+        return _extreme(max, *lows), most
+    if atom.kind == "min":
+        return least, _extreme(min, *highs)
+    found: Interval = (least, most)
+    for interval in intervals:
+        if not may_be_one(interval):
+            found = intersected(found, interval)
+    return found
+
+
+def may_be_one(interval: Interval) -> bool:
+    """Whether 1 lies in `interval`."""
+    low, high = interval
+    return (low is None or low <= 1) and (high is None or high >= 1)

@@ -1,0 +1,265 @@
+"""What is known of the atoms of dimensions, and the rewriting of dimensions by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import gcd
+
+from xrelay.errors import DimensionError
+from xrelay.index_algebra.dim_expressions import (
+    Atom,
+    Dim,
+    Monomial,
+    Operation,
+    Polynomial,
+    Selection,
+    Symbol,
+    as_dim,
+    divide,
+    from_terms,
+    modulo,
+    select,
+    single_atom,
+    terms_of,
+)
+from xrelay.index_algebra.dim_intervals import ANYTHING, EXTENT, Interval, interval_of, may_be_one
+from xrelay.index_algebra.dim_residues import UNKNOWN_RESIDUE, Residue, monomial_residue, residue_of
+
+_MAX_STEPS = 64
+"""How many replacements may follow on one another."""
+
+_MAX_TERMS = 64
+"""How many terms an expression may get by replacements; beyond it stays as it is."""
+
+_MAX_ROUNDS = 8
+"""How often quotients are taken apart anew."""
+
+
+class _TooLargeError(Exception):
+    """Rewriting does not pay."""
+
+
+class DimKnowledge:
+    """Atoms that equal other dimensions, and intervals and residues of the others.
+
+    Rewriting ends because the dimension that an atom equals contains, rewritten, no atom that equals another.
+    """
+
+    def __init__(self) -> None:
+        self.solved: dict[Atom, Dim] = {}
+        """What an atom equals."""
+        self.bounds: dict[Atom, Interval] = {}
+        self.residues: dict[Atom, Residue] = {}
+        self._simplified: dict[Dim, Dim | None] = {}
+        self._values: dict[Atom, Dim] = {}
+
+    def copy(self) -> DimKnowledge:
+        """The same knowledge, to which more can be added."""
+        other = DimKnowledge()
+        other.solved, other.bounds, other.residues = dict(self.solved), dict(self.bounds), dict(self.residues)
+        return other
+
+    def forget_results(self) -> None:
+        """Say that something was added: what was worked out before may be simpler now."""
+        self._simplified.clear()
+        self._values.clear()
+
+    def bound(self, atom: Atom) -> Interval:
+        """The interval that is known of `atom` itself."""
+        return self.bounds.get(atom, EXTENT if isinstance(atom, Symbol) else ANYTHING)
+
+    def interval(self, dim: Dim) -> Interval:
+        """The interval of `dim` from those of its atoms."""
+        return interval_of(dim, self.bounds)
+
+    def residue(self, dim: Dim) -> Residue:
+        """The residue of `dim` from those of its atoms."""
+        return residue_of(dim, self.residues)
+
+    def tighten(self, atom: Atom) -> None:
+        """Move the ends of the atom's interval to numbers of its residue."""
+        remainder, modulus = self.residues.get(atom, UNKNOWN_RESIDUE)
+        low, high = self.bound(atom)
+        low = None if low is None else low + (remainder - low) % modulus
+        high = None if high is None else high - (high - remainder) % modulus
+        self.bounds[atom] = (low, high)
+
+    # --- rewriting -------------------------------------------------------------------------------------------------
+
+    def simplify(self, dim: Dim) -> Dim:
+        """`dim` with every atom replaced by what it equals, and quotients decided that can be.
+
+        What gets too large, or has no value, stays as it is.
+        """
+        found = self.rewritten(dim)
+        return dim if found is None else found
+
+    def rewritten(self, dim: Dim) -> Dim | None:
+        """`dim` as `simplify` makes it; `None` where that stops halfway."""
+        if not isinstance(dim, Polynomial):
+            return dim
+        if dim not in self._simplified:
+            try:
+                self._simplified[dim] = self._rewrite(dim, 0)
+            except (_TooLargeError, DimensionError):
+                self._simplified[dim] = None
+        return self._simplified[dim]
+
+    def normal(self, dim: Dim) -> Dim:
+        """`simplify`, and `16 * (n floordiv 16)` as `n - n mod 16`, in which equal sums are equal more often."""
+        current = self.simplify(dim)
+        for _ in range(_MAX_ROUNDS):
+            following = self.simplify(self._apart(current))
+            if following == current:
+                break
+            current = following
+        return current
+
+    def _rewrite(self, dim: Dim, step: int) -> Dim:
+        if not isinstance(dim, Polynomial):
+            return dim
+        if step > _MAX_STEPS:
+            raise _TooLargeError
+        values = {atom: self._value(atom, step) for monomial, _ in dim.terms for atom in monomial}
+        total: Dim = dim
+        if any(single_atom(value) != atom for atom, value in values.items()):
+            total = _replaced(dim.terms, values)
+        low, high = self.interval(total)
+        return low if low is not None and low == high else total
+
+    def _value(self, atom: Atom, step: int) -> Dim:
+        """What `atom` is, rewritten."""
+        found = self._values.get(atom)
+        if found is None:
+            if atom in self.solved:
+                found = self.solved[atom] = self._rewrite(self.solved[atom], step + 1)
+            elif isinstance(atom, Symbol):
+                found = as_dim(atom)
+            else:
+                found = self._rebuilt(atom, [self._rewrite(part, step + 1) for part in atom.parts], step)
+            self._values[atom] = found
+        return found
+
+    def _rebuilt(self, atom: Operation | Selection, parts: Sequence[Dim], step: int) -> Dim:
+        if isinstance(atom, Selection):
+            made = select(atom.kind, self._selected(atom, parts))
+        elif atom.kind == "floordiv":
+            made = self._quotient(*parts)
+        else:
+            made = self._remainder(*parts)
+        if isinstance(made, Polynomial) and any(part in self.solved for monomial, _ in made.terms for part in monomial):
+            return self._rewrite(made, step + 1)
+        return made
+
+    def _selected(self, atom: Selection, parts: Sequence[Dim]) -> Sequence[Dim]:
+        """The parts without those that others beat for certain."""
+        if atom.kind == "broadcast":
+            # What is not 1 is the extent.
+            return [part for part in parts if not may_be_one(self.interval(part))][:1] or parts
+        kept: list[Dim] = []
+        sign = 1 if atom.kind == "max" else -1
+        for part in parts:
+            if not any(self._at_least_zero(sign * (other - part)) for other in kept):
+                kept = [other for other in kept if not self._at_least_zero(sign * (part - other))]
+                kept.append(part)
+        return kept
+
+    def _at_least_zero(self, dim: Dim) -> bool:
+        low, _ = self.interval(dim)
+        return low is not None and low >= 0
+
+    def _quotient(self, lhs: Dim, rhs: Dim) -> Dim:
+        whole = self._constant_quotient(lhs, rhs)
+        return whole if whole is not None else divide(lhs, rhs, positive=self._at_least_zero(rhs - 1))
+
+    def _remainder(self, lhs: Dim, rhs: Dim) -> Dim:
+        whole = self._constant_quotient(lhs, rhs)
+        if whole is not None:
+            return lhs - whole * rhs
+        if not isinstance(rhs, int) or rhs < 1:
+            return modulo(lhs, rhs, positive=self._at_least_zero(rhs - 1))
+        reduced = modulo(self._reduced(lhs, rhs), rhs)
+        remainder, modulus = self.residue(lhs)
+        return remainder % rhs if modulus % rhs == 0 else reduced
+
+    def _constant_quotient(self, lhs: Dim, rhs: Dim) -> int | None:
+        """The quotient where the intervals decide it."""
+        low, high = self.interval(lhs)
+        if isinstance(rhs, int):
+            decided = rhs > 0 and low is not None and high is not None and low // rhs == high // rhs
+            return low // rhs if decided and low is not None else None
+        return 0 if low is not None and low >= 0 and self._at_least_zero(rhs - lhs - 1) else None
+
+    def _reduced(self, dim: Dim, modulus: int) -> Dim:
+        """A dimension that leaves the same remainder, with terms replaced by the remainders known of them."""
+        total: Dim = 0
+        for monomial, coefficient in terms_of(dim).items():
+            remainder, known = monomial_residue(monomial, coefficient, self.residues)
+            term: Dim = from_terms({monomial: coefficient})
+            if known % modulus == 0:
+                term = remainder
+            elif len(monomial) == 1:
+                term = _without_inner_remainder(monomial[0], coefficient, modulus)
+            total = total + term
+        return total
+
+    def _apart(self, dim: Dim) -> Dim:
+        """`dim` with multiples of quotients by their own divisors as differences, and common factors before `mod`."""
+        if not isinstance(dim, Polynomial):
+            return dim
+        total: Dim = 0
+        for monomial, coefficient in dim.terms:
+            total = total + _term_apart(monomial, coefficient)
+        return total
+
+
+def _without_inner_remainder(atom: Atom, coefficient: int, modulus: int) -> Dim:
+    """`coefficient * atom`, or what leaves the same remainder: `n mod 8` and `n` are equal modulo 4."""
+    if not isinstance(atom, Operation) or atom.kind != "mod" or not isinstance(atom.rhs, int):
+        return coefficient * as_dim(atom)
+    return coefficient * (as_dim(atom) if coefficient * atom.rhs % modulus else atom.lhs)
+
+
+def _replaced(terms: Sequence[tuple[Monomial, int]], values: Mapping[Atom, Dim]) -> Dim:
+    total: Dim = 0
+    for monomial, coefficient in terms:
+        term: Dim = coefficient
+        for atom in monomial:
+            term = term * values[atom]
+            _check_size(term)
+        total = total + term
+        _check_size(total)
+    return total
+
+
+def _check_size(dim: Dim) -> None:
+    if isinstance(dim, Polynomial) and len(dim.terms) > _MAX_TERMS:
+        raise _TooLargeError
+
+
+def _term_apart(monomial: Monomial, coefficient: int) -> Dim:
+    for position, atom in enumerate(monomial):
+        if not isinstance(atom, Operation):
+            continue
+        others = (*monomial[:position], *monomial[position + 1 :])
+        divisor = single_atom(atom.rhs)
+        if atom.kind == "mod":
+            common = _common_factor(atom)
+            if common > 1:
+                inner = modulo(divide(atom.lhs, common), divide(atom.rhs, common))
+                return from_terms({others: coefficient * common}) * inner
+        elif isinstance(atom.rhs, int) and abs(coefficient) >= atom.rhs > 0:
+            times, left = divmod(abs(coefficient), atom.rhs)
+            sign = 1 if coefficient > 0 else -1
+            multiple = from_terms({others: sign * times}) * (atom.lhs - modulo(atom.lhs, atom.rhs))
+            return multiple + from_terms({monomial: sign * left})
+        elif divisor is not None and divisor in others:
+            rest = list(others)
+            rest.remove(divisor)
+            return from_terms({tuple(rest): coefficient}) * (atom.lhs - modulo(atom.lhs, atom.rhs))
+    return from_terms({monomial: coefficient})
+
+
+def _common_factor(atom: Operation) -> int:
+    """The greatest number that divides all coefficients of both sides."""
+    return gcd(*terms_of(atom.lhs).values(), *terms_of(atom.rhs).values())

@@ -1,0 +1,195 @@
+"""`ShapeEnvironment`: facts about named dimensions, and what follows from them.
+
+Facts are requirements that are known to hold. Equations are solved for an atom, which is replaced from then on, so that
+equal dimensions become the same expression; bounds and residues of atoms, and polynomials that are 0 or more, decide
+the rest. A verdict is right for all sizes that satisfy the facts and for which both sides of the question have a value;
+what is not found out is `UNKNOWN`. Of two equal names the one met first stays, save where more is known of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from enum import Enum, auto
+
+from xrelay.errors import ContradictionError, DimensionError
+from xrelay.index_algebra.dim_expressions import AnyDim, Dim, Polynomial, Selection, from_terms, single_atom
+from xrelay.index_algebra.dim_facts import DimFacts
+from xrelay.index_algebra.dim_intervals import Interval, intersected
+from xrelay.index_algebra.polynomial_terms import without_factors
+from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal, Requirement
+
+
+class Verdict(Enum):
+    """What the facts say of a requirement."""
+
+    PROVEN = auto()
+    """It holds for all sizes that satisfy the facts."""
+    REFUTED = auto()
+    """It holds for none of them."""
+    UNKNOWN = auto()
+    """It may depend on the sizes."""
+
+
+class ShapeEnvironment:
+    """Facts about named dimensions, each 0 or more. `names` are those to be met first."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._facts = DimFacts(names)
+        self._verdicts: dict[Hashable, Verdict] = {}
+
+    def copy(self) -> ShapeEnvironment:
+        """The same facts, to which more can be added without their being known here."""
+        other = ShapeEnvironment()
+        other._facts = self._facts.copy()
+        return other
+
+    def add(self, requirement: Requirement) -> bool:
+        """Add a fact; returns whether it says anything new.
+
+        Raises `ContradictionError` where it contradicts the facts there are. Not all contradictions are found; after
+        one that is, the environment is not to be used.
+        """
+        verdict = self.prove(requirement)
+        if verdict is Verdict.REFUTED:
+            raise ContradictionError(f"{requirement.text} contradicts what is known{self._known(requirement)}")
+        if verdict is Verdict.PROVEN or _has_any(requirement):
+            return False
+        self._facts.assume(requirement)
+        self._verdicts.clear()
+        return True
+
+    def prove(self, requirement: Requirement) -> Verdict:
+        """Whether the facts prove or refute `requirement`; of Any nothing is known."""
+        if _has_any(requirement):
+            return Verdict.UNKNOWN
+        key = (type(requirement), requirement.lhs, requirement.rhs)
+        found = self._verdicts.get(key)
+        if found is None:
+            try:
+                found = self._prove(requirement)
+            except DimensionError:  # a side without a value, or too large
+                found = Verdict.UNKNOWN
+            self._verdicts[key] = found
+        return found
+
+    def simplify(self, dim: Dim) -> Dim:
+        """`dim` as the facts allow to write it, with as few terms as are found."""
+        knowledge = self._facts.knowledge
+        return min((knowledge.simplify(dim), knowledge.normal(dim)), key=_size)
+
+    def interval(self, dim: Dim) -> Interval:
+        """Ends between which `dim` lies; `None` for an end that is not known."""
+        if isinstance(dim, AnyDim):
+            return None, None
+        knowledge, inequalities = self._facts.knowledge, self._facts.inequalities
+        normal = knowledge.normal(dim)
+        low, high = inequalities.lower_bound(normal), inequalities.lower_bound(-normal)
+        return intersected((low, None if high is None else -high), knowledge.interval(knowledge.simplify(dim)))
+
+    # --- verdicts --------------------------------------------------------------------------------------------------
+
+    def _prove(self, requirement: Requirement) -> Verdict:
+        lhs, rhs = requirement.lhs, requirement.rhs
+        match requirement:
+            case Equal():
+                return self._equal(lhs, rhs)
+            case AtLeast():
+                return self._at_least(self._facts.knowledge.normal(lhs - rhs))
+            case Divides():
+                return self._divides(lhs, rhs)
+            case Broadcasts():
+                return self._broadcasts(lhs, rhs)
+            case _:
+                raise TypeError(f"{type(requirement).__name__} is no kind of requirement that an environment knows")
+
+    def _equal(self, lhs: Dim, rhs: Dim) -> Verdict:
+        if lhs == rhs:
+            return Verdict.PROVEN
+        knowledge = self._facts.knowledge
+        difference = self._without_positive_factors(knowledge.normal(lhs - rhs))
+        if isinstance(difference, int):
+            return Verdict.REFUTED if difference else Verdict.PROVEN
+        remainder, modulus = knowledge.residue(difference)
+        if remainder % modulus if modulus else remainder:
+            return Verdict.REFUTED
+        verdicts = {self._at_least(difference), self._at_least(-difference)}
+        if verdicts == {Verdict.PROVEN} or self._broadcast_without_one(lhs, rhs):
+            return Verdict.PROVEN
+        return Verdict.REFUTED if Verdict.REFUTED in verdicts else Verdict.UNKNOWN
+
+    def _at_least(self, difference: Dim) -> Verdict:
+        """Whether `difference` is 0 or more."""
+        low = self._low(difference, 0)
+        if low is not None and low >= 0:
+            return Verdict.PROVEN
+        negated = self._low(-difference, 1)
+        return Verdict.REFUTED if negated is not None and negated > 0 else Verdict.UNKNOWN
+
+    def _divides(self, lhs: Dim, rhs: Dim) -> Verdict:
+        knowledge = self._facts.knowledge
+        divisor = knowledge.simplify(lhs)
+        if divisor == 0:
+            return Verdict.REFUTED
+        rest = knowledge.normal(knowledge.normal(rhs) % divisor)
+        if rest == 0:
+            nonzero = isinstance(divisor, int) or self._equal(divisor, 0) is Verdict.REFUTED
+            return Verdict.PROVEN if nonzero else Verdict.UNKNOWN
+        return Verdict.REFUTED if self._equal(rest, 0) is Verdict.REFUTED else Verdict.UNKNOWN
+
+    def _broadcasts(self, lhs: Dim, rhs: Dim) -> Verdict:
+        verdicts = {self._equal(lhs, rhs), self._equal(lhs, 1), self._equal(rhs, 1)}
+        if Verdict.PROVEN in verdicts or self._is_known_to_broadcast(lhs, rhs):
+            return Verdict.PROVEN
+        return Verdict.REFUTED if verdicts == {Verdict.REFUTED} else Verdict.UNKNOWN
+
+    def _is_known_to_broadcast(self, lhs: Dim, rhs: Dim) -> bool:
+        """Whether each that one side is selected from is known to broadcast with each of the other."""
+        left, right = self._extents(lhs), self._extents(rhs)
+        together = [set(parts) for parts in (left, right)]
+        return all(
+            any(first in parts and second in parts for parts in together)
+            or frozenset((first, second)) in self._facts.broadcasts
+            for first in left
+            for second in right
+        )
+
+    def _extents(self, dim: Dim) -> tuple[Dim, ...]:
+        simplified = self._facts.knowledge.simplify(dim)
+        atom = single_atom(simplified)
+        return atom.parts if isinstance(atom, Selection) and atom.kind == "broadcast" else (simplified,)
+
+    def _broadcast_without_one(self, lhs: Dim, rhs: Dim) -> bool:
+        """Whether both are known to broadcast and neither is 1, so that they are equal."""
+        knowledge = self._facts.knowledge
+        pair = frozenset((knowledge.simplify(lhs), knowledge.simplify(rhs)))
+        return pair in self._facts.broadcasts and all(self._equal(dim, 1) is Verdict.REFUTED for dim in pair)
+
+    def _low(self, dim: Dim, enough: int) -> int | None:
+        return self._facts.inequalities.lower_bound(dim, enough)
+
+    def _without_positive_factors(self, dim: Dim) -> Dim:
+        """`dim` without the factors of all its terms that are known to be 1 or more, which it is 0 without as well."""
+        if not isinstance(dim, Polynomial) or not dim.terms[-1][0]:
+            return dim
+        terms = dict(dim.terms)
+        for atom in dim.terms[-1][0]:
+            rests = [without_factors(monomial, (atom,)) for monomial in terms]
+            low, _ = self._facts.knowledge.interval(from_terms({(atom,): 1}))
+            if low is not None and low > 0 and None not in rests:
+                kept = [rest for rest in rests if rest is not None]
+                terms = dict(zip(kept, terms.values(), strict=True))
+        return from_terms(terms)
+
+    def _known(self, requirement: Requirement) -> str:
+        """What the facts make of the sides of a refuted requirement, for a message; empty where that is themselves."""
+        sides = [(dim, self.simplify(dim)) for dim in (requirement.lhs, requirement.rhs)]
+        said = [f"{dim} is {simplified}" for dim, simplified in sides if dim != simplified]
+        return f": {' and '.join(said)}" if said else ""
+
+
+def _has_any(requirement: Requirement) -> bool:
+    return isinstance(requirement.lhs, AnyDim) or isinstance(requirement.rhs, AnyDim)
+
+
+def _size(dim: Dim) -> tuple[int, int]:
+    return len(dim.terms) if isinstance(dim, Polynomial) else 0, len(str(dim))
