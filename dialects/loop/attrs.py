@@ -44,7 +44,10 @@ class IterKind(StrEnum):
     """Names an element of the result; its values are independent of each other."""
 
     REDUCE = "reduce"
-    """Runs over contributions to one element."""
+    """Runs over contributions to one element, in any order."""
+
+    ORDERED = "ordered"
+    """Runs in ascending order: an iteration may read what earlier ones stored, and store at elements of its own."""
 
 
 @irdl_attr_definition

@@ -47,9 +47,11 @@ class BlockOp(CheckedOp):
 
     A variable is bound to an affine expression of enclosing loop indices and ranges over `[0, extent)`; where the
     binding lies outside, the block does not run (this is how tails of tiles are represented). An extent `?` is known
-    only at run time and never exceeded. `init` runs for each point of the spatial variables at the iteration in which
-    all reduce variables are zero, before the body. `writes` names the buffers stored to; `reads` those loaded from
-    that are not in `writes`.
+    only at run time and never exceeded. The values of a reduce variable contribute to one element in any order. Those
+    of an ordered variable come in ascending order, and each may use what the block stored at the ones before: folds
+    that select, scans, updates at computed places. `init` runs for each point of the spatial variables at the iteration
+    in which all reduce and ordered variables are zero, before the body. `writes` names the buffers stored to; `reads`
+    those loaded from that are not in `writes`.
 
     - C1: one kind, one extent and one binding for each variable; as many binding operands as the map has dimensions
     - C2: extents are positive or `?`
@@ -57,8 +59,8 @@ class BlockOp(CheckedOp):
     - C4: bindings use indices of enclosing loops only
     - C5: `writes` is exactly the set of buffers stored to
     - C6: every buffer loaded from is in `reads` or `writes`
-    - C7: `init` stands only where there is a reduce variable
-    - C8: no store's index depends on a reduce variable
+    - C7: `init` stands only where there is a reduce or an ordered variable
+    - C8: no store's index depends on a reduce variable; it may depend on an ordered one
     - C9: inside, loop indices appear only in indices of accesses; computing uses the block's variables
     - C10: blocks do not nest, and hold no loops
 
@@ -179,8 +181,8 @@ class BlockOp(CheckedOp):
 
     @property
     def is_reduction(self) -> bool:
-        """Whether any variable is a reduce variable."""
-        return IterKind.REDUCE in self.kinds
+        """Whether any variable is a reduce or an ordered variable: iterations share elements."""
+        return any(kind is not IterKind.SPATIAL for kind in self.kinds)
 
     def iter_vars(self) -> tuple[IterVar, ...]:
         """The variables as data, as the constructor takes them."""

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
-from xrelay.dialects.loop.attrs import LoopKind
+from xrelay.dialects.loop.attrs import IterKind, LoopKind
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
 from xrelay.dialects.loop.checked_op import checks
 from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
@@ -128,7 +128,7 @@ def _verify_block_shape(op: BlockOp) -> None:
     if not op.has_init:
         return
     if not op.is_reduction:
-        raise fail(op, "C7", f"block {op.block_name!r} has an init but no reduce variable")
+        raise fail(op, "C7", f"block {op.block_name!r} has an init but no reduce or ordered variable")
     _verify_arguments(op, "init", op.init.block, len(op.spatial))
 
 
@@ -170,7 +170,7 @@ def _verify_loads(op: BlockOp, buffer: SSAValue) -> None:
 
 
 def _verify_stores(op: BlockOp, indices: Sequence[SSAValue]) -> None:
-    reduce_variables = {v for v, kind in zip(op.variables, op.kinds, strict=True) if kind == "reduce"}
+    reduce_variables = {v for v, kind in zip(op.variables, op.kinds, strict=True) if kind is IterKind.REDUCE}
     if any(operand in reduce_variables for operand in indices):
         raise fail(op, "C8", f"a store of block {op.block_name!r} depends on a reduce variable")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
-from xrelay.dialects.topi.compute import ComputeOp, YieldOp
+from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.index_space import IndexSpaceOp, YieldOp
 from xrelay.dialects.topi.named import (
     BatchMatmulOp,
     Conv1dNcwOp,
@@ -20,6 +21,7 @@ from xrelay.dialects.topi.named import (
     SoftmaxOp,
 )
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp
+from xrelay.dialects.topi.scan import ScanOp
 from xrelay.dialects.topi.sort import SortOp
 
 TOPI = Dialect(
@@ -31,6 +33,7 @@ TOPI = Dialect(
         InBoundsOp,
         IndexOp,
         ReadOp,
+        ScanOp,
         SortOp,
         YieldOp,
         BatchMatmulOp,
@@ -59,12 +62,14 @@ __all__ = [
     "GuardOp",
     "InBoundsOp",
     "IndexOp",
+    "IndexSpaceOp",
     "MatmulOp",
     "NamedOp",
     "Pool1dOp",
     "Pool2dOp",
     "Pool3dOp",
     "ReadOp",
+    "ScanOp",
     "SoftmaxOp",
     "SortOp",
     "YieldOp",

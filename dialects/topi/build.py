@@ -11,7 +11,7 @@ The op is not inserted anywhere; its results are `op.tensors`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -31,8 +31,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
-from xrelay.dialects.topi.compute import ComputeOp, YieldOp
+from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.index_space import IndexSpaceOp, YieldOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, box_of
+from xrelay.dialects.topi.scan import ScanOp
 from xrelay.dialects.topi.shapes import tensor_type
 from xrelay.dialects.upstream.arith_extras import IndexCastOp, IndexCastUIOp
 from xrelay.dialects.upstream.signless import make_scalars_signless, signless, signless_number
@@ -49,6 +51,7 @@ UNSIGNED_ZEROS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 IndexLike: TypeAlias = AffineExpr | int
 Number: TypeAlias = float | int
 Scalar: TypeAlias = IntegerType | IndexType | AnyFloat
+IndexSpaceT = TypeVar("IndexSpaceT", bound=IndexSpaceOp)
 
 
 def scalar_attr(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
@@ -226,15 +229,46 @@ def compute(
     element type, and is empty without reduction.
     """
     reduce = reduce or {}
-    names, inits = [*spatial, *reduce], [scalar_attr(v, t) for v, t in zip(init, element_types, strict=False)]
+    inits = [scalar_attr(value, type) for value, type in zip(init, element_types, strict=False)]
+    types = [TensorType(element, list(spatial.values())) for element in element_types]
+    body = _body_region([*spatial, *reduce], inits)
+    op = ComputeOp(label, list(spatial.values()), list(reduce.values()), inits, types, body)
+    return _filled(op, fill)
+
+
+def scan(
+    label: str,
+    spatial: Mapping[str, int],
+    axis: int,
+    element_types: Sequence[Attribute],
+    fill: Callable[[Body], Sequence[SSAValue]],
+    init: Sequence[Number],
+    *,
+    reverse: bool = False,
+    exclusive: bool = False,
+) -> ScanOp:
+    """A `topi.scan` (not inserted anywhere) along axis number `axis` of `spatial`; see `compute`."""
+    inits = [scalar_attr(value, type) for value, type in zip(init, element_types, strict=True)]
+    types = [TensorType(element, list(spatial.values())) for element in element_types]
+    body = _body_region(list(spatial), inits)
+    op = ScanOp(label, list(spatial.values()), axis, inits, types, body, reverse=reverse, exclusive=exclusive)
+    return _filled(op, fill)
+
+
+def _body_region(names: Sequence[str], inits: Sequence[FloatAttr | IntegerAttr]) -> Region:
+    """A body with an index argument for each name, and one for each accumulator."""
     block = Block(arg_types=[*(IndexType() for _ in names), *(attr.type for attr in inits)])
     for arg, name in zip(block.args, [*names, *("acc" for _ in inits)], strict=True):
         arg.name_hint = name
-    types = [TensorType(element, list(spatial.values())) for element in element_types]
-    op = ComputeOp(label, list(spatial.values()), list(reduce.values()), inits, types, Region(block))
-    body = Body(block, len(spatial), len(reduce))
+    return Region(block)
+
+
+def _filled(op: IndexSpaceT, fill: Callable[[Body], Sequence[SSAValue]]) -> IndexSpaceT:
+    """`op` with a body that `fill` appends; scalars become signless."""
+    block = op.body.block
+    body = Body(block, len(op.spatial), len(op.reduction))
     body.add_yield(fill(body))
-    op.init = ArrayAttr([signless_number(attr) for attr in inits])
+    op.init = ArrayAttr([signless_number(attr) for attr in op.init])
     if any(signless(value.type) != value.type for inner in block.walk() for value in inner.operands):
         make_scalars_signless(op)
     return op

@@ -105,7 +105,7 @@ class BodyCompiler:
     def _block(self, op: BlockOp) -> Step:
         bindings = compile_index(op.bindings, self.slots)
         extents = op.extents
-        reduce = [k for k, kind in enumerate(op.kinds) if kind is IterKind.REDUCE]
+        reduce = [k for k, kind in enumerate(op.kinds) if kind is not IterKind.SPATIAL]
         variables, init, body = self._parts(op)
         parts = list(zip(variables, extents, strict=True))
         reduce_slots = [variables[k] for k in reduce]

@@ -47,7 +47,7 @@ class LaneNest:
     ) -> Step:
         """The nest as one step; `bindings`, `variables`, `init` and `body` are those of its block."""
         extents = self.block.extents
-        reduce = [k for k, kind in enumerate(self.block.kinds) if kind is IterKind.REDUCE]
+        reduce = [k for k, kind in enumerate(self.block.kinds) if kind is not IterKind.SPATIAL]
         lane_slots = [slots.use(loop.index) for loop in self.lanes]
         lane_values = _grid([loop.extent or 0 for loop in self.lanes])
         serial_slots = [slots.use(loop.index) for loop in self.serial]

@@ -2,7 +2,8 @@
 
 Without reduction the body is evaluated once, on arrays over the index space. A fold whose accumulators are combined
 by an operation that may be regrouped (`acc + value`, `max(acc, value)`, …) is evaluated on arrays over chunks of the
-reduction, a sum of products by `einsum`; any other fold runs its points one after the other. So sums of floats are
+reduction, a sum of products by `einsum`; one that selects, such as argmax, skips what it does not select; any other
+fold runs its points one after the other, each on the whole of the other axes. So sums of floats are
 rounded in another order than the program's, as in compiled code.
 """
 
@@ -17,24 +18,17 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.topi import ComputeOp, GuardOp
+from xrelay.dialects.topi import ComputeOp
+from xrelay.dialects.topi.folds import combinations, dependencies, independent_of_accumulators, selection
+from xrelay.interpreters.scalar import is_scalar_op
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.body import BodyEvaluator
 from xrelay.interpreters.topi.indices import Array, Box
+from xrelay.interpreters.topi.regroup import function_of, has_function
+from xrelay.interpreters.topi.selection import SelectingFold
 
 CHUNK_ELEMENTS = 1 << 23
 """How many elements an intermediate array of a reduction may have before the reduction is cut into chunks."""
-
-_REGROUPABLE: dict[str, np.ufunc] = {
-    "arith.addf": np.add,
-    "arith.addi": np.add,
-    "arith.mulf": np.multiply,
-    "arith.muli": np.multiply,
-    "arith.maximumf": np.maximum,
-    "arith.maxsi": np.maximum,
-    "arith.minimumf": np.minimum,
-    "arith.minsi": np.minimum,
-}
 
 
 def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
@@ -46,7 +40,11 @@ def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Arra
         values = _elements(op, tensors)
     else:
         combiners = _combiners(op)
-        values = _fold_in_chunks(op, combiners, tensors) if combiners else _fold_by_points(op, tensors)
+        values = (
+            _fold_in_chunks(op, combiners, tensors)
+            if combiners is not None
+            else _fold_by_selecting(op, tensors) or _fold_by_points(op, tensors)
+        )
     shape = op.spatial + (1,) * len(op.reduction)
     results = [np.broadcast_to(value, shape).reshape(op.spatial) for value in values]
     # A result is an array of its own: what was broadcast or read in place is copied.
@@ -91,21 +89,11 @@ class _Combiner:
 
 def _combiners(op: ComputeOp) -> list[_Combiner] | None:
     """How each accumulator is combined; None where that is not by a regroupable operation on independent values."""
-    axes = _axes(op)
-    result: list[_Combiner] = []
-    for accumulator, yielded in zip(op.accumulators, op.yielded, strict=True):
-        if not isinstance(yielded, OpResult) or yielded.op.name not in _REGROUPABLE:
-            return None
-        operands = list(yielded.op.operands)
-        if operands.count(accumulator) != 1:
-            return None
-        operands.remove(accumulator)
-        value = operands[0]
-        if any(argument in axes.get(value, ()) for argument in op.accumulators):
-            return None
-        function = _REGROUPABLE[yielded.op.name]
-        result.append(_Combiner(function, value, _factors(value) if function is np.add else None))
-    return result
+    found = combinations(op)
+    if found is None or not all(has_function(each.operation) for each in found):
+        return None
+    functions = [(function_of(each.operation), each.value) for each in found]
+    return [_Combiner(f, value, _factors(value) if f is np.add else None) for f, value in functions]
 
 
 def _factors(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
@@ -117,28 +105,10 @@ def _factors(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
     return None
 
 
-def _axes(op: ComputeOp) -> dict[SSAValue, frozenset[SSAValue]]:
-    """The block arguments on which each value of the body depends."""
-    axes: dict[SSAValue, frozenset[SSAValue]] = {arg: frozenset([arg]) for arg in op.body.block.args}
-    for inner in op.body.walk():
-        used = frozenset[SSAValue]().union(*(axes.get(operand, frozenset()) for operand in inner.operands))
-        if isinstance(inner, GuardOp):
-            for nested in inner.walk():
-                used = used.union(*(axes.get(operand, frozenset()) for operand in nested.operands))
-        for result in inner.results:
-            axes[result] = used
-    return axes
-
-
 def _fold_in_chunks(op: ComputeOp, combiners: Sequence[_Combiner], tensors: dict[SSAValue, Array]) -> list[Array]:
     accumulators = _initial(op)
     skipped = {c.value for c in combiners if c.factors}
-    axes, folded = _axes(op), set(op.accumulators)
-    ops = [
-        inner
-        for inner in op.body.block.ops
-        if inner.results and inner.results[0] not in skipped and folded.isdisjoint(axes[inner.results[0]])
-    ]
+    ops = [inner for inner in independent_of_accumulators(op)[0] if inner.results[0] not in skipped]
     num_spatial = len(op.spatial)
     reduce_axes = tuple(range(num_spatial, num_spatial + len(op.reduction)))
     for box in _chunks(op, ops):
@@ -148,6 +118,31 @@ def _fold_in_chunks(op: ComputeOp, combiners: Sequence[_Combiner], tensors: dict
             part = _reduced(combiner, body, box, reduce_axes)
             accumulators[i] = combiner.function(accumulators[i], part)
     return accumulators
+
+
+def _fold_by_selecting(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array] | None:
+    """A fold that selects, in chunks; None for another one."""
+    chosen = selection(op)
+    independent, ops = independent_of_accumulators(op)
+    if chosen is None or 0 in op.reduction or not all(is_scalar_op(inner) for inner in ops):
+        return None
+    needed = dict.fromkeys(operand for inner in ops for operand in inner.operands)
+    values = [value for value in (*needed, *chosen.candidates) if value not in op.accumulators]
+    made = {result for inner in ops for result in inner.results}
+    ops = [inner for inner in ops if inner.results[0] not in op.yielded]
+    rows = prod(op.spatial)
+    first: dict[SSAValue, Array] = {
+        a: np.full(rows, attr.value.data, numpy_dtype(attr.type))
+        for a, attr in zip(op.accumulators, op.init, strict=True)
+    }
+    fold = SelectingFold(chosen, ops, first)
+    for box in _chunks(op, independent):
+        body = BodyEvaluator(box, tensors)
+        body.run(independent)
+        points = {v: np.broadcast_to(body.value(v), box.shape()).reshape(rows, -1) for v in values if v not in made}
+        fold.run(points)
+    shape = op.spatial + (1,) * len(op.reduction)
+    return [array.reshape(shape) for array in fold.accumulators.values()]
 
 
 def _reduced(combiner: _Combiner, body: BodyEvaluator, box: Box, reduce_axes: tuple[int, ...]) -> Array:
@@ -183,7 +178,7 @@ def _sum_of_products(a: Array, b: Array, box: Box, reduce_axes: tuple[int, ...])
 
 def _chunks(op: ComputeOp, ops: Sequence[Operation]) -> Iterator[Box]:
     """The reduction cut along its first variable so that no array has more than `CHUNK_ELEMENTS` elements."""
-    ranges, axes = _ranges(op), _axes(op)
+    ranges, axes = _ranges(op), dependencies(op)
     first = op.reduce_vars[0]
     largest = 1
     for inner in ops:

@@ -10,11 +10,12 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.topi import ComputeOp, NamedOp, SortOp
+from xrelay.dialects.topi import ComputeOp, NamedOp, ScanOp, SortOp
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
+from xrelay.interpreters.topi.scan import evaluate_scan
 from xrelay.interpreters.topi.sort import evaluate_sort
 
 ResolveWeight = Callable[[Attribute], Array]
@@ -77,6 +78,8 @@ class _Runner:
         match op:
             case ComputeOp():
                 return evaluate_compute(op, values)
+            case ScanOp():
+                return evaluate_scan(op, values)
             case NamedOp():
                 return self._expand(op, values)
             case SortOp():

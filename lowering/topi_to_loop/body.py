@@ -27,9 +27,16 @@ class BodyLowering:
     maps tensors to the memrefs that hold them.
     """
 
-    def __init__(self, values: dict[SSAValue, SSAValue], buffers: Mapping[SSAValue, SSAValue]):
+    def __init__(
+        self,
+        values: dict[SSAValue, SSAValue],
+        buffers: Mapping[SSAValue, SSAValue],
+        moved: Mapping[SSAValue, ValueMap] | None = None,
+    ):
+        """`moved` holds variables of the body that stand for expressions over the block's variables."""
         self._values = values
         self._buffers = buffers
+        self._moved: Mapping[SSAValue, ValueMap] = {} if moved is None else moved
 
     def value(self, old: SSAValue) -> SSAValue:
         """Returns the value that stands for a scalar of the body."""
@@ -64,11 +71,14 @@ class BodyLowering:
             case _ if op.regions or len(op.results) != 1:
                 raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_place(op))
             case _:
-                copy = op.clone(self._values)
-                return _add(target, copy)
+                moved = {o: self._computed(self._moved[o], target) for o in op.operands if o in self._moved}
+                return _add(target, op.clone({**self._values, **moved} if moved else self._values))
 
     def _index(self, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> ValueMap:
-        return ValueMap.make(exprs, [self.value(operand) for operand in operands])
+        index = (
+            ValueMap.make(exprs, operands).substitute(self._moved) if self._moved else ValueMap.make(exprs, operands)
+        )
+        return ValueMap.make(index.exprs, [self.value(operand) for operand in index.operands])
 
     def _computed(self, index: ValueMap, target: Block) -> SSAValue:
         ops: list[Operation] = []

@@ -10,7 +10,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
-from xrelay.dialects.topi import ComputeOp
+from xrelay.dialects.topi import ComputeOp, IndexSpaceOp
+from xrelay.dialects.topi.folds import combinations
 from xrelay.lowering.topi_to_loop.body import BodyLowering
 
 
@@ -25,15 +26,15 @@ class NestNames:
         self._several = several
         self._taken: set[str] = set()
 
-    def block(self, op: ComputeOp) -> str:
-        """A name for the block of a compute."""
+    def block(self, op: IndexSpaceOp) -> str:
+        """A name for the block of a compute or scan."""
         return self.block_called(op.label.data)
 
     def block_called(self, label: str) -> str:
         """A name for a block that is `label` if possible."""
         return self._fresh(f"block {label}").removeprefix("block ")
 
-    def loops(self, op: ComputeOp, block: str) -> list[str]:
+    def loops(self, op: IndexSpaceOp, block: str) -> list[str]:
         """Names for the loops of a compute, spatial and then reduction."""
         hints: list[str] = []
         for kind, variables in (("i", op.spatial_vars), ("k", op.reduce_vars)):
@@ -67,10 +68,12 @@ def build_nest(
     # A fold over nothing is its initial value.
     reduction = () if 0 in op.reduction else op.reduction
     extents = op.spatial + reduction
+    # What is combined may come in any order; what compares with earlier values, or does anything else, may not.
+    folded = IterKind.ORDERED if reduction and combinations(op) is None else IterKind.REDUCE
     loops: list[ForOp] = []
     variables: list[IterVar] = []
     for axis, (name, extent) in enumerate(zip(loop_names, extents, strict=False)):
-        kind = IterKind.SPATIAL if axis < len(op.spatial) else IterKind.REDUCE
+        kind = IterKind.SPATIAL if axis < len(op.spatial) else folded
         binding = ValueMap.constant(0)
         if extent > 1:
             loops.append(ForOp(name, extent))
@@ -92,7 +95,7 @@ def _build_block(
     spatial = ValueMap.identity(body.args[: len(op.spatial)])
     folds = len(variables) > len(op.spatial)
     if op.reduction and not folds:
-        _store_initial(op, body, results)
+        store_initial(op, body, results, spatial)
     else:
         values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars + op.reduce_vars, body.args, strict=True))
         for accumulator, result in zip(op.accumulators, results, strict=False):
@@ -105,28 +108,28 @@ def _build_block(
     init = None
     if folds:
         first = Block(arg_types=[IndexType()] * len(op.spatial))
-        _store_initial(op, first, results)
+        store_initial(op, first, results, ValueMap.identity(first.args))
         init = Region(first)
-    block = BlockOp(name, variables, _loaded(body, results), list(results), Region(body), init)
-    block.attributes |= _source(op)
+    block = BlockOp(name, variables, loaded_buffers(body, results), list(results), Region(body), init)
+    block.attributes |= source_of(op)
     block.location = op.location
     return block
 
 
-def _store_initial(op: ComputeOp, block: Block, results: Sequence[SSAValue]) -> None:
-    index = ValueMap.identity(block.args)
+def store_initial(op: IndexSpaceOp, block: Block, results: Sequence[SSAValue], index: ValueMap) -> None:
+    """Appends stores of the first values of the accumulators, at `index`."""
     for value, result in zip(op.init, results, strict=True):
         constant = arith.ConstantOp(value)
         block.add_ops([constant, StoreOp(constant.result, result, index)])
 
 
-def _loaded(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
+def loaded_buffers(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
     """The buffers that a body loads from, without those it writes."""
     loaded = dict.fromkeys(op.memref for op in body.walk() if isinstance(op, LoadOp))
     return [buffer for buffer in loaded if buffer not in results]
 
 
-def _source(op: ComputeOp) -> dict[str, Attribute]:
+def source_of(op: IndexSpaceOp) -> dict[str, Attribute]:
     """Returns the attributes of the compute, under names of this level."""
     kept = {key: value for key, value in op.attributes.items() if not key.startswith("topi.")}
     if (source := op.attributes.get(EXPANDED_FROM)) is not None:

@@ -8,19 +8,20 @@ from math import ceil, prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, ModuleOp, TensorType, UnitAttr, i64
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, ModuleOp, StringAttr, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, PRIMITIVE
-from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.loop import LOCAL, WeightOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.topi import ComputeOp, NamedOp, SortOp
+from xrelay.dialects.topi import ComputeOp, IndexSpaceOp, NamedOp, ScanOp, SortOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import bit_width, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
+from xrelay.lowering.topi_to_loop.build_scan import build_scan
 from xrelay.lowering.topi_to_loop.build_sort import build_sort
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
@@ -126,7 +127,7 @@ class _FunctionLowering:
         self._copies = copies
         self._old, self._new = function.body.block, Block()
         self._buffers: dict[SSAValue, SSAValue] = {}
-        computes = [op for op in self._old.ops if isinstance(op, ComputeOp | SortOp)]
+        computes = [op for op in self._old.ops if isinstance(op, IndexSpaceOp | SortOp)]
         self._is_kernel = bool(computes) or PRIMITIVE in function.attributes
         self._names = NestNames(several=len(computes) > 1)
 
@@ -157,7 +158,7 @@ class _FunctionLowering:
         """Results that are computed here are computed in place; the others are copied: `(value, output)`."""
         copied: list[tuple[SSAValue, SSAValue]] = []
         for value, output in zip(last.operands, outputs, strict=True):
-            made_here = isinstance(value.owner, ComputeOp | SortOp | func.CallOp)
+            made_here = isinstance(value.owner, IndexSpaceOp | SortOp | func.CallOp)
             if made_here and value not in self._buffers:
                 self._buffers[value] = output
             else:
@@ -172,6 +173,9 @@ class _FunctionLowering:
             case SortOp():
                 results = [self._buffer(value, op) for value in op.results]
                 self._new.add_ops(build_sort(op, self._buffers[op.data], results, self._names))
+            case ScanOp():
+                used = [self._buffer(value, op) if value.uses else None for value in op.results]
+                self._new.add_ops(build_scan(op, self._buffers, used, self._names))
             case func.CallOp():
                 arguments = [self._buffers[operand] for operand in op.operands]
                 arguments += [self._buffer(value, op) for value in op.results]
@@ -187,9 +191,15 @@ class _FunctionLowering:
                 raise LoweringError(f"failed to convert {op.name} to loop", location=describe_place(op))
 
     def _buffer(self, value: SSAValue, op: Operation) -> SSAValue:
-        """The destination of a result: an output of the function, or a buffer allocated for it."""
+        """The destination of a result: an output of the function, or a buffer allocated for it.
+
+        An accumulator that nobody reads afterwards needs no memory beyond its fold: it is local.
+        """
         if value not in self._buffers:
-            alloc = memref.AllocOp([], [], memref_of(value.type, op))
+            type = memref_of(value.type, op)
+            if not value.uses and isinstance(op, ComputeOp):
+                type = MemRefType(type.element_type, type.get_shape(), type.layout, StringAttr(LOCAL))
+            alloc = memref.AllocOp([], [], type)
             alloc.memref.name_hint = value.name_hint
             self._buffers[value] = self._add(alloc, op).results[0]
         return self._buffers[value]

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import MemRefType, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, SchedulePrimitive, StoreOp, ValueMap
 from xrelay.dialects.loop.schedule import CacheWrite
 from xrelay.passes.loop.nest_edits import retarget
 from xrelay.passes.loop.nest_queries import blocks_of, nest_root
-from xrelay.passes.loop.primitives.legality import check_new_names, find_block, refusal, single_output, store_positions
+from xrelay.passes.loop.primitives.legality import check_new_names, common_positions, find_block, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
 
 
 @rewrites(CacheWrite)
 def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
-    """Let `step.block` write a buffer of its own in `step.space`, copied by the new block `<block>_write`.
+    """Let `step.block` write buffers of its own in `step.space`, copied by the new block `<block>_write`.
 
     ```
     loop.for "i" %i to 12 {
@@ -38,47 +40,65 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
     ```
 
     `compute_at` then moves the block into tiles of the copy, where the buffer shrinks to a tile of registers. The loops
-    of the copy are called `<block>_write_<dimension>`, or `step.names`. Refuses a block that does not write all of one
-    static buffer, once and by itself, or that stands inside another block's nest already.
+    of the copy are called `<block>_write_<dimension>`, or `step.names`. Of several results those are copied that
+    something else uses. Refuses a block that does not write all of its static buffers, once and by itself, each element
+    of all at the same place, or that stands inside another block's nest already.
     """
     block = find_block(kernel, step.block, step)
-    buffer = single_output(block, step)
-    buffer_type = SSAValue.get(buffer, type=MemRefType).type
-    shape = buffer_type.get_shape()
+    buffers = _results(block, step)
+    shape = SSAValue.get(buffers[0], type=MemRefType).type.get_shape()
     names = list(step.names) if step.names else [f"{step.block}_write_{d}" for d in range(len(shape))]
-    root = _check(kernel, block, buffer, names, step)
+    root = _check(kernel, block, buffers, names, step)
     place = root.parent_block()
     if place is None:
         raise refusal(step, f"block {step.block!r}", "it is in no function", "put it into one")
-    alloc = memref.AllocOp(
-        [], [], MemRefType(buffer_type.element_type, shape, buffer_type.layout, StringAttr(step.space))
-    )
-    alloc.memref.name_hint = f"{step.block}_tile"
-    place.insert_op_before(alloc, root)
-    retarget(block, buffer, alloc.memref)
-    place.insert_op_after(_copy_nest(f"{step.block}_write", names, shape, alloc.memref, buffer), root)
+    copies: dict[SSAValue, SSAValue] = {}
+    for buffer in buffers:
+        type = SSAValue.get(buffer, type=MemRefType).type
+        alloc = memref.AllocOp([], [], MemRefType(type.element_type, shape, type.layout, StringAttr(step.space)))
+        alloc.memref.name_hint = f"{step.block}_tile"
+        place.insert_op_before(alloc, root)
+        retarget(block, buffer, alloc.memref)
+        copies[alloc.memref] = buffer
+    place.insert_op_after(_copy_nest(f"{step.block}_write", names, shape, copies), root)
 
 
-def _check(kernel: func.FuncOp, block: BlockOp, buffer: SSAValue, names: list[str], step: CacheWrite) -> Operation:
+def _results(block: BlockOp, step: CacheWrite) -> list[SSAValue]:
+    """The buffers that `block` writes and something else uses; all where that is none."""
+    used = [b for b in block.writes if any(not _is_within(use.operation, block) for use in b.uses)]
+    outputs = [b for b in block.writes if b in used or not isinstance(b, OpResult)]
+    if not (outputs or block.writes):
+        raise refusal(step, f"block {step.block!r}", "it writes nothing", "name a block with a result")
+    return outputs or list(block.writes)
+
+
+def _is_within(op: Operation, block: BlockOp) -> bool:
+    return op is block or block.is_ancestor(op)
+
+
+def _check(
+    kernel: func.FuncOp, block: BlockOp, buffers: Sequence[SSAValue], names: list[str], step: CacheWrite
+) -> Operation:
     """Raise `ScheduleError` where it is not legal; otherwise the outermost op of the block's nest."""
     subject = f"block {step.block!r}"
-    shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
-    positions = store_positions(block, buffer, step)
-    for dimension, position in enumerate(positions):
-        written = 1 if position is None else block.extents[position]
-        if written != shape[dimension]:
-            reason = f"it writes {written} of {shape[dimension]} elements of dimension {dimension}"
-            raise refusal(step, subject, reason, "only a block that writes a whole static buffer can be copied")
-    others = [other for other in blocks_of(kernel).values() if other is not block and buffer in other.writes]
-    if others:
-        reason = f"block {others[0].block_name!r} writes the same buffer"
-        raise refusal(step, subject, reason, "only a block that writes its buffer alone can be copied")
+    positions = common_positions(block, block.writes, step)
+    for buffer in buffers:
+        shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+        for dimension, position in enumerate(positions):
+            written = 1 if position is None else block.extents[position]
+            if written != shape[dimension]:
+                reason = f"it writes {written} of {shape[dimension]} elements of dimension {dimension}"
+                raise refusal(step, subject, reason, "only a block that writes a whole static buffer can be copied")
+        others = [other for other in blocks_of(kernel).values() if other is not block and buffer in other.writes]
+        if others:
+            reason = f"block {others[0].block_name!r} writes the same buffer"
+            raise refusal(step, subject, reason, "only a block that writes its buffer alone can be copied")
     root = nest_root(block)
     if root.parent_op() is not kernel:
         raise refusal(step, subject, "it is inside another nest already", "use cache_write before compute_at")
     if f"{step.block}_write" in blocks_of(kernel):
         raise refusal(step, subject, f"there is a block {step.block + '_write'!r} already", "use cache_write once")
-    _check_names(kernel, names, len(shape), step)
+    _check_names(kernel, names, len(positions), step)
     return root
 
 
@@ -88,18 +108,19 @@ def _check_names(kernel: func.FuncOp, names: list[str], rank: int, step: Schedul
     check_new_names(kernel, names, set(), step)
 
 
-def _copy_nest(name: str, loops: list[str], shape: tuple[int, ...], source: SSAValue, target: SSAValue) -> Operation:
-    """Loops over `shape` around a block that copies one element."""
+def _copy_nest(name: str, loops: list[str], shape: tuple[int, ...], copies: Mapping[SSAValue, SSAValue]) -> Operation:
+    """Loops over `shape` around a block that copies one element of each source in `copies` to its target."""
     nest = [ForOp(loop, extent) for loop, extent in zip(loops, shape, strict=True)]
     variables = [
         IterVar(IterKind.SPATIAL, extent, ValueMap.make([AffineDimExpr(0)], (loop.index,)), f"v{dimension}")
         for dimension, (loop, extent) in enumerate(zip(nest, shape, strict=True))
     ]
-    block = BlockOp(name, variables, [source], [target])
+    block = BlockOp(name, variables, list(copies), list(copies.values()))
     with ImplicitBuilder(block.body):
         index = ValueMap.identity(block.variables)
-        value = LoadOp(source, index)
-        StoreOp(value.result, target, index)
+        for source, target in copies.items():
+            value = LoadOp(source, index)
+            StoreOp(value.result, target, index)
     inner: Operation = block
     for loop in reversed(nest):
         loop.body.block.add_op(inner)

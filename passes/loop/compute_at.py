@@ -11,7 +11,7 @@ from xrelay.dialects.loop.schedule import ComputeAt
 from xrelay.index_algebra.value_map import join_maps
 from xrelay.passes.loop.nest_edits import difference, simplified, total
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, nest_root
-from xrelay.passes.loop.primitives.legality import find_block, find_loop, refusal, single_output, store_positions
+from xrelay.passes.loop.primitives.legality import common_positions, find_block, find_loop, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
 from xrelay.passes.loop.primitives.tile_region import TileRegion, tile_region
@@ -51,36 +51,50 @@ def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
 
     The tile is what the consumers read while the loops inside `step.loop` run, found by affine bounds. Loops of the
     producer keep names and order, also those with one iteration left; dimensions of the buffer with one element vanish.
-    Refuses a block whose result is an argument of the kernel, is read outside the loop or not at all, whose
-    spatial loops have been split or fused, or which shares its nest.
+    A block with several results moves whole; one that nobody reads gets the same tile. Refuses a block whose result is
+    an argument of the kernel, or read outside the loop; none of whose results is read, or two over different tiles;
+    whose spatial loops have been split or fused; or which shares its nest.
     """
     block, loop = find_block(kernel, step.block, step), find_loop(kernel, step.loop, step)
-    buffer = single_output(block, step)
-    alloc, root = _check_place(kernel, block, loop, buffer, step)
-    positions = store_positions(block, buffer, step)
+    buffers = list(block.writes)
+    allocs, root = _check_place(kernel, block, loop, step)
+    positions = common_positions(block, buffers, step)
     own_loops = _check_loops(block, root, step)
-    region = tile_region(loop, block, buffer, step)
+    region = _common_region(loop, block, step)
     body = loop.body.block
-    readers = [reader for reader in blocks_inside(loop) if buffer in reader.reads or buffer in reader.writes]
+    readers = [r for r in blocks_inside(loop) if any(buffer in (*r.reads, *r.writes) for buffer in buffers)]
     anchor = next(op for op in body.ops if any(op is reader or op.is_ancestor(reader) for reader in readers))
     nest = _tile_nest(block, own_loops, positions, region)
-    tile = _tile_alloc(alloc, region)
-    body.insert_op_before(tile, body.first_op if body.first_op is not None else anchor)
+    tiles = [_tile_alloc(alloc, region) for alloc in allocs]
+    body.insert_ops_before(tiles, body.first_op if body.first_op is not None else anchor)
     body.insert_op_before(nest, anchor)
     if root is not block:  # a block without loops has moved itself
         root.detach()
         root.erase()
-    _redirect(buffer, tile.memref, region)
-    alloc.detach()
-    alloc.erase()
+    for alloc, tile in zip(allocs, tiles, strict=True):
+        _redirect(alloc.memref, tile.memref, region)
+        alloc.detach()
+        alloc.erase()
+
+
+def _common_region(loop: ForOp, block: BlockOp, step: ComputeAt) -> TileRegion:
+    """What is read in one iteration of `loop` of the results of `block`; refuses different parts of two of them."""
+    read = [buffer for buffer in block.writes if any(buffer in reader.reads for reader in blocks_inside(loop))]
+    regions = [tile_region(loop, block, buffer, step) for buffer in read]
+    if any(region != regions[0] for region in regions):
+        reason = f"different parts of its results are read in {step.loop!r}"
+        raise refusal(step, f"block {step.block!r}", reason, "leave it where it is")
+    return regions[0]
 
 
 def _check_place(
-    kernel: func.FuncOp, block: BlockOp, loop: ForOp, buffer: SSAValue, step: ComputeAt
-) -> tuple[memref.AllocOp, Operation]:
-    """The allocation and the root of the producer; refuses where moving is not possible."""
+    kernel: func.FuncOp, block: BlockOp, loop: ForOp, step: ComputeAt
+) -> tuple[list[memref.AllocOp], Operation]:
+    """The allocations and the root of the producer; refuses where moving is not possible."""
     subject = f"block {step.block!r}"
-    if not isinstance(buffer, OpResult) or not isinstance(buffer.op, memref.AllocOp):
+    owners = [buffer.op for buffer in block.writes if isinstance(buffer, OpResult)]
+    allocs = [op for op in owners if isinstance(op, memref.AllocOp)]
+    if len(allocs) < len(block.writes):
         raise refusal(step, subject, "it writes an argument of the kernel", "use cache_write first")
     if loop.is_ancestor(block):
         raise refusal(step, subject, f"loop {step.loop!r} is around it already", "name a loop of its consumer")
@@ -94,8 +108,8 @@ def _check_place(
         raise refusal(step, subject, reason, "compute the consumers' producers at it later, outermost consumer first")
     if loop.kind is LoopKind.VECTORIZED:
         raise refusal(step, subject, f"loop {step.loop!r} is vectorized", "name a loop around it")
-    _check_users(kernel, block, loop, buffer, root, step)
-    return buffer.op, root
+    _check_users(block, loop, root, step)
+    return allocs, root
 
 
 def _precedes(first: Operation, second: Operation) -> bool:
@@ -105,11 +119,9 @@ def _precedes(first: Operation, second: Operation) -> bool:
     return following is second
 
 
-def _check_users(
-    kernel: func.FuncOp, block: BlockOp, loop: ForOp, buffer: SSAValue, root: Operation, step: ComputeAt
-) -> None:
-    subject = f"block {step.block!r}"
-    readers = [use.operation for use in buffer.uses if not block.is_ancestor(use.operation)]
+def _check_users(block: BlockOp, loop: ForOp, root: Operation, step: ComputeAt) -> None:
+    subject, written = f"block {step.block!r}", set(block.writes)
+    readers = [use.operation for buffer in block.writes for use in buffer.uses if not block.is_ancestor(use.operation)]
     readers = [reader for reader in readers if reader is not block]
     if not readers:
         raise refusal(step, subject, "nothing reads its result", "remove it, or name another block")
@@ -119,13 +131,15 @@ def _check_users(
             raise refusal(
                 step, subject, f"{name!r} reads its result outside loop {step.loop!r}", "name a loop further out"
             )
-        if not isinstance(reader, BlockOp | LoadOp) or (isinstance(reader, BlockOp) and buffer in reader.writes):
+        if not isinstance(reader, BlockOp | LoadOp) or (
+            isinstance(reader, BlockOp) and not written.isdisjoint(reader.writes)
+        ):
             raise refusal(step, subject, f"'{reader.name}' uses its buffer", "only blocks that read it are understood")
     inputs = set(block.reads)
     following = root.next_op
     while following is not None:
         for other in blocks_inside(following):
-            if any(written in inputs for written in other.writes):
+            if not inputs.isdisjoint(other.writes):
                 reason = f"block {other.block_name!r}, after it, overwrites what it reads"
                 raise refusal(step, subject, reason, "leave it where it is")
         following = following.next_op

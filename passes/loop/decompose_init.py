@@ -32,7 +32,7 @@ def decompose_init(function: Operation, names: Names) -> None:
 
     A loop that belongs to both a spatial and a reduce variable is repeated too: some elements are then initialised more
     than once, all of them before anything is added. Where the init reads what the nest computes it stays in place,
-    under the condition that all reduce variables are zero.
+    under the condition that all other variables are zero.
     """
     for block in blocks_inside(function):
         if not block.has_init:
@@ -44,14 +44,14 @@ def decompose_init(function: Operation, names: Names) -> None:
             _guard_in_place(block)
 
 
-def _loops_of(block: BlockOp, kind: IterKind) -> set[SSAValue]:
-    """Indices of the loops that variables of this kind are bound to."""
-    positions = [p for p, k in enumerate(block.kinds) if k is kind]
+def _loops_of(block: BlockOp, *, spatial: bool) -> set[SSAValue]:
+    """Indices of the loops that the spatial variables are bound to, or the others."""
+    positions = [p for p, kind in enumerate(block.kinds) if (kind is IterKind.SPATIAL) == spatial]
     return set(block.bindings.select(positions).operands)
 
 
 def _outermost_reduction_loop(block: BlockOp) -> ForOp | None:
-    reducing = _loops_of(block, IterKind.REDUCE)
+    reducing = _loops_of(block, spatial=False)
     return next((loop for loop in enclosing_loops(block) if loop.index in reducing), None)
 
 
@@ -63,7 +63,7 @@ def _can_leave(block: BlockOp, outermost: ForOp) -> bool:
 
 def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:
     """Moves the init into a nest of its own, right before `outermost`."""
-    spatial = _loops_of(block, IterKind.SPATIAL)
+    spatial = _loops_of(block, spatial=True)
     around = enclosing_loops(block)
     inside = [loop for loop in around[around.index(outermost) :] if loop.index in spatial]
     iter_vars = [var for var in block.iter_vars() if var.kind is IterKind.SPATIAL]
@@ -100,7 +100,7 @@ def _copy_around(loop: ForOp, inner: Operation, names: Names) -> ForOp:
 def _guard_in_place(block: BlockOp) -> None:
     """Puts the init at the beginning of the body, under `scf.if` unless there is nothing to ask."""
     bound = zip(block.variables, block.kinds, block.bindings.exprs, strict=True)
-    reduce = [v for v, kind, expr in bound if kind is IterKind.REDUCE and expr != AffineConstantExpr(0)]
+    reduce = [v for v, kind, expr in bound if kind is not IterKind.SPATIAL and expr != AffineConstantExpr(0)]
     spatial = [block.variables[position] for position in block.spatial]
     init = _take_init(block).block
     for argument, variable in zip(init.args, spatial, strict=True):

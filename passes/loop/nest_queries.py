@@ -77,14 +77,22 @@ def nest_root(block: BlockOp) -> Operation:
 
 
 def reduces_over(block: BlockOp, loop: ForOp) -> bool:
-    """Whether a reduce variable of the block depends on the loop."""
+    """Whether a reduce or an ordered variable of the block depends on the loop."""
     bindings = block.bindings
-    return any(kind is IterKind.REDUCE and loop.index in bindings[k].operands for k, kind in enumerate(block.kinds))
+    return any(
+        kind is not IterKind.SPATIAL and loop.index in bindings[k].operands for k, kind in enumerate(block.kinds)
+    )
 
 
 def is_spatial_in(block: BlockOp, loop: ForOp) -> bool:
     """Whether a spatial variable of the block depends on the loop."""
     return loop.index in block.bindings.select(block.spatial).operands
+
+
+def is_ordered_in(block: BlockOp, loop: ForOp) -> bool:
+    """Whether an ordered variable of the block depends on the loop."""
+    bindings = block.bindings
+    return any(kind is IterKind.ORDERED and loop.index in bindings[k].operands for k, kind in enumerate(block.kinds))
 
 
 def accumulates_without_init(block: BlockOp) -> bool:

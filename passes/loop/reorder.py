@@ -10,7 +10,14 @@ from xdsl.dialects import func
 from xrelay.dialects.loop import ForOp, LoopKind, SchedulePrimitive, Tail
 from xrelay.dialects.loop.ranges import loop_of_index
 from xrelay.dialects.loop.schedule import Reorder
-from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, is_spatial_in, only_op, reduces_over
+from xrelay.passes.loop.nest_queries import (
+    blocks_inside,
+    enclosing_loops,
+    is_ordered_in,
+    is_spatial_in,
+    only_op,
+    reduces_over,
+)
 from xrelay.passes.loop.primitives.legality import check_overlap, find_loop, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
@@ -34,11 +41,12 @@ def reorder(kernel: func.FuncOp, step: Reorder) -> None:
           loop.block "gemm" (…) … init {…} {…}
     ```
 
-    `init` still runs once for each point, where all reduce variables are zero, so a reduction may move outwards as long
+    `init` still runs once for each point, where all other variables are zero, so a reduction may move outwards as long
     as nothing that reads its result moves with it. Refuses loops that are not one perfect nest (a reduction would then
     leave the part of the nest that its init and its consumers need), a vectorized loop that would not stay innermost,
-    tiles with `tail = overlap` that would get a reduction around them, and another order of the parts of a loop that
-    spatial and reduce variables were fused into, where some elements would be initialised too late.
+    tiles with `tail = overlap` that would get a reduction around them, another order of the loops of ordered variables,
+    in which they would not ascend, and another order of the parts of a loop that spatial and reduce variables were
+    fused into, where some elements would be initialised too late.
     """
     named = [find_loop(kernel, name, step) for name in step.loops]
     apply_order(named, step)
@@ -98,7 +106,19 @@ def _check_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: ScheduleP
             raise refusal(step, f"loop {loop.loop_name!r}", reason, "keep it inside")
         if loop.tail is Tail.OVERLAP:
             check_overlap(loop, [*outside, *order[:position]], step, innermost=chain[-1])
+    _check_ordered(chain, order, step)
     _check_init_first(chain, order, step)
+
+
+def _check_ordered(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
+    """Refuse an order in which an ordered variable, or several of one block, would not ascend any more."""
+    for block in blocks_inside(chain[-1]):
+        before, after = ([loop for loop in loops if is_ordered_in(block, loop)] for loops in (chain, order))
+        moved = next((new for old, new in zip(before, after, strict=True) if old is not new), None)
+        if moved is not None:
+            others = ", ".join(repr(loop.loop_name) for loop in before if loop is not moved)
+            reason = f"block {block.block_name!r} runs in the order of it and {others}: each iteration uses the last"
+            raise refusal(step, f"loop {moved.loop_name!r}", reason, "keep these loops in their order among each other")
 
 
 def _check_init_first(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:

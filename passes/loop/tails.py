@@ -306,7 +306,7 @@ def _check_recomputable(loop: ForOp) -> None:
 
 def _check_accumulation(loop: ForOp, block: BlockOp, local: bool) -> None:
     """A block that loads what it stores must do a whole reduction, from its init on, in each iteration of the loop."""
-    positions = [p for p, kind in enumerate(block.kinds) if kind is IterKind.REDUCE]
+    positions = [p for p, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL]
     reducing = block.bindings.select(positions).operands
     if not reducing or not all(_runs_inside(loop, value) for value in reducing):
         raise _refusal(loop, f"block {block.block_name!r} would add to some elements twice")

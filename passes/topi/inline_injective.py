@@ -14,7 +14,8 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.levels import level_of
-from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
+from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, IndexSpaceOp, ReadOp, YieldOp
+from xrelay.dialects.topi.index_space import compute_around
 from xrelay.dialects.topi.read import box_of, extent_of
 from xrelay.index_algebra.affine_bounds import simplify
 from xrelay.index_algebra.value_map import ValueMap
@@ -89,7 +90,7 @@ def inline_computes(block: Block, computes: Collection[ComputeOp]) -> None:
 
 def _inline_those(block: Block, is_chosen: Callable[[ComputeOp], bool]) -> None:
     """Inlines the computes that are chosen, consumers first."""
-    origins: dict[ComputeOp, list[LocationAttr]] = {}
+    origins: dict[IndexSpaceOp, list[LocationAttr]] = {}
     for op in reversed(list(block.ops)):
         if isinstance(op, ComputeOp) and is_chosen(op):
             for reader in _inline(op):
@@ -131,7 +132,7 @@ def _may_fail(op: ComputeOp) -> bool:
 def _reads_all(read: ReadOp, shape: Sequence[int]) -> bool:
     """Whether a read surely visits every element: each index is a variable of its own, and nothing is guarded."""
     reader = read.parent_op()
-    if not isinstance(reader, ComputeOp) or 0 in (*reader.spatial, *reader.reduction):
+    if not isinstance(reader, IndexSpaceOp) or 0 in (*reader.spatial, *reader.reduction):
         return False
     index = ValueMap.make(read.exprs, read.indices)
     used: set[SSAValue] = set()
@@ -165,15 +166,8 @@ def _differs_in_lanes(op: Operation, body: Block) -> bool:
     return isinstance(op, InBoundsOp) and bool(body.args) and body.args[-1] in op.operands
 
 
-def _compute_around(op: Operation) -> ComputeOp | None:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, ComputeOp):
-        parent = parent.parent_op()
-    return parent
-
-
 def _points_of(read: ReadOp) -> int:
-    reader = _compute_around(read)
+    reader = compute_around(read)
     return prod(reader.spatial) * prod(reader.reduction) if reader is not None else 1
 
 
@@ -182,12 +176,12 @@ def _distinct(reads: Sequence[ReadOp]) -> list[ReadOp]:
     return list({(read.parent, read.access, tuple(read.operands)): read for read in reads}.values())
 
 
-def _inline(op: ComputeOp) -> list[ComputeOp]:
+def _inline(op: ComputeOp) -> list[IndexSpaceOp]:
     """Puts a compute into its readers, and returns these."""
-    readers: dict[ComputeOp, None] = {}
+    readers: dict[IndexSpaceOp, None] = {}
     reads = [use.operation for result in op.results for use in result.uses]
     for read in _merged([read for read in reads if isinstance(read, ReadOp)]):
-        reader = _compute_around(read)
+        reader = compute_around(read)
         _replace_by_body(read, op)
         if reader is not None:
             readers[reader] = None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    folded_loops,
     loop_of_variable,
     loops_of_kind,
     memref_type,
@@ -147,7 +148,7 @@ def schedule_fold(draft: ScheduleDraft, name: str) -> None:
     Where its innermost spatial loop can be lanes, the reduction moves around it, so that each step adds a vector.
     """
     block = draft.block(name)
-    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), loops_of_kind(block, IterKind.REDUCE)
+    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block)
     if not spatial:
         draft.because(f"{name} folds to a single element")
         return

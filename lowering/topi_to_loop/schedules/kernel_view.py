@@ -163,17 +163,22 @@ def loops_of_kind(block: BlockOp, kind: IterKind) -> list[str]:
     return [name for name in names if name is not None]
 
 
+def folded_loops(block: BlockOp) -> list[str]:
+    """The loops of the variables that are not spatial, in their order; those of one iteration left out."""
+    names = [loop_of_variable(block, k) for k, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL]
+    return [name for name in names if name is not None]
+
+
 def readers_of(block: BlockOp, blocks: Sequence[BlockOp]) -> list[BlockOp]:
     """The blocks that read what `block` writes."""
     return [other for other in blocks if other is not block and any(b in other.reads for b in block.writes)]
 
 
 def reads_pointwise(reader: BlockOp, producer: BlockOp) -> bool:
-    """Whether `reader` reads the producer's only result at its own point, and nowhere else."""
-    (buffer, *more) = producer.writes
-    if more or reader.is_reduction or len(reader.kinds) != len(producer.spatial):
+    """Whether `reader` reads the results of the producer at its own point, and nowhere else."""
+    if reader.is_reduction or len(reader.kinds) != len(producer.spatial):
         return False
-    loads = [op for op in reader.walk() if isinstance(op, LoadOp) and op.memref is buffer]
+    loads = [op for op in reader.walk() if isinstance(op, LoadOp) and op.memref in producer.writes]
     return bool(loads) and all(_is_identity(op, reader) for op in loads)
 
 

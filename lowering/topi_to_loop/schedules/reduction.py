@@ -11,7 +11,14 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     vectorize_fold,
     vectorize_row,
 )
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import loops_of_kind, points, readers_of, reads_pointwise
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    folded_loops,
+    loops_of_kind,
+    points,
+    readers_of,
+    reads_pointwise,
+)
+from xrelay.lowering.topi_to_loop.schedules.scan import is_scan, schedule_scan
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
@@ -30,7 +37,11 @@ def schedule_reductions(draft: ScheduleDraft) -> bool:
     if not reductions:
         return False
     for block in reductions:
-        fold_at_consumer(draft, block.block_name)
+        if is_scan(block):
+            schedule_scan(draft, block.block_name)
+            draft.mark_done(block.block_name)
+        else:
+            fold_at_consumer(draft, block.block_name)
     schedule_remaining(draft)
     return True
 
@@ -58,7 +69,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     if len(loops) == 1:
         loops = _split_row(draft, consumer, loops[0])
     at, block = loops[-2], draft.block(name)
-    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), loops_of_kind(block, IterKind.REDUCE)
+    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block)
     if draft.attempt(ComputeAt(name, at)) is not None:
         return False
     tile = [loop for loop in spatial if draft.extent(loop) > 1]

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xrelay.dialects.loop import IterKind
 from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Split, Unroll, Vectorize
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, loops_of_kind, points
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loop_of_variable, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
@@ -71,7 +70,7 @@ def tile_products(draft: ScheduleDraft, name: str, consumer: str, axes: Sequence
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
-    reduction = loops_of_kind(block, IterKind.REDUCE)
+    reduction = folded_loops(block)
     work = points(block)
     outside, inner = split_consumer(draft, consumer, axes)
     if not outside:

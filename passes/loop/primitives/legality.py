@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import func
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, SchedulePrimitive, StoreOp, Tail
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp, Tail
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.errors import ScheduleError, did_you_mean
@@ -58,14 +60,6 @@ def static_extent(loop: ForOp, step: SchedulePrimitive) -> int:
     return loop.extent
 
 
-def single_output(block: BlockOp, step: SchedulePrimitive) -> SSAValue:
-    """The one buffer that `block` writes; refuses several."""
-    if len(block.writes) != 1:
-        reason = f"it writes {len(block.writes)} buffers"
-        raise refusal(step, f"block {block.block_name!r}", reason, "a block with one result is needed")
-    return block.writes[0]
-
-
 def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> list[int | None]:
     """For each dimension of `buffer` the spatial variable that alone is its index; `None` for a constant 0.
 
@@ -87,6 +81,15 @@ def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -
     return positions
 
 
+def common_positions(block: BlockOp, buffers: Sequence[SSAValue], step: SchedulePrimitive) -> list[int | None]:
+    """The `store_positions` of all of `buffers`; refuses a block that stores its results at different places."""
+    found = [store_positions(block, buffer, step) for buffer in buffers]
+    if any(positions != found[0] for positions in found):
+        reason = "it stores its results at different places"
+        raise refusal(step, f"block {block.block_name!r}", reason, "a block that stores them together is needed")
+    return found[0]
+
+
 def _positions_of(block: BlockOp, store: StoreOp) -> list[int | None] | None:
     in_init = block.has_init and store.parent_block() is block.init.block
     arguments: list[SSAValue] = list(block.init.block.args if in_init else block.variables)
@@ -98,7 +101,10 @@ def _positions_of(block: BlockOp, store: StoreOp) -> list[int | None] | None:
         if expr.exprs[0] == AffineConstantExpr(0):
             positions.append(None)
         elif expr.exprs[0] == AffineDimExpr(0) and expr.operands[0] in arguments:
-            positions.append(variables[arguments.index(expr.operands[0])])
+            position = variables[arguments.index(expr.operands[0])]
+            if block.kinds[position] is not IterKind.SPATIAL:
+                return None
+            positions.append(position)
         else:
             return None
     return positions

@@ -72,7 +72,7 @@ func.func @unlisted_read(%X: memref<4xf32>, %Y: memref<4xf32>) {
 
 func.func @init_without_reduction(%Y: memref<4xf32>) {
   loop.for "i" %i to 4 {
-    // expected-error@below {{[loop.block C7] block 'b' has an init but no reduce variable}}
+    // expected-error@below {{[loop.block C7] block 'b' has an init but no reduce or ordered variable}}
     loop.block "b" (%v : spatial 4 = %i) writes(%Y) init {
     } {
       %z = arith.constant 0.0 : f32

@@ -53,10 +53,10 @@ func.func private @two(%x: tensor<1x4xf32>) -> tensor<1x6xf32> attributes {relay
   func.return %b : tensor<1x6xf32>
 }
 
-// Several accumulators are several buffers; the one that nobody returns is allocated.
+// Several accumulators are several buffers; the one that nobody returns is local. What is selected depends on the order.
 // CHECK-LABEL: func.func private @argmax(%x: memref<4x8xf32>, %i: memref<4xi64>)
-// CHECK: %v = memref.alloc() : memref<4xf32>
-// CHECK: loop.block "argmax" {{.*}} reads(%x) writes(%v, %i) init {
+// CHECK: %v = memref.alloc() : memref<4xf32, "local">
+// CHECK: loop.block "argmax" (%vr : spatial 4 = %r, %vk : ordered 8 = %k) reads(%x) writes(%v, %i) init {
 func.func private @argmax(%x: tensor<4x8xf32>) -> tensor<4xi64> attributes {relay.primitive} {
   %v, %i = topi.compute "argmax" [%r : 4] reduce [%k : 8] init [%m = 0xff800000 : f32, %at = 0 : i64] : tensor<4xf32>, tensor<4xi64> {
     %a = topi.read %x[%r, %k] : tensor<4x8xf32>

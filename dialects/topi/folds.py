@@ -1,0 +1,96 @@
+"""What the body of a fold or scan does with its accumulators: it combines each with a value, or selects candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from xrelay.dialects.topi.index_space import IndexSpaceOp
+from xrelay.dialects.topi.read import GuardOp
+
+REGROUPABLE = frozenset(
+    f"arith.{name}"
+    for name in (
+        *("addf", "addi", "mulf", "muli", "maximumf", "minimumf", "maxsi", "minsi", "maxui", "minui"),
+        *("andi", "ori", "xori"),
+    )
+)
+"""Operations whose order and grouping a reduction is free to choose; sums and products of floats round differently."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """`accumulator = operation(accumulator, value)`; the value depends on no accumulator."""
+
+    operation: str
+    value: SSAValue
+
+
+@dataclass(frozen=True)
+class Selection:
+    """`accumulator = select(condition, candidate, accumulator)` for all accumulators, with one condition.
+
+    No candidate depends on an accumulator; the condition compares them with what has been selected so far.
+    """
+
+    condition: SSAValue
+    candidates: tuple[SSAValue, ...]
+
+
+def dependencies(op: IndexSpaceOp) -> dict[SSAValue, frozenset[SSAValue]]:
+    """The block arguments on which each value of the body depends."""
+    found: dict[SSAValue, frozenset[SSAValue]] = {arg: frozenset([arg]) for arg in op.body.block.args}
+    for inner in op.body.walk():
+        used = frozenset[SSAValue]().union(*(found.get(operand, frozenset()) for operand in inner.operands))
+        if isinstance(inner, GuardOp):
+            for nested in inner.walk():
+                used = used.union(*(found.get(operand, frozenset()) for operand in nested.operands))
+        for result in inner.results:
+            found[result] = used
+    return found
+
+
+def combinations(op: IndexSpaceOp) -> list[Combination] | None:
+    """How each accumulator is combined; None where that is not by a regroupable operation on independent values."""
+    known, folded = dependencies(op), frozenset[SSAValue](op.accumulators)
+    result: list[Combination] = []
+    for accumulator, yielded in zip(op.accumulators, op.yielded, strict=True):
+        if not isinstance(yielded, OpResult) or yielded.op.name not in REGROUPABLE:
+            return None
+        operands = list(yielded.op.operands)
+        if operands.count(accumulator) != 1:
+            return None
+        operands.remove(accumulator)
+        if not folded.isdisjoint(known.get(operands[0], frozenset())):
+            return None
+        result.append(Combination(yielded.op.name, operands[0]))
+    return result
+
+
+def selection(op: IndexSpaceOp) -> Selection | None:
+    """The condition and candidates of a fold that selects; None for another body."""
+    known, folded = dependencies(op), frozenset[SSAValue](op.accumulators)
+    candidates: list[SSAValue] = []
+    conditions: set[SSAValue] = set()
+    for accumulator, yielded in zip(op.accumulators, op.yielded, strict=True):
+        choice = yielded.op if isinstance(yielded, OpResult) else None
+        if not isinstance(choice, arith.SelectOp) or choice.rhs is not accumulator:
+            return None
+        if not folded.isdisjoint(known.get(choice.lhs, frozenset())):
+            return None
+        conditions.add(choice.cond)
+        candidates.append(choice.lhs)
+    return Selection(conditions.pop(), tuple(candidates)) if len(conditions) == 1 else None
+
+
+def independent_of_accumulators(op: IndexSpaceOp) -> tuple[list[Operation], list[Operation]]:
+    """The ops of the body that depend on no accumulator, and the others, without the terminator; in their order."""
+    known, folded = dependencies(op), frozenset[SSAValue](op.accumulators)
+    independent: list[Operation] = []
+    others: list[Operation] = []
+    for inner in op.body.block.ops:
+        if inner.results:
+            (independent if folded.isdisjoint(known[inner.results[0]]) else others).append(inner)
+    return independent, others

@@ -1,0 +1,240 @@
+"""What `topi.compute` and `topi.scan` share: an index space with a scalar body; and `topi.yield`, which ends it."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.upstream.signless import signless
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """Ends a region of `topi.compute`, `topi.scan` or `topi.guard` and gives its values.
+
+    - C1: stands in a `topi.compute`, a `topi.scan` or a `topi.guard`, which check number and types of the values.
+
+    ```mlir
+    func.func @ones() -> tensor<4xf32> {
+      %r = topi.compute "ones" [%i : 4] : tensor<4xf32> {
+        %one = arith.constant 1.0 : f32
+        topi.yield %one : f32
+      }
+      func.return %r : tensor<4xf32>
+    }
+    ```
+    """
+
+    name = "topi.yield"
+
+    values = var_operand_def()
+
+    traits = traits_def(IsTerminator())
+
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+    def verify_(self) -> None:
+        """Checks C1."""
+        parent = self.parent_op()
+        if parent is not None and parent.name not in ("topi.compute", "topi.scan", "topi.guard"):
+            raise VerifyException(f"[topi.yield C1] stands in {parent.name}")
+
+    @classmethod
+    def of(cls, *values: SSAValue) -> YieldOp:
+        """Yields `values`."""
+        return cls.build(operands=[values])
+
+
+class IndexSpaceOp(IRDLOperation, ABC):
+    """An op whose results have one element for each point of an index space, given by a scalar body.
+
+    The arguments of the body are the *spatial* variables, one for each axis of the results, then those of a reduction
+    where the op has one, then the accumulators.
+    """
+
+    label = prop_def(StringAttr)
+    extents = prop_def(DenseArrayBase[IntegerType])
+    init = prop_def(ArrayAttr[FloatAttr | IntegerAttr])
+    tensors = var_result_def(TensorType)
+    body = region_def("single_block")
+
+    traits = traits_def(Pure())
+
+    @property
+    def spatial(self) -> tuple[int, ...]:
+        """The extents of the spatial variables: the shape of every result."""
+        return tuple(self.extents.iter_values())
+
+    @property
+    def reduction(self) -> tuple[int, ...]:
+        """The extents of the reduction variables; empty where there is no reduction."""
+        return ()
+
+    @property
+    def spatial_vars(self) -> tuple[BlockArgument, ...]:
+        """The block arguments that number the elements."""
+        return tuple(self.body.block.args[: len(self.extents)])
+
+    @property
+    def reduce_vars(self) -> tuple[BlockArgument, ...]:
+        """The block arguments that run over the reduction box."""
+        first = len(self.extents)
+        return tuple(self.body.block.args[first : first + len(self.reduction)])
+
+    @property
+    def accumulators(self) -> tuple[BlockArgument, ...]:
+        """The block arguments that hold the accumulators, one per `init`."""
+        return tuple(self.body.block.args[len(self.extents) + len(self.reduction) :])
+
+    @property
+    def yielded(self) -> tuple[SSAValue, ...]:
+        """What the body yields."""
+        last = self.body.block.last_op
+        return tuple(last.operands) if isinstance(last, YieldOp) else ()
+
+    @property
+    def element_types(self) -> list[Attribute]:
+        """The element type of each result."""
+        return [result.type.element_type for result in self.tensors]
+
+    def verify_variables(self) -> None:
+        """Checks C1: extents, and the arguments of the body."""
+        extents = self.spatial + self.reduction
+        if any(extent < 0 for extent in extents):
+            raise VerifyException(f"[{self.name} C1] extent {min(extents)} is negative")
+        expected = (*(IndexType() for _ in extents), *(attr.type for attr in self.init))
+        actual = tuple(arg.type for arg in self.body.block.args)
+        if actual != expected:
+            raise VerifyException(
+                f"[{self.name} C1] body takes ({', '.join(map(str, actual))}), "
+                f"the variables and accumulators are ({', '.join(map(str, expected))})"
+            )
+
+    def verify_results(self) -> None:
+        """Checks C2: the shapes of the results."""
+        if not self.tensors:
+            raise VerifyException(f"[{self.name} C2] no result; at least one tensor is computed")
+        for result in self.tensors:
+            if result.type.get_shape() != self.spatial:
+                raise VerifyException(
+                    f"[{self.name} C2] result {result.type} does not have the shape of the index space "
+                    f"{list(self.spatial)}"
+                )
+
+    def verify_init(self, expected: Sequence[Attribute]) -> None:
+        """Checks C3: first values of the types `expected`."""
+        actual = [attr.type for attr in self.init]
+        if actual != list(expected):
+            raise VerifyException(
+                f"[{self.name} C3] init has types [{', '.join(map(str, actual))}], "
+                f"the reduction needs [{', '.join(map(str, expected))}]"
+            )
+
+    def verify_yield(self) -> None:
+        """Checks C4: what the body yields."""
+        last = self.body.block.last_op
+        if not isinstance(last, YieldOp):
+            found = last.name if last else "nothing"
+            raise VerifyException(f"[{self.name} C4] body ends in {found}, not topi.yield")
+        expected = [signless(element) for element in self.element_types]
+        actual = [value.type for value in last.values]
+        if actual != expected:
+            raise VerifyException(
+                f"[{self.name} C4] body yields [{', '.join(map(str, actual))}], "
+                f"the results hold [{', '.join(map(str, expected))}]"
+            )
+
+
+def compute_around(op: Operation) -> IndexSpaceOp | None:
+    """The compute or scan in whose body an op stands; None where it stands in none."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, IndexSpaceOp):
+        parent = parent.parent_op()
+    return parent
+
+
+def parse_variables(parser: Parser) -> list[tuple[Parser.Argument, int]]:
+    """Parses `[%n : 1, %c : 64]`: names and extents of variables."""
+
+    def variable() -> tuple[Parser.Argument, int]:
+        name = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation(":")
+        if parser.parse_optional_punctuation("?"):
+            parser.raise_error(f"index variable {name.name.text} has extent '?': topi needs static extents")
+        return name.resolve(IndexType()), parser.parse_integer(allow_boolean=False)
+
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, variable)
+
+
+def parse_accumulators(parser: Parser) -> list[tuple[Parser.Argument, FloatAttr | IntegerAttr]]:
+    """Parses `[%acc = 0.0 : f32]`: names and first values of accumulators."""
+
+    def accumulator() -> tuple[Parser.Argument, FloatAttr | IntegerAttr]:
+        name = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        position = parser.pos
+        value = parser.parse_attribute()
+        if not isinstance(value, FloatAttr | IntegerAttr):
+            parser.raise_error(f"initial value {value} is not an integer or float", position)
+        return name.resolve(value.type), value
+
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, accumulator)
+
+
+def print_variables(printer: Printer, opening: str, variables: Sequence[BlockArgument], extents: Sequence[int]) -> None:
+    """Prints variables with their extents, `opening` before them."""
+
+    def variable(pair: tuple[BlockArgument, int]) -> None:
+        printer.print_block_argument(pair[0], print_type=False)
+        printer.print_string(f" : {pair[1]}")
+
+    printer.print_string(opening)
+    printer.print_list(list(zip(variables, extents, strict=True)), variable)
+    printer.print_string("]")
+
+
+def print_accumulators(printer: Printer, op: IndexSpaceOp) -> None:
+    """Prints ` init [%acc = 0.0 : f32]`."""
+    printer.print_string(" init [")
+    printer.print_list(list(zip(op.accumulators, op.init, strict=True)), lambda p: _print_init(printer, *p))
+    printer.print_string("]")
+
+
+def print_end(printer: Printer, op: IndexSpaceOp) -> None:
+    """Prints the types of the results, the attributes and the body."""
+    printer.print_string(" : ")
+    printer.print_list(op.result_types, printer.print_attribute)
+    printer.print_op_attributes(op.attributes, print_keyword=True)
+    printer.print_string(" ")
+    printer.print_region(op.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _print_init(printer: Printer, variable: BlockArgument, value: FloatAttr | IntegerAttr) -> None:
+    printer.print_block_argument(variable, print_type=False)
+    printer.print_string(" = ")
+    printer.print_attribute(value)

@@ -1,0 +1,105 @@
+"""Building the nest of a scan: loops in the order of the axes, accumulators that live for one run along it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.topi import ScanOp
+from xrelay.lowering.topi_to_loop.body import BodyLowering
+from xrelay.lowering.topi_to_loop.build_nest import NestNames, loaded_buffers, nested, source_of, store_initial
+
+
+def build_scan(
+    op: ScanOp, buffers: Mapping[SSAValue, SSAValue], results: Sequence[SSAValue | None], names: NestNames
+) -> list[Operation]:
+    """The ops that compute a scan into the memrefs `results`, of which those that nothing uses are None.
+
+    ```
+    topi.scan "s" [%i : 4, %k : 8, %j : 3] along %k …   →   loop.for "i" %i to 4 {
+                                                             %acc = memref.alloc() : memref<3xf32, "local">
+                                                             loop.for "k" %k to 8 {
+                                                               loop.for "j" %j to 3 {
+                                                                 loop.block "s" (…, %vk : ordered 8 = %k, …) …
+    ```
+
+    The accumulators have the axes after that of the scan, so all accesses run through memory in its order. Nothing for
+    an empty index space. Loops of one iteration are left out.
+    """
+    if 0 in op.spatial:
+        return []
+    block_name = names.block(op)
+    loop_names = names.loops(op, block_name)
+    loops: list[tuple[int, ForOp]] = []
+    variables: list[IterVar] = []
+    for axis, (name, extent) in enumerate(zip(loop_names, op.spatial, strict=True)):
+        binding = ValueMap.constant(0)
+        if extent > 1:
+            loops.append((axis, ForOp(name, extent)))
+            binding = ValueMap.identity([loops[-1][1].index])
+        kind = IterKind.ORDERED if axis == op.along else IterKind.SPATIAL
+        argument = op.body.block.args[axis].name_hint
+        variables.append(IterVar(kind, extent, binding, f"v{argument}" if argument else None))
+    carried = [_accumulator(op, position) for position in range(len(op.init))]
+    block = _build_block(op, block_name, variables, buffers, results, [alloc.memref for alloc in carried])
+    inner = nested([loop for axis, loop in loops if axis >= op.along], block)
+    outer = [loop for axis, loop in loops if axis < op.along]
+    if not outer:
+        return [*carried, inner]
+    outer[-1].body.block.add_ops([*carried, inner])
+    outer[-1].location = op.location
+    return [nested(outer[:-1], outer[-1])]
+
+
+def _accumulator(op: ScanOp, position: int) -> memref.AllocOp:
+    shape = list(op.spatial[op.along + 1 :])
+    alloc = memref.AllocOp([], [], MemRefType(op.element_types[position], shape, memory_space=StringAttr(LOCAL)))
+    alloc.memref.name_hint = op.accumulators[position].name_hint
+    alloc.location = op.location
+    return alloc
+
+
+def _build_block(
+    op: ScanOp,
+    name: str,
+    variables: Sequence[IterVar],
+    buffers: Mapping[SSAValue, SSAValue],
+    results: Sequence[SSAValue | None],
+    carried: Sequence[SSAValue],
+) -> BlockOp:
+    body = Block(arg_types=[IndexType()] * len(variables))
+    place, inner = _place(op, body), ValueMap.identity(body.args[op.along + 1 :])
+    values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
+    before: list[SSAValue] = []
+    for accumulator, buffer in zip(op.accumulators, carried, strict=True):
+        load = LoadOp(buffer, inner)
+        load.result.name_hint = accumulator.name_hint
+        body.add_op(load)
+        before.append(load.result)
+    values.update(zip(op.accumulators, before, strict=True))
+    after = BodyLowering(values, buffers, {op.scan_var: place[op.along]}).copy(op.body.block, body)
+    body.add_ops([StoreOp(value, buffer, inner) for value, buffer in zip(after, carried, strict=True)])
+    for value, result in zip(before if op.exclusive is not None else after, results, strict=True):
+        if result is not None:
+            body.add_op(StoreOp(value, result, place))
+    first = Block(arg_types=[IndexType()] * (len(variables) - 1))
+    store_initial(op, first, carried, ValueMap.identity(first.args[op.along :]))
+    writes = [*carried, *(result for result in results if result is not None)]
+    block = BlockOp(name, variables, loaded_buffers(body, writes), writes, Region(body), Region(first))
+    block.attributes |= source_of(op)
+    block.location = op.location
+    return block
+
+
+def _place(op: ScanOp, body: Block) -> ValueMap:
+    """The point of the index space at which the block stands; a reverse scan begins at the end of its axis."""
+    place = ValueMap.identity(body.args)
+    if op.reverse is None:
+        return place
+    exprs = list(place.exprs)
+    exprs[op.along] = exprs[op.along] * -1 + (op.spatial[op.along] - 1)
+    return ValueMap.make(exprs, place.operands)
