@@ -12,19 +12,31 @@ def image(draft: Draft, least: int = 1) -> tuple[int, int, int, int]:
     return draft.pick(1, 2), draft.pick(1, 2, 3, 4, 8), draft.pick(*sizes), draft.pick(*sizes)
 
 
-def window(draft: Draft, kernel: tuple[int, int], *, dilations: bool) -> None:
-    draft.maybe(strides=[draft.pick(1, 2, 3), draft.pick(1, 2)])
+def volume(draft: Draft, rank: int, least: int = 5) -> tuple[int, ...]:
+    """An image of so many spatial axes; the more there are, the shorter."""
+    sizes = [extent for extent in ((5, 7, 8, 11), (5, 7, 8, 11), (5, 6))[rank - 1] if extent >= least]
+    return draft.pick(1, 2), draft.pick(1, 2, 3, 4, 8), *(draft.pick(*sizes) for _ in range(rank))
+
+
+def window(draft: Draft, kernel: tuple[int, ...], *, dilations: bool) -> None:
+    rank = len(kernel)
+    draft.maybe(strides=[draft.pick(1, 2, 3) for _ in range(rank)])
     draft.maybe(auto_pad=draft.pick("SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"))
     if draft.attributes.get("auto_pad", "NOTSET") == "NOTSET":
         draft.maybe(pads=[draft.integer(0, size - 1) for size in (*kernel, *kernel)])
     # onnxruntime forgets dilations where it computes the padding of auto_pad; onnx's own reference does not.
     if dilations and "auto_pad" not in draft.attributes:
-        draft.maybe(dilations=[draft.pick(1, 2), draft.pick(1, 2)])
+        draft.maybe(dilations=[draft.pick(1, 2) for _ in range(rank)])
+
+
+def kernel_of(draft: Draft, rank: int) -> tuple[int, ...]:
+    return tuple(draft.pick(1, 2, 3) for _ in range(rank))
 
 
 @draws("Conv")
 def conv(draft: Draft) -> None:
-    shape, kernel = image(draft, 5), (draft.pick(1, 2, 3), draft.pick(1, 3))
+    rank = draft.pick(1, 2, 2, 3)
+    shape, kernel = volume(draft, rank), kernel_of(draft, rank)
     channels = shape[1]
     groups = draft.pick(1, 1, channels, 2 if channels % 2 == 0 else 1)
     outputs = groups * draft.pick(1, 2, 8)
@@ -38,24 +50,30 @@ def conv(draft: Draft) -> None:
     window(draft, kernel, dilations=True)
 
 
-@draws("AveragePool", "MaxPool")
+@draws("AveragePool", "LpPool", "MaxPool")
 def pool(draft: Draft) -> None:
-    kernel = (draft.pick(1, 2, 3), draft.pick(2, 3))
+    rank = draft.pick(1, 2, 2, 3)
+    kernel = kernel_of(draft, rank)
     draft.attributes["kernel_shape"] = list(kernel)
-    draft.data(image(draft, 5), domain="any" if draft.op == "MaxPool" else "finite")
-    window(draft, kernel, dilations=draft.opset >= (10 if draft.op == "MaxPool" else 19))
-    if draft.opset >= 10:
+    draft.data(volume(draft, rank), domain={"MaxPool": "any", "LpPool": "moderate"}.get(draft.op, "finite"))
+    since = {"MaxPool": 10, "AveragePool": 19, "LpPool": 18}[draft.op]
+    window(draft, kernel, dilations=draft.opset >= since)
+    if draft.opset >= (18 if draft.op == "LpPool" else 10):
         draft.maybe(ceil_mode=1)
     if draft.op == "AveragePool" and draft.opset >= 7:
         draft.maybe(count_include_pad=1)
+    if draft.op == "LpPool":
+        draft.maybe(p=draft.pick(1, 2, 3))
 
 
-@draws("GlobalAveragePool", "GlobalMaxPool")
+@draws("GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool")
 def global_pool(draft: Draft) -> None:
     shape = [*image(draft), 3][: draft.pick(3, 4, 4, 5)]
     if draft.chance(0.1):
         shape[2] = 0
     draft.data(tuple(shape), domain="any" if draft.op == "GlobalMaxPool" else "moderate")
+    if draft.op == "GlobalLpPool":
+        draft.maybe(p=draft.pick(1, 2, 3))
 
 
 @draws("MatMul")

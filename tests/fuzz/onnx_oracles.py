@@ -23,7 +23,19 @@ RTOL = {
 
 _MAXIMA = frozenset({"GlobalMaxPool", "LogSoftmax", "MaxPool", "ReduceLogSumExp", "ReduceMax", "ReduceMin", "Softmax"})
 _SUMS = frozenset(
-    {"AveragePool", "BatchNormalization", "Conv", "Gemm", "GlobalAveragePool", "LRN", "MatMul", "Mean", "Sum"}
+    {
+        "AveragePool",
+        "BatchNormalization",
+        "Conv",
+        "Gemm",
+        "GlobalAveragePool",
+        "GlobalLpPool",
+        "LRN",
+        "LpPool",
+        "MatMul",
+        "Mean",
+        "Sum",
+    }
 )
 
 

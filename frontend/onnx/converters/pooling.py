@@ -1,12 +1,25 @@
-"""MaxPool, AveragePool, GlobalAveragePool, GlobalMaxPool."""
+"""MaxPool, AveragePool, LpPool, and the pools of whole images."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, Window, read_window, unsupported_rank
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.frontend.onnx.converters.windows import (
+    MOST_AXES,
+    WINDOW_ATTRIBUTES,
+    read_window,
+    required_kernel,
+    unsupported_rank,
+    window_attributes,
+)
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.windows import WindowAxis
 
 
 def _max_pool_refusal(node: NodeView) -> str | None:
@@ -19,91 +32,144 @@ def _max_pool_refusal(node: NodeView) -> str | None:
     "MaxPool",
     attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "storage_order"),
     supports=_max_pool_refusal,
-    limits="two spatial dimensions, without Indices",
+    limits="1 to 3 spatial axes, without Indices",
 )
 def convert_max_pool(node: NodeView) -> SSAValue:
-    """`nn.max_pool2d`. `storage_order` only orders the indices, which are refused."""
+    """`nn.max_pool1d` to `3d`. `storage_order` only orders the indices, which are refused."""
     node.attribute_int("storage_order", 0, check=lambda value: value in (0, 1))
-    window = _window(node)
-    return node.emit("nn.max_pool2d", node.input(0), **_attributes(node, window))
+    return _pool(node, "max")
 
 
 @converts(
     "AveragePool",
     attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "count_include_pad"),
     supports=unsupported_rank,
-    limits="two spatial dimensions",
+    limits="1 to 3 spatial axes",
 )
 def convert_average_pool(node: NodeView) -> SSAValue:
-    """`nn.avg_pool2d`; ONNX leaves padding out of the count unless `count_include_pad` asks for it."""
-    window = _window(node)
+    """`nn.avg_pool1d` to `3d`; ONNX leaves padding out of the count unless `count_include_pad` asks for it."""
     include = node.attribute_int("count_include_pad", 0, check=lambda value: value in (0, 1))
-    return node.emit("nn.avg_pool2d", node.input(0), count_include_pad=bool(include), **_attributes(node, window))
+    return _pool(node, "avg", count_include_pad=bool(include))
+
+
+def _pool(node: NodeView, kind: str, **attributes: bool) -> SSAValue:
+    kernel = required_kernel(node)
+    ceil_mode, window = _window(node, kernel)
+    shown = window_attributes(window)
+    op = f"nn.{kind}_pool{len(window)}d"
+    return node.emit(op, node.input(0), pool_size=kernel, ceil_mode=ceil_mode, **shown, **attributes)
+
+
+@converts(
+    "LpPool",
+    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "p"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes, known channels",
+)
+def convert_lp_pool(node: NodeView) -> SSAValue:
+    """The p-th root of the sum of p-th powers, which a convolution of each channel with ones adds up."""
+    kernel, order = required_kernel(node), _order(node)
+    _, window = _window(node, kernel, explicit=True)
+    channels = node.shape(0)[1]
+    if not isinstance(channels, int) or channels == 0:
+        raise node.error(f"LpPool needs a known number of channels, found {channels}")
+    one = np.ones((), numpy_dtype(node.element_type(0)))
+    ones = node.emit_filled(one, (channels, 1, *kernel), "ones")
+    powers = _power(node, node.input(0), order)
+    op = f"nn.conv{len(window)}d"
+    total = node.emit(op, powers, ones, groups=channels, kernel_size=kernel, **window_attributes(window))
+    return _root(node, total, order)
+
+
+@converts("GlobalLpPool", attributes=("p",))
+def convert_global_lp_pool(node: NodeView) -> SSAValue:
+    """The p-th root of the sum of p-th powers over the spatial axes."""
+    order = _order(node)
+    axes = tuple(range(2, len(node.shape(0))))
+    return _root(node, node.emit("sum", _power(node, node.input(0), order), axis=axes, keepdims=True), order)
+
+
+def _order(node: NodeView) -> float:
+    """The attribute `p`, a float in the first opset."""
+    order = node.attribute_float("p", 2) if node.opset < 2 else node.attribute_int("p", 2)
+    if not order >= 1:
+        raise node.illegal("p", order, "a number of at least 1 is expected")
+    return order
+
+
+def _power(node: NodeView, value: SSAValue, order: float) -> SSAValue:
+    """`|value|` to the power of `order`."""
+    if order == 2:
+        return node.emit("multiply", value, value)
+    size = node.emit("abs", value)
+    return size if order == 1 else node.emit("power", size, node.scalar(order, value))
+
+
+def _root(node: NodeView, value: SSAValue, order: float) -> SSAValue:
+    if order == 2:
+        return node.emit("sqrt", value)
+    return value if order == 1 else node.emit("power", value, node.scalar(1 / order, value))
 
 
 @converts("GlobalAveragePool")
 def convert_global_average_pool(node: NodeView) -> SSAValue:
-    """`nn.global_avg_pool2d` for two spatial dimensions, a mean over them for any other number."""
-    return _global_pool(node, "nn.global_avg_pool2d", "mean")
+    """`nn.global_avg_pool1d` to `3d`, a mean over the spatial axes for any other number."""
+    return _global_pool(node, "nn.global_avg_pool", "mean")
 
 
 @converts("GlobalMaxPool")
 def convert_global_max_pool(node: NodeView) -> SSAValue:
-    """`nn.global_max_pool2d` for two spatial dimensions, a maximum over them for any other number."""
-    return _global_pool(node, "nn.global_max_pool2d", "max")
+    """`nn.global_max_pool1d` to `3d`, a maximum over the spatial axes for any other number."""
+    return _global_pool(node, "nn.global_max_pool", "max")
 
 
 def _global_pool(node: NodeView, pool: str, reduction: str) -> SSAValue:
-    rank = len(node.shape(0))
-    if rank == 4:
-        return node.emit(pool, node.input(0))
-    return node.emit(reduction, node.input(0), axis=tuple(range(2, rank)), keepdims=True)
+    rank = len(node.shape(0)) - 2
+    if 1 <= rank <= MOST_AXES:
+        return node.emit(f"{pool}{rank}d", node.input(0))
+    return node.emit(reduction, node.input(0), axis=tuple(range(2, rank + 2)), keepdims=True)
 
 
-def _window(node: NodeView) -> Window:
-    kernel = node.attribute_ints("kernel_shape")
-    if kernel is None:
-        raise node.error("attribute 'kernel_shape' is required")
-    return read_window(node, kernel)
+def _window(
+    node: NodeView, kernel: Sequence[int], *, explicit: bool = False
+) -> tuple[bool, tuple[WindowAxis[int], ...]]:
+    """Returns Relay's ceil_mode, and the window for it; with `explicit` partial windows are padded until they fit."""
+    window = read_window(node, kernel)
+    if not node.attribute_int("ceil_mode", 0, check=lambda value: value in (0, 1)):
+        return False, window
+    ceil_mode, window = _without_empty_windows(node, window)
+    if not (ceil_mode and explicit):
+        return ceil_mode, window
+    padded: list[WindowAxis[int]] = []
+    for axis, extent in zip(window, node.shape(0)[2:], strict=True):
+        if not isinstance(extent, int):
+            raise node.error("ceil_mode needs a known extent here", help="fix the input shape with shapes={…}")
+        padded.append(replace(axis, after=axis.covered(axis.count(extent, partial=True)) - extent - axis.before))
+    return False, tuple(padded)
 
 
-def _attributes(node: NodeView, window: Window) -> dict[str, tuple[int, ...] | bool]:
-    ceil_mode = bool(node.attribute_int("ceil_mode", 0, check=lambda value: value in (0, 1)))
-    padding = window.padding
-    if ceil_mode:
-        ceil_mode, padding = _without_empty_windows(node, window)
-    return {
-        "pool_size": window.kernel,
-        "strides": window.strides,
-        "dilation": window.dilations,
-        "padding": padding,
-        "ceil_mode": ceil_mode,
-    }
-
-
-def _without_empty_windows(node: NodeView, window: Window) -> tuple[bool, tuple[int, ...]]:
-    """Returns ceil_mode and padding: unlike Relay, ONNX drops a last window that starts in the end padding.
+def _without_empty_windows(
+    node: NodeView, window: tuple[WindowAxis[int], ...]
+) -> tuple[bool, tuple[WindowAxis[int], ...]]:
+    """Returns ceil_mode and window: unlike Relay, ONNX drops a last window that starts in the end padding.
 
     Where only some axes have such a window, their end padding shrinks until the windows fit exactly.
     """
-    padding, rounds_up, drops = list(window.padding), False, False
-    for axis, extent in enumerate(node.shape(0)[2:]):
-        stride = window.strides[axis]
-        reach = (window.kernel[axis] - 1) * window.dilations[axis] + 1
-        begin, end = window.padding[axis], window.padding[axis + 2]
+    found, rounds_up, drops = list(window), False, False
+    for number, (axis, extent) in enumerate(zip(window, node.shape(0)[2:], strict=True)):
         if not isinstance(extent, int):
-            if end + stride > reach:
+            if axis.after + axis.stride > axis.reach:
                 raise node.error("ceil_mode needs a known extent here", help="fix the input shape with shapes={…}")
             rounds_up = True
             continue
-        steps = -(-(extent + begin + end - reach) // stride)
-        if steps * stride < extent + begin:
-            rounds_up |= steps * stride != extent + begin + end - reach
+        count = axis.count(extent, partial=True)
+        if axis.place(count - 1, 0) < extent:
+            rounds_up |= axis.room(extent) % axis.stride != 0
         else:
             drops = True
-            padding[axis + 2] = (steps - 1) * stride + reach - extent - begin
+            found[number] = replace(axis, after=axis.covered(count - 1) - extent - axis.before)
     if not rounds_up:
-        return False, window.padding
-    if drops and min(padding) < 0:
+        return False, window
+    if drops and min(axis.after for axis in found) < 0:
         raise node.error("ceil_mode with strides larger than the window drops a row; this is not supported")
-    return True, tuple(padding)
+    return True, tuple(found)

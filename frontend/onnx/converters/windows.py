@@ -3,100 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import WindowAxis, sides_of, window_of
 
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
 WINDOW_ATTRIBUTES = ("auto_pad", "dilations", "kernel_shape", "pads", "strides")
 """The attributes of every node with windows."""
 
-
-@dataclass(frozen=True)
-class Window:
-    """A two-dimensional window; `padding` is top, left, bottom, right, as Relay writes it."""
-
-    kernel: tuple[int, int]
-    strides: tuple[int, int]
-    dilations: tuple[int, int]
-    padding: tuple[int, int, int, int]
+MOST_AXES = 3
+"""How many spatial axes relay's windows have at most."""
 
 
 def unsupported_rank(node: NodeView) -> str | None:
     """The reason why a window of this rank cannot be converted, for the check before the import."""
     kernel = node.attribute_ints("kernel_shape")
-    if kernel is not None and len(kernel) != 2:
-        return f"kernel_shape {list(kernel)} is {len(kernel)}-dimensional, only 2-dimensional windows are supported"
+    if kernel is not None and not 1 <= len(kernel) <= MOST_AXES:
+        return f"kernel_shape {list(kernel)} is {len(kernel)}-dimensional, windows have 1 to {MOST_AXES} dimensions"
     return None
 
 
-def read_window(node: NodeView, kernel: Sequence[int]) -> Window:
+def required_kernel(node: NodeView) -> tuple[int, ...]:
+    """The attribute `kernel_shape`."""
+    kernel = node.attribute_ints("kernel_shape")
+    if kernel is None:
+        raise node.error("attribute 'kernel_shape' is required")
+    return kernel
+
+
+def weight_kernel(node: NodeView) -> tuple[int, ...]:
+    """The kernel extents from the weight, which `kernel_shape` must repeat where it is given."""
+    extents = node.shape(1)[2:]
+    known = tuple(extent for extent in extents if isinstance(extent, int))
+    if len(known) != len(extents):
+        raise node.error(f"the weight's extents {extents} are not all known")
+    stated = node.attribute_ints("kernel_shape")
+    if stated is not None and stated != known:
+        raise node.illegal("kernel_shape", list(stated), f"the weight has extents {list(known)}")
+    return known
+
+
+def read_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[int], ...]:
     """The window of `node` whose kernel has the extents `kernel`.
 
     Raises `ModelImportError` for ranks, strides, dilations, pads or `auto_pad` that ONNX does not allow.
     """
-    spatial = node.shape(0)[2:]
-    if len(kernel) != 2 or len(spatial) != 2:
+    window = unpadded_window(node, kernel)
+    mode = auto_pad(node)
+    if mode != "NOTSET":
+        return tuple(_same(node, axis, extent, mode) for axis, extent in zip(window, node.shape(0)[2:], strict=True))
+    return with_padding(window, explicit_pads(node, len(window)))
+
+
+def unpadded_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[int], ...]:
+    """The window of `node` before anything is padded."""
+    rank = len(node.shape(0)) - 2
+    if len(kernel) != rank or not 1 <= rank <= MOST_AXES:
         raise node.error(
-            f"a {len(spatial)}-dimensional input with a {len(kernel)}-dimensional kernel; only 2 are supported"
+            f"a {rank}-dimensional input with a {len(kernel)}-dimensional kernel; 1 to {MOST_AXES} are supported"
         )
     if any(extent < 1 for extent in kernel):
         raise node.illegal("kernel_shape", list(kernel), "extents are at least 1")
-    strides = _pair(node, "strides")
-    dilations = _pair(node, "dilations")
-    padding = _padding(node, spatial, (kernel[0], kernel[1]), strides, dilations)
-    return Window((kernel[0], kernel[1]), strides, dilations, padding)
+    return window_of(tuple(kernel), _positive(node, "strides", rank), _positive(node, "dilations", rank), [0])
 
 
-def _pair(node: NodeView, name: str) -> tuple[int, int]:
-    values = node.attribute_ints(name, (1, 1)) or ()
-    if len(values) != 2 or any(value < 1 for value in values):
-        raise node.illegal(name, list(values), "two positive integers are expected")
-    return values[0], values[1]
-
-
-def _padding(
-    node: NodeView,
-    spatial: Sequence[Dim],
-    kernel: tuple[int, int],
-    strides: tuple[int, int],
-    dilations: tuple[int, int],
-) -> tuple[int, int, int, int]:
-    mode = node.attribute_string("auto_pad", "NOTSET", AUTO_PADS)
-    pads = node.attribute_ints("pads")
-    if mode == "NOTSET":
-        return _explicit(node, pads if pads is not None else (0, 0, 0, 0))
-    if pads is not None and any(pads):
+def auto_pad(node: NodeView) -> str:
+    """The attribute `auto_pad`, which `pads` must not contradict."""
+    mode, pads = node.attribute_string("auto_pad", "NOTSET", AUTO_PADS), node.attribute_ints("pads")
+    if mode != "NOTSET" and pads is not None and any(pads):
         raise node.error(f"attribute 'pads' {list(pads)} contradicts auto_pad {mode!r}")
+    return mode
+
+
+def explicit_pads(node: NodeView, rank: int) -> tuple[int, ...]:
+    """The attribute `pads`: those in front of all axes, then those behind."""
+    pads = node.attribute_ints("pads", [0] * 2 * rank) or ()
+    if len(pads) != 2 * rank or any(pad < 0 for pad in pads):
+        raise node.illegal("pads", list(pads), f"{2 * rank} non-negative integers are expected: begins, then ends")
+    return pads
+
+
+def with_padding(window: Sequence[WindowAxis[int]], pads: Sequence[int]) -> tuple[WindowAxis[int], ...]:
+    """The window with these numbers around the axes, those in front first."""
+    rank = len(window)
+    rows = zip(window, pads[:rank], pads[rank:], strict=True)
+    return tuple(replace(axis, before=before, after=after) for axis, before, after in rows)
+
+
+def halves(total: int, mode: str) -> tuple[int, int]:
+    """Padding before and after of a sum; SAME_UPPER puts the odd one behind."""
+    smaller, larger = total // 2, total - total // 2
+    return (smaller, larger) if mode == "SAME_UPPER" else (larger, smaller)
+
+
+def window_attributes(window: Sequence[WindowAxis[int]]) -> dict[str, tuple[int, ...]]:
+    """Relay's attributes for a window."""
+    return {
+        "strides": tuple(axis.stride for axis in window),
+        "padding": sides_of(window),
+        "dilation": tuple(axis.dilation for axis in window),
+    }
+
+
+def _positive(node: NodeView, name: str, rank: int) -> tuple[int, ...]:
+    values = node.attribute_ints(name, [1] * rank) or ()
+    if len(values) != rank or any(value < 1 for value in values):
+        raise node.illegal(name, list(values), f"{rank} positive integer{'s are' if rank > 1 else ' is'} expected")
+    return values
+
+
+def _same(node: NodeView, axis: WindowAxis[int], extent: Dim, mode: str) -> WindowAxis[int]:
+    """The axis padded so that the output has ceil(extent / stride) elements; for VALID as it is."""
     if mode == "VALID":
-        return (0, 0, 0, 0)
-    first, second = (
-        _same(node, extent, kernel[axis], strides[axis], dilations[axis], upper=mode == "SAME_UPPER")
-        for axis, extent in enumerate(spatial)
-    )
-    return (first[0], second[0], first[1], second[1])
-
-
-def _explicit(node: NodeView, pads: Sequence[int]) -> tuple[int, int, int, int]:
-    if len(pads) != 4 or any(pad < 0 for pad in pads):
-        raise node.illegal("pads", list(pads), "four non-negative integers are expected: top, left, bottom, right")
-    top, left, bottom, right = pads
-    return (top, left, bottom, right)
-
-
-def _same(node: NodeView, extent: Dim, kernel: int, stride: int, dilation: int, *, upper: bool) -> tuple[int, int]:
-    """Padding before and after, so that the output has ceil(extent / stride) elements."""
-    reach = (kernel - 1) * dilation + 1
-    if isinstance(extent, int):
-        total = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
-    elif stride == 1:
-        total = reach - 1
-    else:
+        return axis
+    total = WindowAxis[Dim](axis.size, axis.stride, axis.dilation).padding_to_keep(extent)
+    if not isinstance(total, int):
         raise node.error(
-            f"auto_pad SAME with stride {stride} needs a known extent, found {extent}",
+            f"auto_pad SAME with stride {axis.stride} needs a known extent, found {extent}",
             help="fix the input shape with shapes={…}",
         )
-    smaller, larger = total // 2, total - total // 2
-    return (smaller, larger) if upper else (larger, smaller)
+    before, after = halves(max(total, 0), mode)
+    return replace(axis, before=before, after=after)

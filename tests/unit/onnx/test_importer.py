@@ -72,7 +72,7 @@ def test_all_unsupported_nodes_are_reported_together() -> None:
         helper.make_node("LpNormalization", ["x"], ["a"], name="norm1"),
         helper.make_node("Relu", ["a"], ["b"]),
         helper.make_node("Frobnicate", ["b"], ["c"], name="odd", domain="acme"),
-        helper.make_node("MaxPool", ["c"], ["y"], name="pool3d", kernel_shape=[2, 2, 2]),
+        helper.make_node("MaxPool", ["c"], ["y"], name="pool4d", kernel_shape=[2, 2, 2, 2]),
         helper.make_node("Relu", ["y"], ["z"], name="relu", surprise=1),
     ]
     with pytest.raises(ModelImportError) as caught:
@@ -82,8 +82,8 @@ def test_all_unsupported_nodes_are_reported_together() -> None:
     for words in (
         "'norm1' (LpNormalization, opset 17)",
         "'odd' (acme::Frobnicate",
-        "'pool3d'",
-        "[2, 2, 2]",
+        "'pool4d'",
+        "[2, 2, 2, 2]",
         "'surprise'",
     ):
         assert words in text
