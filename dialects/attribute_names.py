@@ -45,6 +45,11 @@ TE_SCHEDULE: Final = "te.schedule"
 EXPANDED_FROM: Final = "topi.expanded_from"
 """The named op that a compute was expanded from; `topi-expand-named` sets it."""
 
+REQUIRES: Final = "relay.requires"
+"""The `#relay.requirements` of an op that its operands' types do not decide; `relay-infer-type` sets it."""
+BINDS: Final = "relay.binds"
+"""The `#relay.bounds` of the named extents that an op makes; `relay-infer-type` sets it."""
+
 # At the loop level.
 
 LOOP_KERNEL: Final = "loop.kernel"

@@ -8,6 +8,7 @@ from xdsl.ir import Dialect, Operation
 
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.registry import DIALECT_OPS
+from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, RequirementsAttr
 from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -39,6 +40,6 @@ class RelayDialect(Dialect):
 
 
 DIALECT_OPS.extend(LANGUAGE)
-RELAY = RelayDialect("relay", DIALECT_OPS, [IncompleteType, DimsAttr, WeightAttr])
+RELAY = RelayDialect("relay", DIALECT_OPS, [IncompleteType, BoundsAttr, DimsAttr, RequirementsAttr, WeightAttr])
 
 __all__ = ["LANGUAGE", "RELAY"]
