@@ -22,9 +22,12 @@ def shape(draft: Draft) -> None:
         draft.maybe(start=draft.integer(-6, 6), end=draft.integer(-6, 6))
 
 
-@draws("Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu")
+@draws("Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "Shrink", "Swish", "ThresholdedRelu")
 def parametric(draft: Draft) -> None:
     draft.data(draft.shape())
+    if draft.op == "Shrink":
+        draft.maybe(lambd=draft.pick(0.0, 0.3, 1.5), bias=draft.pick(0.25, -1.0))
+        return
     draft.maybe(alpha=draft.pick(0.1, 0.3, 1.5, -0.7))
     if draft.op in ("HardSigmoid", "Selu"):
         draft.maybe(**{"beta" if draft.op == "HardSigmoid" else "gamma": draft.pick(0.25, 1.0, 2.5)})
@@ -40,6 +43,9 @@ def gelu(draft: Draft) -> None:
 def binary(draft: Draft) -> None:
     shape = draft.shape()
     other = draft.broadcast_with(shape)
+    if draft.op == "PRelu" and draft.opset < 7:
+        shape = draft.shape(2)
+        other = (draft.pick(1, shape[1]),)
     whole = draft.dtype.kind in "iu"
     exponent = draft.dtype
     if draft.op == "Pow" and draft.opset >= 12:

@@ -108,6 +108,43 @@ def batch_normalization(draft: Draft) -> None:
     draft.maybe(epsilon=draft.pick(1e-3, 1e-6))
 
 
+@draws("LayerNormalization", "RMSNormalization")
+def layer_normalization(draft: Draft) -> None:
+    shape = draft.shape(1)
+    axis = draft.axis(len(shape))
+    draft.data(shape, domain="finite")
+    inner = shape[axis:]
+    draft.data(inner if draft.chance(0.8) else draft.broadcast_with(inner), domain="finite", constant=0.5)
+    if draft.op == "LayerNormalization" and draft.chance(0.7):
+        draft.data(inner if draft.chance(0.8) else draft.broadcast_with(inner), domain="finite", constant=0.5)
+    draft.attributes["axis"] = axis
+    draft.maybe(epsilon=draft.pick(1e-3, 0.1))
+
+
+@draws("GroupNormalization", "InstanceNormalization")
+def channel_normalization(draft: Draft) -> None:
+    shape = draft.shape(3)
+    draft.data(shape, domain="finite")
+    extent = shape[1]
+    if draft.op == "GroupNormalization":
+        groups = draft.pick(*(each for each in (1, 2, 3, max(extent, 1)) if extent % each == 0))
+        draft.attributes["num_groups"] = groups
+        extent = groups if draft.opset < 21 else extent
+    draft.data((extent,), domain="finite", constant=0.5)
+    draft.data((extent,), domain="finite", constant=0.5)
+    draft.maybe(epsilon=draft.pick(1e-3, 0.1))
+
+
+@draws("LpNormalization", "MeanVarianceNormalization")
+def plain_normalization(draft: Draft) -> None:
+    shape = draft.shape(1) if draft.op == "LpNormalization" else image(draft)
+    draft.data(shape, domain="finite")
+    if draft.op == "LpNormalization":
+        draft.maybe(axis=draft.axis(len(shape)), p=draft.pick(1, 2))
+    else:
+        draft.maybe(axes=draft.axes(4, 1))
+
+
 @draws("LRN")
 def lrn(draft: Draft) -> None:
     draft.data(image(draft), domain="finite")

@@ -241,6 +241,34 @@ class AxisOf(Constraint):
 
 
 @dataclass(frozen=True)
+class VectorsAlong(Constraint):
+    """The operands after the first are vectors, as long as the axis of the first that a property names."""
+
+    property: str = "axis"
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return f"the operands after the first have one axis, as long as its `{self.property}`"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Compare the extents."""
+        extent = facts.shape(0)[self._axis(properties)]
+        for index in range(1, len(facts)):
+            shape = facts.shape(index)
+            if len(shape) != 1:
+                facts.require(False, constraint, f"operand #{index} must have rank 1, found {len(shape)}")
+            facts.require_equal(shape[0], extent, constraint, f"extents of operand #{index} and of the axis:")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """A vector of two axes."""
+        return [*types[:-1], tensor_type((1, 1), _element(types[-1]))], dict(properties)
+
+    def _axis(self, properties: Properties) -> int:
+        (axis,) = numbers(properties[self.property])
+        return axis
+
+
+@dataclass(frozen=True)
 class AtLeast(Constraint):
     """A property is a number that is not less than `least`, or several."""
 

@@ -1,4 +1,4 @@
-"""Activations that other ops define."""
+"""The base of activations that other ops define, and `relay.nn.log_softmax`."""
 
 from __future__ import annotations
 
@@ -18,31 +18,6 @@ class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
     """Base of the unary elementwise ops that others define: they fuse whole, as one elementwise op."""
 
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
-
-
-@register_relay_op
-@irdl_op_definition
-class MishOp(ElementwiseCompositeOp):
-    """`x * tanh(log(1 + exp(x)))`, elementwise.
-
-    Computed as `x * (t * t + 2 * t) / (t * t + 2 * t + 2)` with t = exp(min(x, 20)), which is the same without a
-    logarithm; above 20 the factor is 1 in every float type.
-
-    Example:
-    ```mlir
-    %y = relay.mish(%x) : (tensor<4xf32>) -> tensor<4xf32>
-    ```
-
-    """
-
-    name = "relay.mish"
-
-    def decompose(self, parts: Parts) -> SSAValue:
-        """The quotient of two polynomials of an exponential."""
-        (x,) = parts.operands
-        power = parts.op("exp", parts.op("minimum", x, 20.0))
-        above = parts.op("multiply", power, parts.op("add", power, 2.0))
-        return parts.op("multiply", x, parts.op("divide", above, parts.op("add", above, 2.0)))
 
 
 @register_relay_op

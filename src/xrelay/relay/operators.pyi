@@ -100,6 +100,13 @@ class _Nn:
         """Add a vector along one axis: `result[…, i, …] = data[…, i, …] + bias[i]` with `i` at position `axis`."""
 
     @staticmethod
+    def celu(
+        data: ExprLike,
+        alpha: float | None = 1.0,
+    ) -> Expr:
+        """`x` where x ≥ 0, `alpha * (exp(x / alpha) - 1)` below."""
+
+    @staticmethod
     def contrib_dense_pack(
         data: ExprLike,
         weight: ExprLike,
@@ -177,6 +184,20 @@ class _Nn:
         """Dropout as at inference time: the tuple (data, a mask of ones), as in Relay."""
 
     @staticmethod
+    def elu(
+        data: ExprLike,
+        alpha: float | None = 1.0,
+    ) -> Expr:
+        """`x` where x ≥ 0, `alpha * (exp(x) - 1)` below."""
+
+    @staticmethod
+    def gelu(
+        data: ExprLike,
+        approximate: str | None = "none",
+    ) -> Expr:
+        """`x / 2 * (1 + erf(x / √2))`, or with `approximate = "tanh"` `x / 2 * (1 + tanh(√(2/π) * (x + 0.044715 * x³)))`."""
+
+    @staticmethod
     def global_avg_pool1d(
         data: ExprLike,
         layout: str | None = "NCW",
@@ -223,6 +244,72 @@ class _Nn:
         out_layout: str | None = "",
     ) -> Expr:
         """The greatest element over all of depth, height and width."""
+
+    @staticmethod
+    def group_norm(
+        data: ExprLike,
+        gamma: ExprLike,
+        beta: ExprLike,
+        num_groups: int,
+        epsilon: float | None = 1e-05,
+        center: bool | None = True,
+        scale: bool | None = True,
+        axis: int | None = 1,
+    ) -> Expr:
+        """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance of groups of channels."""
+
+    @staticmethod
+    def hard_sigmoid(
+        data: ExprLike,
+        alpha: float | None = 0.2,
+        beta: float | None = 0.5,
+    ) -> Expr:
+        """`alpha * x + beta`, brought between 0 and 1."""
+
+    @staticmethod
+    def hard_swish(
+        data: ExprLike,
+    ) -> Expr:
+        """`x * min(max(x / 6 + 1 / 2, 0), 1)`."""
+
+    @staticmethod
+    def instance_norm(
+        data: ExprLike,
+        gamma: ExprLike,
+        beta: ExprLike,
+        epsilon: float | None = 1e-05,
+        center: bool | None = True,
+        scale: bool | None = True,
+        axis: int | None = 1,
+    ) -> Expr:
+        """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over all axes but 0 and `axis`."""
+
+    @staticmethod
+    def l2_normalize(
+        data: ExprLike,
+        eps: float,
+        axis: Ints | None = None,
+    ) -> Expr:
+        """`data / sqrt(max(sum(data²), eps))`, with the sum over `axis`, over all axes without it."""
+
+    @staticmethod
+    def layer_norm(
+        data: ExprLike,
+        gamma: ExprLike,
+        beta: ExprLike,
+        axis: int | None = -1,
+        epsilon: float | None = 1e-05,
+        center: bool | None = True,
+        scale: bool | None = True,
+    ) -> Expr:
+        """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance along `axis`."""
+
+    @staticmethod
+    def leaky_relu(
+        data: ExprLike,
+        alpha: float | None = 0.01,
+    ) -> Expr:
+        """`x` where x ≥ 0, `alpha * x` below."""
 
     @staticmethod
     def log_softmax(
@@ -282,6 +369,12 @@ class _Nn:
         """The greatest element of each window over depth, height and width."""
 
     @staticmethod
+    def mish(
+        data: ExprLike,
+    ) -> Expr:
+        """`x * tanh(log(1 + exp(x)))`."""
+
+    @staticmethod
     def pad(
         data: ExprLike,
         pad_width: Sequence[Sequence[int]],
@@ -291,10 +384,35 @@ class _Nn:
         """Elements added around the data: `pad_width` lists (before, after) for every axis in one flat array."""
 
     @staticmethod
+    def prelu(
+        data: ExprLike,
+        alpha: ExprLike,
+        axis: int | None = 1,
+    ) -> Expr:
+        """`x` where x ≥ 0, `alpha[c] * x` below, with c the index along `axis`."""
+
+    @staticmethod
     def relu(
         data: ExprLike,
     ) -> Expr:
         """`max(x, 0)`, elementwise."""
+
+    @staticmethod
+    def rms_norm(
+        data: ExprLike,
+        gamma: ExprLike,
+        axis: int | None = -1,
+        epsilon: float | None = 1e-05,
+    ) -> Expr:
+        """`data / sqrt(mean(data²) + epsilon) * gamma`, with the mean along `axis`."""
+
+    @staticmethod
+    def selu(
+        data: ExprLike,
+        alpha: float | None = 1.6732632423543772,
+        gamma: float | None = 1.0507009873554805,
+    ) -> Expr:
+        """`gamma * x` where x ≥ 0, `gamma * alpha * (exp(x) - 1)` below."""
 
     @staticmethod
     def softmax(
@@ -302,6 +420,32 @@ class _Nn:
         axis: int | None = -1,
     ) -> Expr:
         """`exp(x - m) / sum(exp(x - m))` along `axis`, with m the greatest element along it."""
+
+    @staticmethod
+    def softplus(
+        data: ExprLike,
+    ) -> Expr:
+        """`log(1 + exp(x))`, computed as `max(x, 0) + log(1 + u)` for `u = exp(-|x|)`, which does not overflow."""
+
+    @staticmethod
+    def softsign(
+        data: ExprLike,
+    ) -> Expr:
+        """`x / (1 + |x|)`."""
+
+    @staticmethod
+    def swish(
+        data: ExprLike,
+        alpha: float | None = 1.0,
+    ) -> Expr:
+        """`x * sigmoid(alpha * x)`; with an `alpha` of 1 it is also called SiLU."""
+
+    @staticmethod
+    def thresholded_relu(
+        data: ExprLike,
+        theta: float | None = 1.0,
+    ) -> Expr:
+        """`x` where x > `theta`, 0 elsewhere."""
 
 
 nn: _Nn
@@ -445,11 +589,6 @@ def minimum(
 ) -> Expr:
     """The lesser of `lhs` and `rhs`, elementwise with numpy's broadcasting."""
 
-def mish(
-    data: ExprLike,
-) -> Expr:
-    """`x * tanh(log(1 + exp(x)))`, elementwise."""
-
 def multiply(
     lhs: ExprLike,
     rhs: ExprLike,
@@ -573,7 +712,6 @@ __all__ = [
     "mean",
     "min",
     "minimum",
-    "mish",
     "multiply",
     "negative",
     "nn",

@@ -45,6 +45,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "nn.pad": lambda op: op.call(image(), value(), pad_width=(0, 0, 0, 0, 1, 1, 1, 1)),
     "nn.softmax": lambda op: op.call(image(), axis=1),
     "nn.log_softmax": lambda op: op.call(image(), axis=1),
+    "nn.prelu": lambda op: op.call(image(), value(32)),
     "nn.dense": lambda op: op.call(value(1, 32), value(16, 32)),
     "nn.contrib_dense_pack": lambda op: op.call(value(1, 32), value(1, 32, 16), weight_layout="NC16n"),
     "cast": lambda op: op.call(image(), dtype="float64"),

@@ -123,8 +123,8 @@ def test_values(op: str, operands: list[Any], attributes: dict[str, Any], expect
     [
         ("Range", [0, 5, 0], "has no number of elements"),
         ("Range", [[0, 1], 5, 1], r"must be one number, found int64\[2\]"),
-        ("Where", [[1], [1], [2]], "the condition must be of i1"),
-        ("Where", [[True, False], [1, 2, 3], [2]], r"shapes \(2\), \(3\), \(1\) do not broadcast"),
+        ("Where", [[1], [1], [2]], "the element type must be i1"),
+        ("Where", [[True, False], [1, 2, 3], [2]], r"shapes \(2\), \(3\) and \(1\) do not broadcast"),
         ("Mod", [[1], [0]], "divisors other than 0"),
         ("Mod", [np.float32([1]), np.float32([2])], "'fmod' must be 1"),
         ("Not", [[1]], "truth values are expected, found int64"),

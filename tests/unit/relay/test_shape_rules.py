@@ -37,6 +37,9 @@ CASES = {
     "sum": ("sum", [(n, c, h)], {"axis": (0, 2)}),
     "add": ("add", [(n, 1, h), (c, 1)], {}),
     "expand_dims": ("expand_dims", [(n, c)], {"axis": 1}),
+    "layer_norm": ("nn.layer_norm", [(n, h, c), (c,), (c,)], {}),
+    "group_norm": ("nn.group_norm", [(n, 4 * c, h), (4 * c,), (4 * c,)], {"num_groups": 4}),
+    "prelu": ("nn.prelu", [(n, c, h), (c,)], {}),
     "softmax": ("nn.softmax", [(n, c)], {}),
 }
 

@@ -14,10 +14,10 @@ func.func @several_heavy_parts(%x: tensor<4x8xf32>) -> tensor<4xf32> {
 // A pattern of its own: it fuses whole, and its kernel expands it.
 // CHECK-LABEL: @own_pattern(
 func.func @own_pattern(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // CHECK-NEXT: relay.mish
+  // CHECK-NEXT: relay.nn.mish
   // CHECK-NEXT: relay.nn.log_softmax
   // CHECK-NEXT: func.return
-  %y = relay.mish(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = relay.nn.mish(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %z = relay.nn.log_softmax(%y) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %z : tensor<4x8xf32>
 }

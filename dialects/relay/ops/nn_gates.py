@@ -1,0 +1,181 @@
+"""Smooth activations and gates: `relay.nn.softplus`, `mish`, `softsign`, `hard_swish`, `swish`, `gelu` and kin."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import ClassVar
+
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, OneOf
+from xrelay.dialects.relay.core.properties import float_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
+from xrelay.dialects.relay.structure.composite import Parts
+
+
+@register_relay_op
+@irdl_op_definition
+class SoftplusOp(ElementwiseCompositeOp):
+    """`log(1 + exp(x))`, computed as `max(x, 0) + log(1 + u)` for `u = exp(-|x|)`, which does not overflow.
+
+    The sum w = 1 + u is rounded, and for small u it is 1: what was lost, u - (w - 1), comes back as the first term of
+    the logarithm's series, (u - (w - 1)) / w.
+
+    Example:
+    ```mlir
+    %y = relay.nn.softplus(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.softplus"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The logarithm of a sum that keeps what it rounds off."""
+        (x,) = parts.operands
+        u = parts.op("exp", parts.op("negative", parts.op("abs", x)))
+        w = parts.op("add", u, 1.0)
+        lost = parts.op("subtract", u, parts.op("subtract", w, 1.0))
+        logarithm = parts.op("add", parts.op("log", w), parts.op("divide", lost, w))
+        return parts.op("add", parts.op("nn.relu", x), logarithm)
+
+
+@register_relay_op
+@irdl_op_definition
+class MishOp(ElementwiseCompositeOp):
+    """`x * tanh(log(1 + exp(x)))`.
+
+    Computed as `x * (t * t + 2 * t) / (t * t + 2 * t + 2)` with t = exp(min(x, 20)), which is the same without a
+    logarithm; above 20 the factor is 1 in every float type.
+
+    Example:
+    ```mlir
+    %y = relay.nn.mish(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.mish"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The quotient of two polynomials of an exponential."""
+        (x,) = parts.operands
+        power = parts.op("exp", parts.op("minimum", x, 20.0))
+        above = parts.op("multiply", power, parts.op("add", power, 2.0))
+        return parts.op("multiply", x, parts.op("divide", above, parts.op("add", above, 2.0)))
+
+
+@register_relay_op
+@irdl_op_definition
+class SoftsignOp(ElementwiseCompositeOp):
+    """`x / (1 + |x|)`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.softsign(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.softsign"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The definition."""
+        (x,) = parts.operands
+        return parts.op("divide", x, parts.op("add", parts.op("abs", x), 1.0))
+
+
+@register_relay_op
+@irdl_op_definition
+class HardSigmoidOp(ElementwiseCompositeOp):
+    """`alpha * x + beta`, brought between 0 and 1.
+
+    Example:
+    ```mlir
+    %y = relay.nn.hard_sigmoid(%x) {alpha = 0.25} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.hard_sigmoid"
+    alpha = float_property(0.2)
+    beta = float_property(0.5)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The definition."""
+        (x,) = parts.operands
+        line = parts.op("add", parts.op("multiply", x, self.alpha.value.data), self.beta.value.data)
+        return parts.op("clip", line, a_min=0.0, a_max=1.0)
+
+
+@register_relay_op
+@irdl_op_definition
+class HardSwishOp(ElementwiseCompositeOp):
+    """`x * min(max(x / 6 + 1 / 2, 0), 1)`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.hard_swish(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.hard_swish"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The definition."""
+        (x,) = parts.operands
+        return parts.op("multiply", x, parts.op("nn.hard_sigmoid", x, alpha=1 / 6, beta=0.5))
+
+
+@register_relay_op
+@irdl_op_definition
+class SwishOp(ElementwiseCompositeOp):
+    """`x * sigmoid(alpha * x)`; with an `alpha` of 1 it is also called SiLU.
+
+    Example:
+    ```mlir
+    %y = relay.nn.swish(%x) {alpha = 1.702} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.swish"
+    alpha = float_property(1.0)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The definition."""
+        (x,) = parts.operands
+        alpha = self.alpha.value.data
+        return parts.op("multiply", x, parts.op("sigmoid", x if alpha == 1.0 else parts.op("multiply", x, alpha)))
+
+
+@register_relay_op
+@irdl_op_definition
+class GeluOp(ElementwiseCompositeOp):
+    """`x / 2 * (1 + erf(x / √2))`, or with `approximate = "tanh"` `x / 2 * (1 + tanh(√(2/π) * (x + 0.044715 * x³)))`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.gelu(%x) {approximate = "tanh"} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.gelu"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": OneOf("approximate", ("none", "tanh"))}
+
+    approximate = string_property("none")
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The definitions."""
+        (x,) = parts.operands
+        if self.approximate.data == "tanh":
+            cube = parts.op("multiply", parts.op("multiply", x, x), x)
+            inner = parts.op("add", x, parts.op("multiply", cube, 0.044715))
+            bend = parts.op("tanh", parts.op("multiply", inner, sqrt(2 / pi)))
+        else:
+            bend = parts.op("erf", parts.op("multiply", x, sqrt(0.5)))
+        return parts.op("multiply", parts.op("multiply", x, 0.5), parts.op("add", bend, 1.0))

@@ -1,0 +1,197 @@
+"""Functions that leave positive elements as they are: `relay.nn.leaky_relu`, `prelu`, `elu`, `celu`, `selu` and kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements, VectorsAlong
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import float_property, int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+
+
+def below_zero(parts: Parts, x: SSAValue, value: SSAValue) -> SSAValue:
+    """`value` where x is negative, x elsewhere: what no product reaches stays, even if a factor is infinite."""
+    return parts.op("where", parts.op("less", x, 0.0), value, x)
+
+
+def exponential(parts: Parts, x: SSAValue, alpha: float) -> SSAValue:
+    """`alpha * (exp(min(x, 0)) - 1)`, which overflows nowhere."""
+    grown = parts.op("exp", parts.op("minimum", x, 0.0))
+    return parts.op("multiply", parts.op("subtract", grown, 1.0), alpha)
+
+
+@register_relay_op
+@irdl_op_definition
+class LeakyReluOp(ElementwiseCompositeOp):
+    """`x` where x ≥ 0, `alpha * x` below.
+
+    Example:
+    ```mlir
+    %y = relay.nn.leaky_relu(%x) {alpha = 0.1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.leaky_relu"
+    alpha = float_property(0.01)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A choice by sign."""
+        (x,) = parts.operands
+        return below_zero(parts, x, parts.op("multiply", x, self.alpha.value.data))
+
+
+@register_relay_op
+@irdl_op_definition
+class PReluOp(CompositeOp):
+    """`x` where x ≥ 0, `alpha[c] * x` below, with c the index along `axis`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.prelu(%x, %alpha) : (tensor<2x8x4xf32>, tensor<8xf32>) -> tensor<2x8x4xf32>
+    ```
+
+    """
+
+    name = "relay.nn.prelu"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": FloatElements(),
+        "C2": SameElements(),
+        "C3": AxisOf(),
+        "C4": VectorsAlong(),
+    }
+
+    data = operand_def()
+    alpha = operand_def()
+
+    axis = int_property(1)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type."""
+        return facts[0]
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A choice by sign."""
+        x, alpha = parts.operands
+        behind = parts.rank(x) - axis_index(self.axis.value.data, parts.rank(x)) - 1
+        slope = parts.op("expand_dims", alpha, axis=1, num_newaxis=behind) if behind else alpha
+        return below_zero(parts, x, parts.op("multiply", x, slope))
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where the axis stays whole."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None, None), None)
+        letter = letter_of_axis(layout, self.axis.value.data)
+        if layout.factor(letter) is not None:
+            return LayoutRefusal(f"layout {layout} splits the axis of alpha")
+        return LayoutDecision((layout, None), layout, {"axis": int_attribute(layout.index(letter))})
+
+
+@register_relay_op
+@irdl_op_definition
+class EluOp(ElementwiseCompositeOp):
+    """`x` where x ≥ 0, `alpha * (exp(x) - 1)` below.
+
+    Example:
+    ```mlir
+    %y = relay.nn.elu(%x) {alpha = 2.0} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.elu"
+    alpha = float_property(1.0)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A choice by sign."""
+        (x,) = parts.operands
+        return below_zero(parts, x, exponential(parts, x, self.alpha.value.data))
+
+
+@register_relay_op
+@irdl_op_definition
+class CeluOp(ElementwiseCompositeOp):
+    """`x` where x ≥ 0, `alpha * (exp(x / alpha) - 1)` below.
+
+    Constraints:
+    - C2: `alpha` is not 0.
+
+    Example:
+    ```mlir
+    %y = relay.nn.celu(%x) {alpha = 2.0} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.celu"
+    alpha = float_property(1.0)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The operand's type; C2."""
+        facts.require(self.alpha.value.data != 0, "C2", "alpha is 0, by which nothing can be divided")
+        return super().infer_type(facts)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A choice by sign."""
+        (x,) = parts.operands
+        alpha = self.alpha.value.data
+        below = parts.op("divide", parts.op("minimum", x, 0.0), alpha)
+        grown = parts.op("subtract", parts.op("exp", below), 1.0)
+        return below_zero(parts, x, parts.op("multiply", grown, alpha))
+
+
+@register_relay_op
+@irdl_op_definition
+class SeluOp(ElementwiseCompositeOp):
+    """`gamma * x` where x ≥ 0, `gamma * alpha * (exp(x) - 1)` below.
+
+    Example:
+    ```mlir
+    %y = relay.nn.selu(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.selu"
+    alpha = float_property(1.6732632423543772)
+    gamma = float_property(1.0507009873554805)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A factor of the exponential linear unit."""
+        (x,) = parts.operands
+        return parts.op("multiply", parts.op("nn.elu", x, alpha=self.alpha.value.data), self.gamma.value.data)
+
+
+@register_relay_op
+@irdl_op_definition
+class ThresholdedReluOp(ElementwiseCompositeOp):
+    """`x` where x > `theta`, 0 elsewhere.
+
+    Example:
+    ```mlir
+    %y = relay.nn.thresholded_relu(%x) {theta = 0.5} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.thresholded_relu"
+    theta = float_property(1.0)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A choice."""
+        (x,) = parts.operands
+        return parts.op("where", parts.op("greater", x, self.theta.value.data), x, parts.scalar(0.0, x))

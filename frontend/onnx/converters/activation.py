@@ -1,0 +1,102 @@
+"""Activations: relay has an operator for each, with ONNX's attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.frontend.onnx.converters.single_precision import rounded_once
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.dims import product
+
+
+@dataclass(frozen=True)
+class Activation:
+    """The relay op of an ONNX op, since when there is one, and the defaults of its attributes, named alike in both."""
+
+    op: str
+    since: int = 1
+    attributes: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def convert(self, node: NodeView) -> SSAValue:
+        """The relay op with the node's attributes."""
+        given = {name: node.attribute_float(name, default) for name, default in self.attributes.items()}
+        return node.emit(self.op, node.input(0), **given)
+
+
+ACTIVATIONS = {
+    "Celu": Activation("nn.celu", 12, {"alpha": 1.0}),
+    "Elu": Activation("nn.elu", 1, {"alpha": 1.0}),
+    "HardSigmoid": Activation("nn.hard_sigmoid", 1, {"alpha": 0.2, "beta": 0.5}),
+    "HardSwish": Activation("nn.hard_swish", 14),
+    "LeakyRelu": Activation("nn.leaky_relu", 1, {"alpha": 0.01}),
+    "Mish": Activation("nn.mish", 18),
+    "Selu": Activation("nn.selu", 1, {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875}),
+    "Softplus": Activation("nn.softplus"),
+    "Softsign": Activation("nn.softsign"),
+    "Swish": Activation("nn.swish", 24, {"alpha": 1.0}),
+}
+
+for _op_type, _row in ACTIVATIONS.items():
+    converts(_op_type, since=_row.since, attributes=(*_row.attributes, "consumed_inputs"))(_row.convert)
+
+
+@converts("Gelu", since=20, attributes=("approximate",))
+def convert_gelu(node: NodeView) -> SSAValue:
+    """`nn.gelu`."""
+    approximate = node.attribute_string("approximate", "none", ("none", "tanh"))
+    return node.emit("nn.gelu", node.input(0), approximate=approximate)
+
+
+@converts("ThresholdedRelu", since=10, attributes=("alpha",))
+def convert_thresholded_relu(node: NodeView) -> SSAValue:
+    """`nn.thresholded_relu`."""
+    return node.emit("nn.thresholded_relu", node.input(0), theta=node.attribute_float("alpha", 1.0))
+
+
+@converts("Reciprocal", attributes=("consumed_inputs",))
+def convert_reciprocal(node: NodeView) -> SSAValue:
+    """1 / x."""
+    return node.emit("divide", node.scalar_like(1.0, 0), node.input(0))
+
+
+@converts("PRelu", until=6, attributes=("consumed_inputs",))
+def convert_prelu_of_channels(node: NodeView) -> SSAValue:
+    """`nn.prelu` with a slope for each channel, or with one for all."""
+    if product(node.shape(1)) == 1:
+        return _prelu(node, node.emit("reshape", node.input(1), newshape=()))
+    return node.emit("nn.prelu", node.input(0), node.input(1), axis=1)
+
+
+@converts("PRelu", since=7)
+def convert_prelu(node: NodeView) -> SSAValue:
+    """`nn.prelu` where the slope of a float lies along one axis; its definition elsewhere."""
+    slope, data = node.shape(1), node.shape(0)
+    long = [axis for axis in range(-len(slope), 0) if slope[axis] != 1]
+    if len(long) == 1 and slope[long[0]] == data[long[0]] and isinstance(node.element_type(0), AnyFloat):
+        return node.emit("nn.prelu", node.input(0), node.emit("reshape", node.input(1), newshape=(-1,)), axis=long[0])
+    return _prelu(node, node.input(1))
+
+
+def _prelu(node: NodeView, slope: SSAValue) -> SSAValue:
+    """The product where x is negative, x elsewhere: no product reaches the others, even an infinite one."""
+    x = node.input(0)
+    return node.emit("where", node.emit("less", x, node.scalar(0, x)), node.emit("multiply", x, slope), x)
+
+
+@converts("Shrink", since=9, attributes=("bias", "lambd"), limits="floats")
+@rounded_once
+def convert_shrink(node: NodeView, x: SSAValue) -> SSAValue:
+    """X + bias below -lambd, x - bias above lambd, 0 between."""
+    if not isinstance(element_type_of(x.type), AnyFloat):
+        raise node.error(f"the element type must be a float, found {element_type_of(x.type)}")
+    bias, bound = node.attribute_float("bias", 0.0), node.attribute_float("lambd", 0.5)
+    above = node.emit("greater", x, node.scalar(bound, x))
+    inner = node.emit("where", above, node.emit("subtract", x, node.scalar(bias, x)), node.scalar(0.0, x))
+    below = node.emit("less", x, node.scalar(-bound, x))
+    return node.emit("where", below, node.emit("add", x, node.scalar(bias, x)), inner)

@@ -1,0 +1,22 @@
+"""Meanings computed in double precision and rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.rounding import cast_once
+
+
+def in_double(function: Callable[..., Array]) -> Callable[..., Array]:
+    """`function` of an op and float arrays, given them in f64; its result gets the first array's dtype."""
+
+    @wraps(function)
+    def rounded(op: Operation, *operands: Array) -> Array:
+        return cast_once(function(op, *(operand.astype(np.float64) for operand in operands)), operands[0].dtype)
+
+    return rounded
