@@ -311,3 +311,22 @@ def constant_of_shape(draft: Draft) -> None:
     if draft.chance(0.8):
         number = np.iinfo(draft.dtype).max if draft.dtype.kind in "iu" else 1
         draft.attributes["value"] = numpy_helper.from_array(np.array([number]).astype(draft.dtype))
+
+
+@draws("TopK")
+def top_k(draft: Draft) -> None:
+    shape = draft.shape(1)
+    axis = draft.axis(len(shape))
+    count = draft.integer(0, shape[axis])
+    # What onnxruntime gives for NaN depends on its algorithm.
+    draft.data(shape, domain="finite")
+    draft.outputs = 2
+    if draft.opset < 11:
+        axis %= len(shape)
+    draft.attributes["axis"] = axis
+    if draft.opset < 10:
+        draft.attributes["k"] = max(count, 1)
+        return
+    draft.setting([count])
+    if draft.opset >= 11:
+        draft.maybe(largest=draft.integer(0, 1), sorted=1)

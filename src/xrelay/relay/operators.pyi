@@ -461,6 +461,14 @@ def add(
 ) -> Expr:
     """`lhs + rhs`, elementwise with numpy's broadcasting."""
 
+def argsort(
+    data: ExprLike,
+    is_ascend: bool | None = True,
+    dtype: DType | None = None,
+    axis: int | None = -1,
+) -> Expr:
+    """The places along `axis` from which the elements come when they are sorted, as i32 or `dtype`."""
+
 def cast(
     data: ExprLike,
     dtype: DType,
@@ -637,6 +645,13 @@ def sigmoid(
 ) -> Expr:
     """`1 / (1 + exp(-x))`, elementwise."""
 
+def sort(
+    data: ExprLike,
+    is_ascend: bool | None = True,
+    axis: int | None = -1,
+) -> Expr:
+    """The elements in order along `axis`; ascending unless `is_ascend` is false."""
+
 def split(
     data: ExprLike,
     indices_or_sections: Ints,
@@ -674,6 +689,16 @@ def tanh(
 ) -> Expr:
     """The hyperbolic tangent of x, elementwise."""
 
+def topk(
+    data: ExprLike,
+    k: int | None = 1,
+    ret_type: str | None = "both",
+    is_ascend: bool | None = False,
+    dtype: DType | None = None,
+    axis: int | None = -1,
+) -> Expr:
+    """The first `k` elements along `axis` when it is sorted, descending unless `is_ascend` is true, and their places."""
+
 def transpose(
     data: ExprLike,
     axes: Ints | None = None,
@@ -691,6 +716,7 @@ __all__ = [
     "abs",
     "add",
     "annotation",
+    "argsort",
     "cast",
     "clip",
     "concatenate",
@@ -721,12 +747,14 @@ __all__ = [
     "reshape",
     "rsqrt",
     "sigmoid",
+    "sort",
     "split",
     "sqrt",
     "squeeze",
     "subtract",
     "sum",
     "tanh",
+    "topk",
     "transpose",
     "where",
 ]

@@ -1,0 +1,177 @@
+"""Sorting: `relay.sort`, `relay.argsort`, `relay.topk`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import TupleType, i32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.index_algebra.dims import Shape
+
+RET_TYPES = ("both", "values", "indices")
+"""What `topk` may give."""
+
+
+class OrderOp(RelayOp):
+    """Base of the ops that put an axis in order.
+
+    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last. (Relay leaves NaN
+    and the order of equal elements open, numpy's sorts ascending and onnxruntime's TopK do the same as here.)
+
+    Constraints shared by all:
+    - C1: `axis` is an axis of the data.
+    """
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    data = operand_def()
+    result = result_def()
+
+    axis = int_property(-1)
+
+    traits = traits_def(Pure())
+
+    @property
+    def ascends(self) -> bool:
+        """Whether the least element comes first."""
+        raise NotImplementedError(f"{self.name} says no direction")
+
+    def sorted_axis(self, rank: int) -> int:
+        """The axis, counted from the front; C1."""
+        return require_axis(self, self.axis.value.data, rank, "C1")
+
+    def index_type(self, facts: Facts, dtype: Attribute | None, constraint: str) -> Attribute:
+        """The element type of places along the axis, i32 unless `dtype` names another."""
+        element = self.element_type_property(dtype, i32, constraint)
+        facts.require(element in (i32, i64), constraint, lambda: f"places along an axis are i32 or i64, not {element}")
+        return element
+
+
+@register_relay_op
+@irdl_op_definition
+class SortOp(OrderOp):
+    """The elements in order along `axis`; ascending unless `is_ascend` is false.
+
+    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last.
+
+    Constraints:
+    - C1: `axis` is an axis of the data.
+
+    Example:
+    ```mlir
+    %y = relay.sort(%x) {axis = 0, is_ascend = false} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.sort"
+
+    is_ascend = bool_property(True)
+
+    @property
+    def ascends(self) -> bool:
+        """Whether the least element comes first."""
+        return bool(self.is_ascend.value.data)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type; C1."""
+        self.sorted_axis(len(facts.shape(0)))
+        return facts.tensor(0)
+
+
+@register_relay_op
+@irdl_op_definition
+class ArgsortOp(OrderOp):
+    """The places along `axis` from which the elements come when they are sorted, as i32 or `dtype`.
+
+    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last.
+
+    Constraints:
+    - C1: `axis` is an axis of the data.
+    - C2: `dtype` is i32 or i64.
+
+    Example:
+    ```mlir
+    %i = relay.argsort(%x) : (tensor<4x8xf32>) -> tensor<4x8xi32>
+    ```
+
+    """
+
+    name = "relay.argsort"
+
+    is_ascend = bool_property(True)
+    dtype = opt_prop_def()
+
+    @property
+    def ascends(self) -> bool:
+        """Whether the least element comes first."""
+        return bool(self.is_ascend.value.data)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's shape with the integer type; C1 and C2."""
+        shape = facts.shape(0)
+        self.sorted_axis(len(shape))
+        return tensor_type(shape, self.index_type(facts, self.dtype, "C2"))
+
+
+@register_relay_op
+@irdl_op_definition
+class TopKOp(OrderOp):
+    """The first `k` elements along `axis` when it is sorted, descending unless `is_ascend` is true, and their places.
+
+    A `k` below 1 keeps all. `ret_type` says what is given: "both" in a tuple, "values" or "indices".
+    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last.
+
+    Constraints:
+    - C1: `axis` is an axis of the data.
+    - C2: `k` is at most the extent of the axis.
+    - C3: `ret_type` is "both", "values" or "indices".
+    - C4: `dtype` is i32 or i64.
+
+    Example:
+    ```mlir
+    %t = relay.topk(%x) {k = 3} : (tensor<4x8xf32>) -> tuple<tensor<4x3xf32>, tensor<4x3xi32>>
+    ```
+
+    """
+
+    name = "relay.topk"
+
+    k = int_property(1)
+    ret_type = string_property("both")
+    is_ascend = bool_property(False)
+    dtype = opt_prop_def()
+
+    @property
+    def ascends(self) -> bool:
+        """Whether the least element comes first."""
+        return bool(self.is_ascend.value.data)
+
+    def kept_shape(self, facts: Facts) -> Shape:
+        """The data's shape with what is kept along the axis; C1 and C2."""
+        shape, k = facts.shape(0), self.k.value.data
+        axis = self.sorted_axis(len(shape))
+        if k < 1:
+            return shape
+        extent = shape[axis]
+        fits = not isinstance(extent, int) or k <= extent
+        facts.require(fits, "C2", f"k is {k}, the axis has {extent} elements")
+        return (*shape[:axis], k, *shape[axis + 1 :])
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The types of values and places; C1 to C4."""
+        shape, what = self.kept_shape(facts), self.ret_type.data
+        facts.require(what in RET_TYPES, "C3", f"ret_type is {what!r}, it can be {', '.join(RET_TYPES)}")
+        values = tensor_type(shape, facts.element(0))
+        indices = tensor_type(shape, self.index_type(facts, self.dtype, "C4"))
+        return {"values": values, "indices": indices}.get(what, TupleType((values, indices)))

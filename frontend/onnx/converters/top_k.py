@@ -1,0 +1,54 @@
+"""TopK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+
+@converts("TopK", until=9, attributes=("axis", "k"))
+def convert_topk_attribute(node: NodeView) -> Sequence[SSAValue]:
+    """`topk` with k as an attribute, the largest first."""
+    if "k" not in node.attribute_names:
+        raise node.error("attribute 'k' is required")
+    return _topk(node, node.attribute_int("k", 1), largest=True)
+
+
+@converts("TopK", since=10, attributes=("axis", "largest", "sorted"), limits="constant k")
+def convert_topk_input(node: NodeView) -> Sequence[SSAValue]:
+    """`topk` with k as a constant input. What need not be sorted is sorted all the same."""
+    largest = node.attribute_int("largest", 1, check=lambda value: value in (0, 1))
+    node.attribute_int("sorted", 1, check=lambda value: value in (0, 1))
+    return _topk(node, int(node.required_scalar(1, "k").item()), largest=bool(largest))
+
+
+def _topk(node: NodeView, k: int, *, largest: bool) -> Sequence[SSAValue]:
+    shape = node.shape(0)
+    axis = known_axis(node, node.attribute_int("axis", -1), len(shape))
+    extent = shape[axis]
+    if k < 0 or (isinstance(extent, int) and k > extent):
+        raise node.error(f"k is {k}, axis {axis} has {extent} elements", help="give a k from 0 to that")
+    if k == 0:
+        return _nothing(node, axis)
+    both = node.emit("topk", node.input(0), k=k, axis=axis, is_ascend=not largest, dtype="int64")
+    return [node.tuple_field(both, 0), node.tuple_field(both, 1)]
+
+
+def _nothing(node: NodeView, axis: int) -> Sequence[SSAValue]:
+    """The results where nothing is kept, which relay's `topk` has no k for."""
+    extents = [extent for extent in node.shape(0) if isinstance(extent, int)]
+    if len(extents) < len(node.shape(0)):
+        raise node.error("k is 0 and the shape is not known", help="fix the model's input shapes with shapes={…}")
+    extents[axis] = 0
+    dtype = numpy_dtype(node.element_type(0))
+    return [
+        node.emit_constant(np.zeros(extents, dtype), "values"),
+        node.emit_constant(np.zeros(extents, np.int64), "indices"),
+    ]

@@ -1,0 +1,42 @@
+"""Sorting along an axis."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, OrderOp, SortOp, TopKOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.registry import Value, evaluates
+from xrelay.interpreters.sorting import stable_order
+
+
+def _integers(dtype: Attribute | None, order: Array) -> Array:
+    return order if dtype == i64 else order.astype(np.int32)
+
+
+def _order(op: OrderOp, data: Array) -> Array:
+    return stable_order(data, op.axis.value.data, descending=not op.ascends)
+
+
+@evaluates(SortOp)
+def evaluate_sort(op: SortOp, data: Array) -> Array:
+    """The elements at their places in order."""
+    return np.take_along_axis(data, _order(op, data), op.axis.value.data)
+
+
+@evaluates(ArgsortOp)
+def evaluate_argsort(op: ArgsortOp, data: Array) -> Array:
+    """The places in order."""
+    return _integers(op.dtype, _order(op, data))
+
+
+@evaluates(TopKOp)
+def evaluate_topk(op: TopKOp, data: Array) -> Value:
+    """The first k elements and places in order."""
+    axis, k = op.axis.value.data, op.k.value.data
+    kept = range(k if k >= 1 else data.shape[axis])
+    order = np.take(_order(op, data), kept, axis)
+    values, indices = np.take_along_axis(data, order, axis), _integers(op.dtype, order)
+    return {"values": values, "indices": indices}.get(op.ret_type.data, (values, indices))

@@ -1,0 +1,59 @@
+"""`relay.sort`, `relay.argsort` and `relay.topk`: one `topi.sort`, and the places in the integer type asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, SortOp, TopKOp
+from xrelay.dialects.topi import SortOp as TopiSortOp
+from xrelay.dialects.topi.build import variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+def sort(emitter: TopiEmitter, count: int | None = None) -> TopiSortOp:
+    """The operand in order along the op's axis, as far as it is kept."""
+    data = emitter.operand(0)
+    axis = emitter.integer("axis") % len(shape_of(data))
+    return emitter.insert(TopiSortOp(data, axis, descending=not emitter.flag("is_ascend"), count=count))
+
+
+def as_integers(emitter: TopiEmitter, indices: SSAValue, element: Attribute) -> SSAValue:
+    """The i64 of `indices` in another integer type."""
+    if element == i64:
+        return indices
+    return emitter.compute(
+        "places",
+        variables("i", shape_of(indices)),
+        element,
+        lambda b: convert_scalar(b, b.read(indices, *b.spatial), element),
+    )
+
+
+@implements(SortOp, "sort.generic")
+def build_sort(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The values alone."""
+    return [sort(emitter).values]
+
+
+@implements(ArgsortOp, "argsort.generic")
+def build_argsort(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The places alone."""
+    return [as_integers(emitter, sort(emitter).indices, emitter.result_type.element_type)]
+
+
+@implements(TopKOp, "topk.generic")
+def build_topk(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Values, places, or both."""
+    axis = emitter.integer("axis") % len(shape_of(emitter.operand(0)))
+    last = emitter.result_types[-1]
+    op = sort(emitter, last.get_shape()[axis])
+    if emitter.text("ret_type") == "values":
+        return [op.values]
+    indices = as_integers(emitter, op.indices, last.element_type)
+    return [indices] if emitter.text("ret_type") == "indices" else [op.values, indices]
