@@ -10,6 +10,9 @@ builtin.module attributes {
 } {…}
 ```
 
+An output of which the data decide how long it is has a type with room for the most there can be, and `counted =
+array<i64: axis, number>`: output `number` says how many elements there are along the axis.
+
 The arguments of `@main` are the inputs, the outputs, the weights and the arena. A weight stands here by name and key as
 everywhere; its bytes stay in memory or in a side file.
 """
@@ -36,6 +39,7 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.attribute_names import (
     ARENA,
     ARENA_SIZE,
+    COUNTED,
     INPUTS,
     KERNELS,
     NUM_OUTPUTS,
@@ -43,6 +47,7 @@ from xrelay.dialects.attribute_names import (
     VALUE_NAME,
     WEIGHTS,
 )
+from xrelay.dialects.counted import Counts, counted_attribute, counts_of
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop.signature import input_arguments, scratch_count
 from xrelay.dialects.relay.structure.weights import WeightAttr
@@ -54,11 +59,13 @@ NONE = ArrayAttr[Attribute]([])
 
 @dataclass(frozen=True)
 class TensorEntry:
-    """An input, an output or a weight: its name and type, and the value of a weight."""
+    """An input, an output or a weight: its name and type, the value of a weight, and what counts an output."""
 
     name: str
     type: TensorType[Attribute]
     value: Attribute | None = None
+    counted: tuple[int, int] | None = None
+    """Of an output: the axis along which its type is a bound, and the output that says how many elements there are."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,8 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
     outputs = [_first_known(name, f"output{n}") for n, name in enumerate(names[first:end])]
     arena = sum(_arena_bytes(args[n].type) for n, attributes in enumerate(attrs) if ARENA in attributes)
     module.attributes[INPUTS] = _tensors(zip(inputs, (arg.type for arg in args[:first]), strict=True))
-    module.attributes[OUTPUTS] = _tensors(zip(outputs, (arg.type for arg in args[first:end]), strict=True))
+    counts = counts_of(attrs[first:end])
+    module.attributes[OUTPUTS] = _tensors(zip(outputs, (arg.type for arg in args[first:end]), strict=True), counts)
     module.attributes[WEIGHTS] = ArrayAttr([_weight(n, value, type) for n, (value, type) in enumerate(weights)])
     module.attributes[ARENA_SIZE] = IntegerAttr(arena, i64)
 
@@ -143,8 +151,14 @@ def _arena_bytes(type: Attribute) -> int:
     return type.get_shape()[0] if isinstance(type, MemRefType) else 0
 
 
-def _tensors(entries: Iterable[tuple[str, Attribute]]) -> ArrayAttr[DictionaryAttr]:
-    return ArrayAttr([DictionaryAttr({"name": StringAttr(name), "type": _tensor(type)}) for name, type in entries])
+def _tensors(entries: Iterable[tuple[str, Attribute]], counts: Counts | None = None) -> ArrayAttr[DictionaryAttr]:
+    rows: list[DictionaryAttr] = []
+    for number, (name, type) in enumerate(entries):
+        row: dict[str, Attribute] = {"name": StringAttr(name), "type": _tensor(type)}
+        if counts is not None and number in counts:
+            row["counted"] = counted_attribute(*counts[number])
+        rows.append(DictionaryAttr(row))
+    return ArrayAttr(rows)
 
 
 def _tensor(type: Attribute) -> Attribute:
@@ -163,7 +177,8 @@ def _read_tensors(module: ModuleOp, key: str) -> tuple[TensorEntry, ...]:
         name, type = row.data.get("name"), row.data.get("type")
         if not isinstance(name, StringAttr) or not isa(type, TensorType[Attribute]):
             raise _malformed(module, key)
-        entries.append(TensorEntry(name.data, type, row.data.get("value")))
+        counted = counts_of([{COUNTED: row.data["counted"]}] if "counted" in row.data else [])
+        entries.append(TensorEntry(name.data, type, row.data.get("value"), counted.get(0)))
     return tuple(entries)
 
 

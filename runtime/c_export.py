@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -109,13 +110,21 @@ def _comment(metadata: ModelMetadata, offsets: list[int]) -> str:
     """The order of the entry's arguments, one line each."""
     lines: list[str] = []
     for kind, specs in (("input", metadata.inputs), ("output", metadata.outputs)):
-        lines += [f"{kind} {_safe(spec.name)}: {spec}, {spec.nbytes} bytes" for spec in specs]
+        lines += [f"{kind} {_safe(spec.name)}: {spec}, {spec.nbytes} bytes{_length(spec, specs)}" for spec in specs]
     lines += [
         f"weight {_safe(spec.name)}: {spec}, {spec.nbytes} bytes at offset {offset} of the file of weights"
         for spec, offset in zip(metadata.weights, offsets, strict=True)
     ]
     lines.append(f"arena: {metadata.arena_size} bytes of scratch memory")
     return "\n".join(f" *   args[{i}]  {line}" for i, line in enumerate(lines))
+
+
+def _length(spec: TensorSpec, outputs: Sequence[TensorSpec]) -> str:
+    """What says how much of an output is in use, where the data decide that."""
+    if not spec.counted:
+        return ""
+    axis, number = spec.counted
+    return f"; along axis {axis} the first *{_safe(outputs[number].name)} are in use, the rest is room"
 
 
 def _safe(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Final
@@ -16,7 +16,7 @@ from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 _NUMPY_NAMES: Final = frozenset(
     {"bool", "float16", "float32", "float64"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 )
@@ -40,11 +40,16 @@ def dtype_from_name(name: str) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """Name, dtype (numpy's name for it) and static shape of an input, output or weight."""
+    """Name, dtype (numpy's name for it) and static shape of an input, output or weight.
+
+    An output of which the data decide how long it is has `counted`, an axis and the number of an output: the extent
+    of the axis is the most there can be, and that output, one int64, says how many elements there are.
+    """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
+    counted: tuple[int, ...] = ()
 
     @cached_property
     def numpy_dtype(self) -> np.dtype[Any]:
@@ -60,7 +65,10 @@ class TensorSpec:
         return size
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(str(extent) for extent in self.shape)}]"
+        extents = [str(extent) for extent in self.shape]
+        if self.counted:
+            extents[self.counted[0]] = f"<={extents[self.counted[0]]}"
+        return f"{self.dtype}[{', '.join(extents)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,12 @@ class ModelMetadata:
         if not self.abi:
             object.__setattr__(self, "abi", abi_stamp())
 
+    @cached_property
+    def results(self) -> tuple[TensorSpec, ...]:
+        """The outputs that a caller gets: those that count others are left out."""
+        counting = {spec.counted[1] for spec in self.outputs if spec.counted}
+        return tuple(spec for number, spec in enumerate(self.outputs) if number not in counting)
+
     def to_json(self) -> str:
         """The tables as JSON text."""
         return json.dumps(asdict(self), separators=(",", ":"))
@@ -105,7 +119,7 @@ class ModelMetadata:
         read = JsonFields(parse_json_object(text, what), what)
         return ModelMetadata(
             inputs=read.table("inputs", _tensor),
-            outputs=read.table("outputs", _tensor),
+            outputs=_checked_counts(read.table("outputs", _output)),
             weights=read.table("weights", _tensor),
             arena_size=read.extent("arena_size"),
             kernels=read.table("kernels", lambda row: KernelInfo(row.text("symbol"), row.texts("sources"))),
@@ -115,6 +129,22 @@ class ModelMetadata:
             name=read.text("name"),
             abi=read.text("abi"),
         )
+
+
+def _output(row: JsonFields) -> TensorSpec:
+    return replace(_tensor(row), counted=row.extents("counted"))
+
+
+def _checked_counts(outputs: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
+    """The outputs, of which those that are counted name an axis of their own and an output of one int64."""
+    for spec in outputs:
+        if not spec.counted:
+            continue
+        axis, number = spec.counted if len(spec.counted) == 2 else (len(spec.shape), 0)
+        count = outputs[number] if number < len(outputs) else spec
+        if axis >= len(spec.shape) or (count.dtype, count.shape) != ("int64", ()):
+            raise ArtifactError(f"the model's description: '{spec.name}' is counted by {list(spec.counted)}")
+    return outputs
 
 
 def _tensor(row: JsonFields) -> TensorSpec:

@@ -20,6 +20,7 @@ from xrelay.dialects.topi.named import (
     Pool3dOp,
     SoftmaxOp,
 )
+from xrelay.dialects.topi.positions import PositionsOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp
 from xrelay.dialects.topi.scan import ScanOp
 from xrelay.dialects.topi.sort import SortOp
@@ -32,6 +33,7 @@ TOPI = Dialect(
         GuardOp,
         InBoundsOp,
         IndexOp,
+        PositionsOp,
         ReadOp,
         ScanOp,
         SortOp,
@@ -68,6 +70,7 @@ __all__ = [
     "Pool1dOp",
     "Pool2dOp",
     "Pool3dOp",
+    "PositionsOp",
     "ReadOp",
     "ScanOp",
     "SoftmaxOp",

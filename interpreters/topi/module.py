@@ -10,11 +10,12 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.topi import ComputeOp, NamedOp, ScanOp, SortOp
+from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, SortOp
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
+from xrelay.interpreters.topi.positions import evaluate_positions
 from xrelay.interpreters.topi.scan import evaluate_scan
 from xrelay.interpreters.topi.sort import evaluate_sort
 
@@ -84,6 +85,8 @@ class _Runner:
                 return self._expand(op, values)
             case SortOp():
                 return evaluate_sort(op, self._value(values, op.data))
+            case PositionsOp():
+                return evaluate_positions(self._value(values, op.mask))
             case ConstantOp():
                 return [op.array if self._resolve_weight is None else np.asarray(self._resolve_weight(op.value))]
             case func.CallOp():

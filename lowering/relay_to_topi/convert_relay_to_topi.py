@@ -31,9 +31,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, UnrealizedConversionCastOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.locations import source_names
@@ -44,6 +45,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.relay_to_topi.counted_results import CountedGraph, is_open, split_results
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
 from xrelay.passes.infra.verify import walk_ops
@@ -58,9 +60,24 @@ class ConvertRelayToTopiPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every kernel of the module."""
         strategies.load()
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and PRIMITIVE in function.attributes:
-                convert_kernel(function)
+        functions = [function for function in op.body.block.ops if isinstance(function, FuncOp)]
+        kernels = {f.sym_name.data: f for f in functions if PRIMITIVE in f.attributes}
+        waiting = {name: f for name, f in kernels.items() if any(map(is_open, f.function_type.inputs.data))}
+        axes: dict[str, dict[int, int]] = {}
+        for name, kernel in kernels.items():
+            if name not in waiting:
+                convert_kernel(kernel)
+                axes[name] = split_results(kernel)
+        graphs = [f for f in functions if f.sym_name.data not in kernels and f.body.blocks]
+        for graph in graphs:
+            CountedGraph(graph, kernels, axes, convert_kernel).run()
+        called = {call.callee.string_value() for graph in graphs for call in graph.walk() if isinstance(call, CallOp)}
+        for name, kernel in waiting.items():
+            # Of a kernel that takes counted values alone there are copies for their buffers.
+            if name in called or not graphs:
+                convert_kernel(kernel)
+            else:
+                Rewriter.erase_op(kernel)
 
 
 def convert_kernel(kernel: FuncOp) -> None:

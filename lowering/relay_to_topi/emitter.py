@@ -113,6 +113,14 @@ class TopiEmitter:
         op = compute(label, spatial, [element_type], lambda body: [fill(body)], reduce=reduce, init=init)
         return self.insert(op).results[0]
 
+    def counted(self, buffer: SSAValue, count: SSAValue, field: int = 0) -> SSAValue:
+        """Result `field` of the op, of open extent: as many elements of a buffer as `count`, an i64, says.
+
+        Only what a kernel returns may be so; see `counted_results`.
+        """
+        cast = UnrealizedConversionCastOp.get([buffer, count], [self.result_types[field]])
+        return self.insert(cast).results[0]
+
     def map_elements(self, label: str, fill: Callable[[Body, list[SSAValue]], SSAValue]) -> list[SSAValue]:
         """Add an elementwise compute: `fill` gets the operands' elements, broadcast to the result's shape."""
         sources = [self.operand(index) for index in range(len(self.op.operands))]

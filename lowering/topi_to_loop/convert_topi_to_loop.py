@@ -16,16 +16,19 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.loop import LOCAL, WeightOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.topi import ComputeOp, IndexSpaceOp, NamedOp, ScanOp, SortOp
+from xrelay.dialects.topi import ComputeOp, IndexSpaceOp, NamedOp, PositionsOp, ScanOp, SortOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import bit_width, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
+from xrelay.lowering.topi_to_loop.build_positions import build_positions
 from xrelay.lowering.topi_to_loop.build_scan import build_scan
 from xrelay.lowering.topi_to_loop.build_sort import build_sort
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
+MADE_HERE = (IndexSpaceOp, PositionsOp, SortOp)
+"""The ops that become nests."""
 MAX_BYTES = (1 << 63) - 1
 """The size of the largest buffer: distances between its elements are computed in signed numbers of 64 bits."""
 
@@ -127,7 +130,7 @@ class _FunctionLowering:
         self._copies = copies
         self._old, self._new = function.body.block, Block()
         self._buffers: dict[SSAValue, SSAValue] = {}
-        computes = [op for op in self._old.ops if isinstance(op, IndexSpaceOp | SortOp)]
+        computes = [op for op in self._old.ops if isinstance(op, MADE_HERE)]
         self._is_kernel = bool(computes) or PRIMITIVE in function.attributes
         self._names = NestNames(several=len(computes) > 1)
 
@@ -158,7 +161,7 @@ class _FunctionLowering:
         """Results that are computed here are computed in place; the others are copied: `(value, output)`."""
         copied: list[tuple[SSAValue, SSAValue]] = []
         for value, output in zip(last.operands, outputs, strict=True):
-            made_here = isinstance(value.owner, IndexSpaceOp | SortOp | func.CallOp)
+            made_here = isinstance(value.owner, (*MADE_HERE, func.CallOp))
             if made_here and value not in self._buffers:
                 self._buffers[value] = output
             else:
@@ -176,6 +179,9 @@ class _FunctionLowering:
             case ScanOp():
                 used = [self._buffer(value, op) if value.uses else None for value in op.results]
                 self._new.add_ops(build_scan(op, self._buffers, used, self._names))
+            case PositionsOp():
+                results = [self._buffer(value, op) for value in op.results]
+                self._new.add_ops(build_positions(op, self._buffers, results, self._names))
             case func.CallOp():
                 arguments = [self._buffers[operand] for operand in op.operands]
                 arguments += [self._buffer(value, op) for value in op.results]

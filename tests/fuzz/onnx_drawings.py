@@ -330,3 +330,17 @@ def top_k(draft: Draft) -> None:
     draft.setting([count])
     if draft.opset >= 11:
         draft.maybe(largest=draft.integer(0, 1), sorted=1)
+
+
+@draws("NonZero")
+def nonzero(draft: Draft) -> None:
+    # Of a scalar the specification gives no row, onnxruntime one.
+    draft.data(draft.shape(1), domain="any")
+
+
+@draws("Unique")
+def unique(draft: Draft) -> None:
+    # Which of equal zeros is kept, and whether NaN equals itself, engines decide differently.
+    draft.data(draft.shape(), domain="positive")
+    draft.maybe(sorted=draft.integer(0, 1))
+    draft.outputs = draft.integer(1, 4)

@@ -89,7 +89,7 @@ def _inspect_compiled(path: Path) -> tuple[list[str], int]:
     weights = sum(spec.nbytes for spec in metadata.weights)
     return [
         *(f"input {spec.name}: {spec}" for spec in metadata.inputs),
-        *(f"output {spec.name}: {spec}" for spec in metadata.outputs),
+        *(f"output {spec.name}: {spec}" for spec in metadata.results),
         f"cpu {metadata.cpu}",
         f"{weights} bytes of weights, {metadata.arena_size} bytes of arena",
         *(f"kernel {kernel.symbol}: {', '.join(kernel.sources)}" for kernel in metadata.kernels),

@@ -65,25 +65,25 @@ def main_function(module: ModuleOp) -> FuncOp:
 
 
 def check_static(module: ModuleOp) -> None:
-    """Raises `LoweringError` for an input or output of `@main` whose shape is not known when compiling."""
+    """Raises `LoweringError` for an input of `@main` whose shape is not known when compiling.
+
+    Extents of outputs are then known too, or the data decide them: that each lowering says of its own ops.
+    """
     main = main_function(module)
-    types, attributes = main.function_type, (main.arg_attrs, main.res_attrs)
-    hints = [argument.name_hint for argument in main.body.block.args]
-    for kind, row, named in zip(("input", "output"), (types.inputs, types.outputs), attributes, strict=True):
-        for number, type_ in enumerate(row.data):
-            if is_static(type_):
-                continue
+    named = main.arg_attrs
+    for number, argument in enumerate(main.body.block.args):
+        if not is_static(argument.type):
             given = named.data[number].data.get(VALUE_NAME) if named is not None else None
-            hint = hints[number] if kind == "input" else None
-            name = given.data if isinstance(given, StringAttr) else hint if hint is not None else f"{kind}{number}"
-            raise _open_shape(f"{kind} {name!r}", type_, location_of(main))
+            hint = argument.name_hint if argument.name_hint is not None else f"input{number}"
+            name = given.data if isinstance(given, StringAttr) else hint
+            raise _open_shape(f"input {name!r}", argument.type, location_of(main))
 
 
 def _spec(kind: str, entry: TensorEntry) -> TensorSpec:
     shape = entry.type.get_shape()
     if any(extent < 0 for extent in shape):
         raise _open_shape(f"{kind} {entry.name!r}", entry.type, None)
-    return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape)
+    return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape, entry.counted or ())
 
 
 def _open_shape(subject: str, type_: Attribute, location: str | None) -> LoweringError:

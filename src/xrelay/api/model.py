@@ -35,6 +35,7 @@ class CompiledModel:
         self._artifact = artifact
         self._binder = InputBinder(artifact.metadata.inputs)
         self._outputs = [(spec.shape, spec.numpy_dtype) for spec in artifact.metadata.outputs]
+        self._counts = {n: spec.counted for n, spec in enumerate(artifact.metadata.outputs) if spec.counted}
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._executable: Executable | None = None
         self._loading = threading.Lock()
@@ -51,8 +52,8 @@ class CompiledModel:
 
     @property
     def outputs(self) -> tuple[TensorSpec, ...]:
-        """Name, dtype and shape of each output, in order."""
-        return self._artifact.metadata.outputs
+        """Name, dtype and shape of each output, in order; where the data decide an extent, the most that it can be."""
+        return self._artifact.metadata.results
 
     @property
     def input_names(self) -> list[str]:
@@ -124,7 +125,16 @@ class CompiledModel:
         except MemoryError as error:
             raise ExecutionError(f"cannot allocate the outputs: {error}", help="use a smaller batch") from error
         executable.call([address_of(array) for array in (*arrays, *results)], self._num_threads)
-        return results
+        return self._cut(results) if self._counts else results
+
+    def _cut(self, results: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """The outputs without those that count others, which are cut to as many elements as there are."""
+        counting: set[int] = set()
+        for number, (axis, count) in self._counts.items():
+            counting.add(count)
+            index = (slice(None),) * axis + (slice(int(results[count])),)
+            results[number] = np.array(results[number][index])
+        return [array for number, array in enumerate(results) if number not in counting]
 
     def _load(self) -> Executable:
         with self._loading:

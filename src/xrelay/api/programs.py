@@ -31,6 +31,7 @@ from xdsl.utils.hints import isa
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, VALUE_NAME
+from xrelay.dialects.counted import counts_of, without_counts
 from xrelay.dialects.loop.signature import input_arguments, scratch_count
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
@@ -146,7 +147,9 @@ def _tensors(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     inputs = [_signature(name, type) for name, type in zip(names, types.inputs, strict=True)]
     results = _flattened(types.outputs.data)
     names = _names(function.res_attrs, [None] * len(results), "output")
-    return inputs, [_signature(name, type) for name, type in zip(names, results, strict=True)]
+    attributes = function.res_attrs.data if function.res_attrs is not None else ()
+    outputs = [_signature(name, type) for name, type in zip(names, results, strict=True)]
+    return inputs, without_counts(outputs, counts_of([each.data for each in attributes]))
 
 
 def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
@@ -170,7 +173,8 @@ def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     scratch, split = scratch_count(function), len(input_arguments(function))
     names = _names(function.arg_attrs, [arg.name_hint for arg in args], "buffer")
     signatures = [_buffer(name, arg) for name, arg in zip(names, args[: len(args) - scratch], strict=False)]
-    return signatures[:split], signatures[split:]
+    attributes = function.arg_attrs.data[split:] if function.arg_attrs is not None else ()
+    return signatures[:split], without_counts(signatures[split:], counts_of([each.data for each in attributes]))
 
 
 def _buffer(name: str, value: SSAValue) -> Signature:

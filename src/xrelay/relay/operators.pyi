@@ -23,6 +23,19 @@ class _Annotation:
 
 annotation: _Annotation
 
+class _Dyn:
+    @staticmethod
+    def strided_slice(
+        data: ExprLike,
+        begin: ExprLike,
+        end: ExprLike,
+        strides: ExprLike,
+    ) -> Expr:
+        """The elements of `data` from `begin` to before `end` in steps of `strides`, one number for each axis."""
+
+
+dyn: _Dyn
+
 class _Image:
     def __getattr__(self, name: str) -> OpFunction: ...
 
@@ -469,6 +482,11 @@ def argsort(
 ) -> Expr:
     """The places along `axis` from which the elements come when they are sorted, as i32 or `dtype`."""
 
+def argwhere(
+    condition: ExprLike,
+) -> Expr:
+    """The indices of the elements that are not zero, one row for each, in row-major order; a NaN is not zero."""
+
 def cast(
     data: ExprLike,
     dtype: DType,
@@ -705,6 +723,13 @@ def transpose(
 ) -> Expr:
     """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`."""
 
+def unique(
+    data: ExprLike,
+    is_sorted: bool | None = True,
+    return_counts: bool | None = False,
+) -> Expr:
+    """The different elements of a list, and how the list is made of them."""
+
 def where(
     condition: ExprLike,
     x: ExprLike,
@@ -717,10 +742,12 @@ __all__ = [
     "add",
     "annotation",
     "argsort",
+    "argwhere",
     "cast",
     "clip",
     "concatenate",
     "divide",
+    "dyn",
     "equal",
     "erf",
     "exp",
@@ -756,5 +783,6 @@ __all__ = [
     "tanh",
     "topk",
     "transpose",
+    "unique",
     "where",
 ]

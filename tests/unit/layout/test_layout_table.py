@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from xdsl.dialects.builtin import f32, i1
+from xdsl.dialects.builtin import f32, i1, i64
 from xdsl.ir import Block, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -56,6 +56,8 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "squeeze": lambda op: op.call(image(), axis=(0,)),
     "expand_dims": lambda op: op.call(image(), axis=1),
     "layout_transform": lambda op: op.call(image(), src_layout="NCHW", dst_layout="NCHW8c"),
+    "unique": lambda op: op.call(value(8)),
+    "dyn.strided_slice": lambda op: op.call(image(), *[Block(arg_types=[tensor_type((1,), i64)]).args[0]] * 3),
     "where": lambda op: op.call(Block(arg_types=[tensor_type((1, 32, 4, 4), i1)]).args[0], image(), image()),
 }
 

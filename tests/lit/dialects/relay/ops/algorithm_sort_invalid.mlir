@@ -41,7 +41,7 @@ func.func @topk_k(%x: tensor<1x8xf32>) {
 // -----
 
 func.func @topk_ret_type(%x: tensor<1x8xf32>) {
-  // expected-error@below {{[relay.topk C3] ret_type is 'all', it can be both, values, indices}}
+  // expected-error@below {{[relay.topk C3] ret_type must be one of both, values, indices, found 'all'}}
   %r = relay.topk(%x) {ret_type = "all"} : (tensor<1x8xf32>) -> !relay.incomplete
   func.return
 }

@@ -1,0 +1,15 @@
+"""`topi.positions` on a whole mask."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.interpreters.topi.indices import Array
+
+
+def evaluate_positions(mask: Array) -> list[Array]:
+    """The positions with zeros behind them, and how many there are."""
+    found = np.flatnonzero(mask)
+    positions = np.zeros(mask.size, np.int64)
+    positions[: found.size] = found
+    return [positions, np.asarray(found.size, np.int64)]

@@ -1,0 +1,216 @@
+"""`relay.argwhere`, `relay.unique` and `relay.dyn.strided_slice`: lists whose length the data decides.
+
+Such a list is a buffer with room for all that may be found, and a count. Behind the count it is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IndexType, TensorType, i1, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, DynStridedSliceOp, UniqueOp
+from xrelay.dialects.topi import PositionsOp, SortOp
+from xrelay.dialects.topi.build import Body, compute, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+@implements(ArgwhereOp, "argwhere.generic")
+def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Positions of what is not zero, taken apart into indices."""
+    data = emitter.operand(0)
+    shape = shape_of(data)
+    mask = emitter.compute(
+        "is_not_zero", variables("i", shape), i1, lambda b: convert_scalar(b, b.read(data, *b.spatial), i1)
+    )
+    found = emitter.insert(PositionsOp(mask))
+
+    def index(b: Body) -> SSAValue:
+        row, column = b.spatial
+        position = b.as_index(b.add(arith.IndexCastOp(b.read(found.positions, row), IndexType())))
+        result = b.constant(0, i32)
+        inner = 1
+        for axis in reversed(range(len(shape))):
+            value = b.add(arith.IndexCastOp(b.index(position // inner % max(1, shape[axis])), i32))
+            here = b.add(CmpiOp(b.index(column), b.constant(axis, IndexType()), "eq"))
+            result = b.add(SelectOp(here, value, result))
+            inner *= max(1, shape[axis])
+        return result
+
+    rows = shape_of(found.positions)[0]
+    indices = emitter.compute("argwhere", {"i": rows, "j": len(shape)}, i32, index)
+    return [emitter.counted(indices, found.count)]
+
+
+@implements(UniqueOp, "unique.generic")
+def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Where the sorted elements change, runs of equal ones begin; for the order of meeting these are sorted again."""
+    data = emitter.operand(0)
+    length, element = shape_of(data)[0], element_of(data)
+    by_value = emitter.insert(SortOp(data, 0))
+    is_new = emitter.compute("is_new", {"i": length}, i1, lambda b: _differs_from_previous(b, by_value.values, length))
+    runs = emitter.insert(PositionsOp(is_new))
+    lists = _Lists(emitter, runs.count, length)
+    values = lists.of("unique", element, lambda b, j: b.read(by_value.values, lists.at(b, runs.positions, j)))
+    first = lists.of("unique_first", i64, lambda b, j: b.read(by_value.indices, lists.at(b, runs.positions, j)))
+    counts = lists.of("unique_counts", i64, lambda b, j: lists.run_length(b, runs.positions, j))
+    # Sorting the places again tells for each element where it went; its run is the last that begins there or before.
+    went = emitter.insert(SortOp(by_value.indices, 0)).indices
+    behind = lists.number_at_most(runs.positions, went)
+    inverse = lists.all("unique_inverse", lambda b, j: b.minus(b.read(behind, j), b.constant(1, i64)))
+    if not emitter.flag("is_sorted"):
+        keys = lists.or_else("unique_met", first, length)
+        met = emitter.insert(SortOp(keys, 0)).indices
+        values, first, counts = (lists.picked(each, met) for each in (values, first, counts))
+        place = emitter.insert(SortOp(met, 0)).indices
+        inverse = lists.all("unique_inverse_met", lambda b, j, old=inverse: b.read(place, lists.at(b, old, j)))
+    number = emitter.compute("num_unique", {"i": 1}, i32, lambda b: convert_scalar(b, b.read(runs.count), i32))
+    results = [values, lists.as_i32(first), lists.as_i32(inverse), number]
+    return [*results, lists.as_i32(counts)] if emitter.flag("return_counts") else results
+
+
+def _differs_from_previous(b: Body, ordered: SSAValue, length: int) -> SSAValue:
+    """Whether an element of a sorted list begins a run of equal ones."""
+    (i,) = b.spatial
+    has_previous = b.in_bounds([i - 1], [length])
+    return b.guard(
+        has_previous, i1, lambda: _differ(b, b.read(ordered, i), b.read(ordered, i - 1)), lambda: b.constant(1, i1)
+    )
+
+
+def _differ(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+    """Whether two elements are not equal; of two NaN the second is one too, for they come last."""
+    if not isinstance(x.type, AnyFloat):
+        return b.add(CmpiOp(x, y, "ne"))
+    is_number = b.add(arith.CmpfOp(y, y, "ord"))
+    return b.add(arith.AndIOp(b.add(arith.CmpfOp(x, y, "une")), is_number))
+
+
+class _Lists:
+    """Lists of `length` places of which the first `count`, known at run time, are in use."""
+
+    def __init__(self, emitter: TopiEmitter, count: SSAValue, length: int):
+        self._emitter, self._count, self._length = emitter, count, length
+
+    def all(self, label: str, fill: Callable[[Body, AffineExpr], SSAValue], element: Attribute = i64) -> SSAValue:
+        """A list whose places are all in use; `fill` gives the element at a place."""
+        return self._emitter.compute(label, {"i": self._length}, element, lambda b: fill(b, b.spatial[0]))
+
+    def of(self, label: str, element: Attribute, fill: Callable[[Body, AffineExpr], SSAValue]) -> SSAValue:
+        """A list that is zero behind the places that are in use."""
+
+        def chosen(b: Body, j: AffineExpr) -> SSAValue:
+            used = self._is_used(b, b.index(j))
+            return b.guard(used, element, lambda: fill(b, j), lambda: b.constant(0, element))
+
+        return self.all(label, chosen, element)
+
+    def or_else(self, label: str, values: SSAValue, other: int) -> SSAValue:
+        """`values`, with another number behind the places that are in use."""
+
+        def chosen(b: Body, j: AffineExpr) -> SSAValue:
+            return b.add(SelectOp(self._is_used(b, b.index(j)), b.read(values, j), b.constant(other, i64)))
+
+        return self.all(label, chosen)
+
+    def picked(self, values: SSAValue, order: SSAValue) -> SSAValue:
+        """`values` in another order."""
+        return self.all("unique_picked", lambda b, j: b.read(values, self.at(b, order, j)), element_of(values))
+
+    def as_i32(self, values: SSAValue) -> SSAValue:
+        """The list as Relay has it."""
+        return self.all("places", lambda b, j: convert_scalar(b, b.read(values, j), i32), i32)
+
+    def run_length(self, b: Body, starts: SSAValue, j: AffineExpr) -> SSAValue:
+        """How far the run that is number `j` reaches: to the start of the next, or to the end."""
+        following = b.add(arith.AddiOp(b.index(j), b.constant(1, IndexType())))
+        end = b.guard(
+            self._is_used(b, following), i64, lambda: b.read(starts, j + 1), lambda: b.constant(self._length, i64)
+        )
+        return b.minus(end, b.read(starts, j))
+
+    def number_at_most(self, ascending: SSAValue, bounds: SSAValue) -> SSAValue:
+        """For each of `bounds` how many of the ascending list's places in use are at most that: by halving."""
+
+        def halve(b: Body) -> list[SSAValue]:
+            first, size = b.accumulators
+            one = b.constant(1, i64)
+            half = b.divide(size, b.constant(2, i64))
+            middle = b.minimum(b.plus(first, half), b.constant(self._length - 1, i64))
+            value = b.read(ascending, b.as_index(b.add(arith.IndexCastOp(middle, IndexType()))))
+            is_used = b.add(CmpiOp(middle, b.read(self._count), "slt"))
+            is_below = b.add(arith.AndIOp(is_used, b.add(CmpiOp(value, b.read(bounds, *b.spatial), "sle"))))
+            goes_up = b.add(arith.AndIOp(is_below, b.add(CmpiOp(size, b.constant(0, i64), "sgt"))))
+            behind = b.minus(b.minus(size, half), one)
+            return [
+                b.add(SelectOp(goes_up, b.plus(middle, one), first)),
+                b.add(SelectOp(goes_up, behind, half)),
+            ]
+
+        steps, extents = {"k": self._length.bit_length()}, {"i": self._length}
+        op = compute("at_most", extents, [i64, i64], halve, reduce=steps, init=[0, self._length])
+        return self._emitter.insert(op).results[0]
+
+    def at(self, b: Body, places: SSAValue, j: AffineExpr) -> AffineExpr:
+        """The place that stands at place `j`, as an index."""
+        return b.as_index(b.add(arith.IndexCastOp(b.read(places, j), IndexType())))
+
+    def _is_used(self, b: Body, j: SSAValue) -> SSAValue:
+        count = b.add(arith.IndexCastOp(b.read(self._count), IndexType()))
+        return b.add(CmpiOp(j, count, "slt"))
+
+
+def _one_axis(op: Operation) -> str | None:
+    """Why a slice is not built: one count stands beside a buffer."""
+    type = op.operands[0].type
+    one = isinstance(type, TensorType) and type.get_num_dims() == 1
+    return None if one else "only a list can be cut to a length that is known at run time alone"
+
+
+@implements(DynStridedSliceOp, "dyn.strided_slice.list", condition=_one_axis)
+def build_dyn_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The elements from a first place on, a step apart, and their number by the rule of numpy's slices."""
+    data = emitter.operand(0)
+    bounds = [emitter.operand(index) for index in (1, 2, 3)]
+    length, element = shape_of(data)[0], element_of(data)
+    first = emitter.compute("slice_first", {}, i64, lambda b: _slice(b, bounds, length)[0])
+    count = emitter.compute("slice_count", {}, i64, lambda b: _slice(b, bounds, length)[1])
+    lists = _Lists(emitter, count, length)
+
+    def read(b: Body, j: AffineExpr) -> SSAValue:
+        step = _bound(b, bounds[2])
+        place = b.plus(b.read(first), b.times(step, b.add(arith.IndexCastOp(b.index(j), i64))))
+        return b.read(data, b.as_index(b.add(arith.IndexCastOp(place, IndexType()))))
+
+    return [emitter.counted(lists.of("dyn_strided_slice", element, read), count)]
+
+
+def _bound(b: Body, bound: SSAValue) -> SSAValue:
+    return convert_scalar(b, b.read(bound, 0), i64)
+
+
+def _slice(b: Body, bounds: Sequence[SSAValue], length: int) -> tuple[SSAValue, SSAValue]:
+    """The first place and the number of elements; a step of 0 is an error where the program runs."""
+    begin, end, step = (_bound(b, bound) for bound in bounds)
+    zero, one, size = (b.constant(number, i64) for number in (0, 1, length))
+    down = b.add(CmpiOp(step, zero, "slt"))
+    # Upwards places lie in [0, length], downwards in [-1, length - 1].
+    lowest = b.add(SelectOp(down, b.constant(-1, i64), zero))
+    highest = b.plus(size, lowest)
+
+    def brought_inside(bound: SSAValue) -> SSAValue:
+        from_end = b.add(CmpiOp(bound, zero, "slt"))
+        counted = b.add(SelectOp(from_end, b.plus(bound, size), bound))
+        return b.minimum(b.maximum(counted, lowest), highest)
+
+    first, last = brought_inside(begin), brought_inside(end)
+    towards = b.add(SelectOp(down, b.constant(-1, i64), one))
+    reach = b.plus(b.minus(last, first), b.minus(step, towards))
+    return first, b.maximum(b.divide(reach, step), zero)

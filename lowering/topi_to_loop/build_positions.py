@@ -1,0 +1,89 @@
+"""Building the nests of a `topi.positions`: the list is cleared, then filled, element by element of the mask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.topi import PositionsOp
+from xrelay.dialects.topi.build import compute
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest, nested
+from xrelay.passes.loop.nest_edits import compute as compute_index
+
+NOWHERE = ValueMap((), ())
+"""The index of a buffer of rank 0."""
+
+
+def build_positions(
+    op: PositionsOp, buffers: Mapping[SSAValue, SSAValue], results: Sequence[SSAValue], names: NestNames
+) -> list[Operation]:
+    """The nests that write the memrefs `results`.
+
+    Every element stores: its position where it counts, zero where it does not, at the place that comes next, which is
+    never behind the element's own. So there is no branch that the data decides.
+    """
+    positions, _ = results
+    fill = compute("positions_none", {"i": shape_of(op.positions)[0]}, [i64], lambda b: [b.constant(0, i64)])
+    cleared = build_nest(fill, buffers, [positions], names)
+    fill.drop_all_references()
+    return [*([cleared] if cleared is not None else []), _filling(op, buffers[op.mask], results, names)]
+
+
+def _filling(op: PositionsOp, mask: SSAValue, results: Sequence[SSAValue], names: NestNames) -> Operation:
+    positions, count = results
+    # A mask without axes has one element, as has one with an axis of one.
+    extents = shape_of(op.mask) or (1,)
+    block_name = names.block_called("positions")
+    first = Block(arg_types=[])
+    _store_zero(first, count)
+    if 0 in extents:
+        return BlockOp(block_name, [], [], [count], Region(first))
+    loops: list[ForOp] = []
+    variables: list[IterVar] = []
+    for name, extent in zip(
+        names.loops_called(block_name, [f"i{n}" for n in range(len(extents))]), extents, strict=True
+    ):
+        binding = ValueMap.constant(0)
+        if extent > 1:
+            loops.append(ForOp(name, extent))
+            binding = ValueMap.identity([loops[-1].index])
+        variables.append(IterVar(IterKind.ORDERED, extent, binding, f"v{len(variables)}"))
+    body = Block(arg_types=[IndexType()] * len(variables))
+    _append_if_true(body, mask, extents if shape_of(op.mask) else (), results)
+    block = BlockOp(block_name, variables, [mask], [positions, count], Region(body), Region(first))
+    block.location = op.location
+    return nested(loops, block)
+
+
+def _store_zero(block: Block, count: SSAValue) -> None:
+    zero = arith.ConstantOp(IntegerAttr(0, i64))
+    block.add_ops([zero, StoreOp(zero.result, count, NOWHERE)])
+
+
+def _append_if_true(body: Block, mask: SSAValue, extents: Sequence[int], results: Sequence[SSAValue]) -> None:
+    """Stores the element's position, if it is true, at the next place, and counts it."""
+    positions, count = results
+    here = body.args[: len(extents)]
+    linear: AffineExpr = AffineConstantExpr(0)
+    for axis, extent in enumerate(extents):
+        linear = linear * extent + AffineDimExpr(axis)
+    ops: list[Operation] = [is_true := LoadOp(mask, ValueMap.identity(here)), known := LoadOp(count, NOWHERE)]
+    position = compute_index(ValueMap.make([linear], here), ops)
+    ops += [
+        number := arith.IndexCastOp(position, i64),
+        zero := arith.ConstantOp(IntegerAttr(0, i64)),
+        kept := SelectOp(is_true.result, number.result, zero.result),
+        place := arith.IndexCastOp(known.result, IndexType()),
+        StoreOp(kept.result, positions, ValueMap.identity([place.result])),
+        one := arith.ExtUIOp(is_true.result, i64),
+        following := arith.AddiOp(known.result, one.result),
+        StoreOp(following.result, count, NOWHERE),
+    ]
+    body.add_ops(ops)

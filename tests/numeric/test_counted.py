@@ -1,0 +1,158 @@
+"""Results whose length the data decides: every level, native code and saved models give what there is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from support.examples import examples
+from support.levels import check_levels, graph_of, outputs
+from support.op_cases import OpCase
+
+import xrelay
+from xrelay.api.compile import compile
+from xrelay.errors import ArtifactError, LoweringError
+from xrelay.runtime.metadata import ModelMetadata
+
+Array = NDArray[Any]
+RNG = np.random.default_rng(3)
+
+
+def check(case: OpCase, *inputs: Array, native: bool = True) -> list[Array]:
+    """All levels and native code agree; what they give."""
+    expected = outputs(graph_of(case), list(inputs))
+    check_levels(graph_of(case), list(inputs))
+    if native:
+        found = compile(graph_of(case), cache=False, threads=2).run(list(inputs))
+        for actual, wanted in zip(found, expected, strict=True):
+            assert actual.dtype == wanted.dtype
+            np.testing.assert_array_equal(actual, wanted)
+    return expected
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 5), (2, 1, 3), (4, 0, 2), (2, 3, 2, 2)])
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_argwhere(shape: tuple[int, ...], share: float) -> None:
+    x = (RNG.random(shape) < share).astype(np.float32)
+    (found,) = check(OpCase("argwhere", [shape]), np.asarray(x))
+    np.testing.assert_array_equal(found, np.argwhere(x))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "float64"])
+def test_what_is_not_zero(dtype: str) -> None:
+    x = RNG.integers(0, 2, (3, 4)).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        x[0, :3] = np.nan, -0.0, np.inf
+    (found,) = check(OpCase("argwhere", [(3, 4)], dtype=dtype), x)
+    np.testing.assert_array_equal(found, np.argwhere(x))
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "bool"])
+def test_unique(dtype: str, is_sorted: bool) -> None:
+    x = RNG.integers(0, 6, 23).astype(dtype)
+    if dtype == "float32":
+        x[[1, 5, 9, 11]] = np.nan, -0.0, np.nan, 0.0
+    case = OpCase("unique", [(23,)], {"is_sorted": is_sorted, "return_counts": True}, dtype=dtype)
+    values, first, inverse, number, counts = check(case, x)
+    expected, at, back, times = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    order = np.arange(len(expected)) if is_sorted else np.argsort(at)
+    n = int(number[0])
+    assert n == len(expected)
+    np.testing.assert_array_equal(values[:n], expected[order])
+    np.testing.assert_array_equal(first[:n], at[order])
+    np.testing.assert_array_equal(counts[:n], times[order])
+    np.testing.assert_array_equal(inverse, np.argsort(order)[back])
+    assert not any(each[n:].any() for each in (values, first, counts))
+
+
+@pytest.mark.parametrize("length", [0, 1, 2])
+def test_unique_of_few(length: int) -> None:
+    x = np.full(length, 3, np.int64)
+    case = OpCase("unique", [(length,)], {"return_counts": True}, dtype="int64")
+    *_, number, counts = check(case, x)
+    assert number == (1 if length else 0)
+    assert counts.sum() == length
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(st.integers(0, 6), st.integers(-9, 9), st.integers(-9, 9), st.integers(-3, 3).filter(bool))
+def test_dynamic_slices(length: int, begin: int, end: int, step: int) -> None:
+    case = OpCase("dyn.strided_slice", [(length,), (1,), (1,), (1,)], dtype="int64")
+    x = np.arange(length) + 10
+    bounds = [np.array([value]) for value in (begin, end, step)]
+    (found,) = check(case, x, *bounds, native=False)
+    np.testing.assert_array_equal(found, x[begin:end:step])
+
+
+def test_dynamic_slices_natively() -> None:
+    case = OpCase("dyn.strided_slice", [(6,), (1,), (1,), (1,)], dtype="int64")
+    model = compile(graph_of(case), cache=False)
+    x = np.arange(6)
+    for begin, end, step in [(0, 3, 1), (1, 6, 2), (-1, -9, -1), (5, 0, -2), (4, 2, 1), (0, 0, 1), (-9, 9, 3)]:
+        (found,) = model.run([x, *(np.array([value]) for value in (begin, end, step))])
+        np.testing.assert_array_equal(found, x[begin:end:step])
+    with pytest.raises(xrelay.errors.ExecutionError, match="zero"):
+        model.run([x, np.array([0]), np.array([3]), np.array([0])])
+
+
+NONZERO = """
+func.func @main(%x: tensor<3x4xf32>, %y: tensor<2xf32>)
+    -> (tensor<2x?xi64> {relay.name = "at"}, tensor<2xf32> {relay.name = "z"}) {
+  %w = relay.argwhere(%x) : (tensor<3x4xf32>) -> tensor<?x2xi32>
+  %t = relay.transpose(%w) {axes = [1, 0]} : (tensor<?x2xi32>) -> tensor<2x?xi32>
+  %i = relay.cast(%t) {dtype = i64} : (tensor<2x?xi32>) -> tensor<2x?xi64>
+  %z = relay.nn.relu(%y) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %i, %z : tensor<2x?xi64>, tensor<2xf32>
+}
+"""
+
+
+def test_a_saved_model_gives_as_many_as_there_are(tmp_path: Path) -> None:
+    model = xrelay.compile(xrelay.parse(NONZERO), cache=False)
+    x = RNG.integers(0, 2, (3, 4)).astype(np.float32)
+    y = np.array([-1, 2], np.float32)
+    model.save(tmp_path / "m.xrelay")
+    for each in (model, xrelay.load(tmp_path / "m.xrelay")):
+        assert each.output_names == ["at", "z"]
+        assert str(each.outputs[0]) == "int64[2, <=12]"
+        at, z = each(x, y)
+        np.testing.assert_array_equal(at, np.array(np.nonzero(x)))
+        np.testing.assert_array_equal(z, [0, 2])
+        assert each(x * 0, y)[0].shape == (2, 0)
+    assert xrelay.same(xrelay.parse(NONZERO), model)
+
+
+def test_what_reads_such_a_result_is_named() -> None:
+    text = NONZERO.replace(
+        "relay.cast(%t) {dtype = i64} : (tensor<2x?xi32>) -> tensor<2x?xi64>",
+        "relay.sum(%t) {axis = [1]} : (tensor<2x?xi32>) -> tensor<2xi32>",
+    )
+    text = text.replace("tensor<2x?xi64>", "tensor<2xi32>")
+    with pytest.raises(LoweringError, match=r"relay.sum reads tensor<2x\?xi32.*>, whose extent 1 the data decides"):
+        xrelay.compile(xrelay.parse(text), cache=False)
+
+
+def test_the_header_for_c_says_what_counts(tmp_path: Path) -> None:
+    model = xrelay.compile(xrelay.parse(NONZERO), cache=False)
+    model.export(tmp_path / "m.o", header=tmp_path / "m.h")
+    header = (tmp_path / "m.h").read_text()
+    assert (
+        "output at: int64[2, <=12], 192 bytes; along axis 1 the first *at_count are in use, the rest is room" in header
+    )
+    assert "int64_t *at_count /* int64[] */" in header
+
+
+@pytest.mark.parametrize("counted", [[0], [2, 1], [1, 0], [1, 7]])
+def test_a_count_that_is_none(counted: list[int]) -> None:
+    """A damaged description cuts nothing."""
+    fields = json.loads(xrelay.compile(xrelay.parse(NONZERO), cache=False).artifact.metadata.to_json())
+    fields["outputs"][0]["counted"] = counted
+    with pytest.raises(ArtifactError, match="'at' is counted by"):
+        ModelMetadata.from_json(json.dumps(fields))
