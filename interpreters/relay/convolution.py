@@ -10,6 +10,7 @@ import numpy as np
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.nn_conv import CONVOLUTIONS, ConvOp
+from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.windows import WindowAxis
@@ -28,6 +29,35 @@ def evaluate_conv(op: ConvOp, data: Array, weight: Array) -> Array:
     kernel = to_plain(weight, weight_layout, f"OI{op.AXES}").astype(compute_dtype, copy=False)
     result = convolve(plain, kernel, op.window(kernel.shape[2:]), op.groups.value.data)
     return from_plain(result, op.image_axes, out_layout).astype(out_dtype, copy=False)
+
+
+@evaluates(*TRANSPOSED_CONVOLUTIONS)
+def evaluate_conv_transpose(op: ConvTransposeOp, data: Array, weight: Array) -> Array:
+    """Every tap of the filters adds the data, mixed by it, to the places that it spreads to."""
+    data_layout, weight_layout, out_layout = op.layouts
+    out_dtype, groups = numpy_dtype(element_type_of(op.result.type)), op.groups.value.data
+    compute_dtype = accumulator(out_dtype)
+    plain = to_plain(data, data_layout, op.image_axes).astype(compute_dtype, copy=False)
+    kernel = to_plain(weight, weight_layout, f"IO{op.AXES}").astype(compute_dtype, copy=False)
+    batch, channels, *extents = plain.shape
+    window = op.window(kernel.shape[2:])
+    filters = kernel.reshape(groups, channels // groups, *kernel.shape[1:])
+    images = plain.reshape(batch, groups, channels // groups, *extents)
+    covered = [axis.covered(extent) for axis, extent in zip(window, extents, strict=True)]
+    whole = np.zeros((batch, groups, filters.shape[2], *covered), compute_dtype)
+    for tap in np.ndindex(*kernel.shape[2:]):
+        steps = zip(window, tap, extents, strict=True)
+        places = [slice(t * a.dilation, t * a.dilation + (n - 1) * a.stride + 1, a.stride) for a, t, n in steps]
+        whole[(..., *places)] += np.einsum("bgi...,gio->bgo...", images, filters[(..., *tap)])
+    result = whole.reshape(batch, -1, *covered)
+    return from_plain(_cropped(result, window, op.extra), op.image_axes, out_layout).astype(out_dtype, copy=False)
+
+
+def _cropped(whole: Array, window: Sequence[WindowAxis[int]], extra: Sequence[int]) -> Array:
+    """`whole` without the padding, with `extra` zeros behind."""
+    padded = np.pad(whole, [(0, 0), (0, 0), *((0, more) for more in extra)])
+    ends = [extent - axis.after for axis, extent in zip(window, padded.shape[2:], strict=True)]
+    return padded[(..., *(slice(axis.before, end) for axis, end in zip(window, ends, strict=True)))]
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:

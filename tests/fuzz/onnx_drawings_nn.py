@@ -50,6 +50,28 @@ def conv(draft: Draft) -> None:
     window(draft, kernel, dilations=True)
 
 
+@draws("ConvTranspose")
+def conv_transpose(draft: Draft) -> None:
+    rank = draft.pick(1, 2, 2, 3)
+    shape, kernel = volume(draft, rank), tuple(draft.pick(1, 2, 3, 4) for _ in range(rank))
+    groups = draft.pick(1, 1, shape[1])
+    draft.data(shape, domain="finite")
+    filters = draft.pick(1, 2, 8)
+    draft.data((shape[1], filters, *kernel), domain="finite", constant=0.5)
+    if draft.chance(0.5):
+        draft.data((filters * groups,), domain="finite")
+    draft.attributes["group"] = groups
+    strides = [draft.pick(1, 2, 3) for _ in range(rank)]
+    draft.attributes["strides"] = strides
+    draft.maybe(kernel_shape=list(kernel), output_padding=[draft.integer(0, stride - 1) for stride in strides])
+    # onnxruntime gives less than SAME asks for where a window is shorter than its stride.
+    same = all(size >= stride for size, stride in zip(kernel, strides, strict=True))
+    draft.maybe(auto_pad=draft.pick(*(("SAME_UPPER", "SAME_LOWER") if same else ()), "VALID", "NOTSET"))
+    if draft.attributes.get("auto_pad", "NOTSET") == "NOTSET":
+        draft.maybe(pads=[draft.integer(0, (size - 1) // 2) for size in (*kernel, *kernel)])
+        draft.maybe(dilations=[draft.pick(1, 2) for _ in range(rank)])
+
+
 @draws("AveragePool", "LpPool", "MaxPool")
 def pool(draft: Draft) -> None:
     rank = draft.pick(1, 2, 2, 3)

@@ -27,6 +27,7 @@ _SUMS = frozenset(
         "AveragePool",
         "BatchNormalization",
         "Conv",
+        "ConvTranspose",
         "Gemm",
         "GlobalAveragePool",
         "GlobalLpPool",

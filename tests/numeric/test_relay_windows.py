@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.levels import check_levels, graph_of
@@ -186,7 +186,60 @@ def test_filters_without_channels_sum_nothing(rank: int) -> None:
     assert not found.any()
 
 
+def naive_transpose(data: Array, weight: Array, window: tuple[WindowAxis[int], ...], extra: list[int], groups: int):
+    """Every element of the data spreads its filters, one product at a time."""
+    extents = [
+        axis.covered(extent) - axis.before - axis.after + more
+        for axis, extent, more in zip(window, data.shape[2:], extra, strict=True)
+    ]
+    depth, filters = data.shape[1] // groups, weight.shape[1]
+    result = np.zeros((data.shape[0], filters * groups, *extents), np.float64)
+    for n, c, *at in np.ndindex(data.shape):
+        for tap in np.ndindex(weight.shape[2:]):
+            place = [axis.place(i, t) for axis, i, t in zip(window, at, tap, strict=True)]
+            if all(0 <= index < extent for index, extent in zip(place, extents, strict=True)):
+                first = c // depth * filters
+                result[(n, slice(first, first + filters), *place)] += float(data[(n, c, *at)]) * weight[(c, ..., *tap)]
+    return result
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@given(drawn=st.data())
+@settings(max_examples=examples(15), deadline=None)
+def test_transposed_convolutions(rank: int, drawn: st.DataObject) -> None:
+    window, extents = drawn.draw(windows(rank))
+    extra = [drawn.draw(st.integers(0, 2)) for _ in range(rank)]
+    rows = zip(window, extents, extra, strict=True)
+    assume(all(axis.covered(extent) - axis.before - axis.after + more > 0 for axis, extent, more in rows))
+    groups, depth, filters = drawn.draw(st.tuples(st.integers(1, 3), st.integers(1, 2), st.integers(1, 3)))
+    data = random(drawn.draw(st.integers(1, 2)), groups * depth, *extents)
+    weight = random(groups * depth, filters, *(axis.size for axis in window))
+    options = attributes_of(window) | {"output_padding": extra, "groups": groups}
+    found = both(f"nn.conv{rank}d_transpose", data, weight, **options)
+    expected = naive_transpose(data, weight, window, extra, groups)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_transposed_convolutions_in_other_layouts_and_dtypes(rank: int) -> None:
+    axes, op = AXES[rank], f"nn.conv{rank}d_transpose"
+    data, weight = random(2, 4, *(4, 5, 3)[:rank]), random(4, 3, *[3] * rank)
+    last, first = (0, *range(2, 2 + rank), 1), (0, 1 + rank, *range(1, 1 + rank))
+    plain = both(op, data, weight, strides=2, padding=1)
+    layouts = {"data_layout": f"N{axes}C", "kernel_layout": f"{axes}OI"}
+    filters = weight.transpose(*range(2, 2 + rank), 1, 0)
+    found = both(op, data.transpose(last), filters, strides=2, padding=1, **layouts)
+    np.testing.assert_allclose(found.transpose(first), plain, rtol=1e-5, atol=1e-5)
+    turned = both(op, data, weight, strides=2, padding=1, out_layout=f"N{axes}C")
+    np.testing.assert_allclose(turned.transpose(first), plain, rtol=1e-5, atol=1e-5)
+    for dtype in ("float16", "float64", "int8", "int32", "uint8"):
+        both(op, random(1, 4, *[3] * rank, dtype=dtype), random(4, 2, *[2] * rank, dtype=dtype), strides=2, groups=2)
+
+
 CASES = [
+    OpCase("nn.conv1d_transpose", [(1, 8, 19), (8, 6, 4)], {"strides": (2,), "padding": (1, 1)}),
+    OpCase("nn.conv2d_transpose", [(1, 4, 5, 17), (4, 16, 3, 3)], {"strides": (2, 2), "output_padding": (1, 1)}),
+    OpCase("nn.conv3d_transpose", [(1, 2, 2, 3, 4), (2, 3, 2, 2, 2)], {"strides": (2, 1, 2), "dilation": (1, 2, 1)}),
     OpCase("nn.conv1d", [(2, 8, 37), (16, 8, 3)], {"padding": (1, 1)}),
     OpCase("nn.conv1d", [(1, 4, 19), (4, 1, 5)], {"groups": 4, "strides": (2,), "dilation": (2,)}),
     OpCase("nn.conv3d", [(1, 3, 4, 5, 17), (8, 3, 3, 3, 3)], {"padding": (1, 1, 1)}),

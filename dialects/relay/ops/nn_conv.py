@@ -78,7 +78,7 @@ class FilterOp(SlidingWindowOp):
     def layouts(self) -> tuple[Layout, Layout, Layout]:
         """The layouts of data, weight and result."""
         data = self.layout_over(self.data_layout.data, self.image_axes)
-        weight = self.layout_over(self.kernel_layout.data, f"OI{self.AXES}")
+        weight = self.layout_over(self.kernel_layout.data, f"{self.FILTERS}{self.AXES}")
         out = self.out_layout.data
         return data, weight, self.layout_over(out, self.image_axes) if out else data
 

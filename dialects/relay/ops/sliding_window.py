@@ -28,13 +28,14 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape
 from xrelay.index_algebra.windows import SizeT, WindowAxis, all_sides, window_of
 
-_OVER: dict[str, Callable[[str], object]] = {
-    "strides": lambda axes: ints_property(*[1] * len(axes)),
-    "dilation": lambda axes: ints_property(*[1] * len(axes)),
-    "padding": lambda axes: ints_property(*[0] * 2 * len(axes)),
-    "layout": lambda axes: string_property(f"NC{axes}"),
-    "data_layout": lambda axes: string_property(f"NC{axes}"),
-    "kernel_layout": lambda axes: string_property(f"OI{axes}"),
+_OVER: dict[str, Callable[[type[SpatialOp]], object]] = {
+    "strides": lambda op: ints_property(*[1] * len(op.AXES)),
+    "dilation": lambda op: ints_property(*[1] * len(op.AXES)),
+    "padding": lambda op: ints_property(*[0] * 2 * len(op.AXES)),
+    "output_padding": lambda op: ints_property(*[0] * len(op.AXES)),
+    "layout": lambda op: string_property(f"NC{op.AXES}"),
+    "data_layout": lambda op: string_property(f"NC{op.AXES}"),
+    "kernel_layout": lambda op: string_property(f"{op.FILTERS}{op.AXES}"),
 }
 """The properties whose defaults depend on the spatial axes."""
 
@@ -51,6 +52,9 @@ class SpatialOp(RelayOp):
     AXES: ClassVar[str]
     """The spatial axes, outermost first."""
 
+    FILTERS: ClassVar[str] = "OI"
+    """The channels of a filter, in the order in which its plain layout has them before the spatial axes."""
+
     ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout", "out_layout")
     """The properties in order."""
 
@@ -63,10 +67,9 @@ class SpatialOp(RelayOp):
     def __init_subclass__(cls) -> None:
         """Declare the properties for the axes that a class names; once, though IRDL makes each class twice."""
         super().__init_subclass__()
-        axes: str = vars(cls).get("AXES", "")
-        for name in cls.ARGUMENTS:
-            if axes and name not in vars(cls):
-                setattr(cls, name, _OVER[name](axes) if name in _OVER else getattr(cls, name))
+        for name in cls.ARGUMENTS if "AXES" in vars(cls) else ():
+            if name not in vars(cls):
+                setattr(cls, name, _OVER[name](cls) if name in _OVER else getattr(cls, name))
 
     @property
     def image_axes(self) -> str:

@@ -31,7 +31,7 @@ def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
     if not product.has_unit_stride or lanes < MIN_LANES:
         draft.because("columns are not lanes: their stride is not 1, or there are too few")
         fold_at_consumer(draft, product.name)
-    elif (consumer := consumer_of(draft, product.name)) is not None:
+    elif (consumer := consumer_of(draft, product.name, read_elsewhere=True)) is not None:
         filters = choose_filters(product.filters_of_group, draft.target.vector_registers)
         axes = [
             TiledAxis(product.positions[Role.CHANNELS], filters),

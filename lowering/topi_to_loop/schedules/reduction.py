@@ -46,13 +46,16 @@ def schedule_reductions(draft: ScheduleDraft) -> bool:
     return True
 
 
-def consumer_of(draft: ScheduleDraft, name: str) -> BlockOp | None:
-    """The block at whose tiles a reduction is computed: its only reader, at the same points, else a copy."""
+def consumer_of(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False) -> BlockOp | None:
+    """The block at whose tiles a reduction is computed: its only reader, at the same points, else a copy.
+
+    With `read_elsewhere` it may be read at other points too, as the phases of a transposed convolution.
+    """
     block = draft.block(name)
     readers = readers_of(block, draft.blocks())
     if len(readers) == 1 and not draft.is_done(readers[0].block_name) and reads_pointwise(readers[0], block):
         return readers[0]
-    if readers or draft.attempt(CacheWrite(name)) is not None:
+    if (readers and not read_elsewhere) or draft.attempt(CacheWrite(name)) is not None:
         return None
     return draft.block(f"{name}_write")
 

@@ -147,6 +147,24 @@ class _Nn:
         """One-dimensional convolution: data (N, C, W), weight (O, C / groups, KW)."""
 
     @staticmethod
+    def conv1d_transpose(
+        data: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1,),
+        padding: Ints | None = (0, 0),
+        dilation: Ints | None = (1,),
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        groups: int | None = 1,
+        data_layout: str | None = "NCW",
+        kernel_layout: str | None = "IOW",
+        out_layout: str | None = "",
+        output_padding: Ints | None = (0,),
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """One-dimensional transposed convolution: data (N, C, W), weight (C, O / groups, KW)."""
+
+    @staticmethod
     def conv2d(
         data: ExprLike,
         weight: ExprLike,
@@ -164,6 +182,24 @@ class _Nn:
         """Two-dimensional convolution (cross-correlation, as in every deep-learning framework)."""
 
     @staticmethod
+    def conv2d_transpose(
+        data: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        groups: int | None = 1,
+        data_layout: str | None = "NCHW",
+        kernel_layout: str | None = "IOHW",
+        out_layout: str | None = "",
+        output_padding: Ints | None = (0, 0),
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Two-dimensional transposed convolution: the gradient of `nn.conv2d` in its data, also called deconvolution."""
+
+    @staticmethod
     def conv3d(
         data: ExprLike,
         weight: ExprLike,
@@ -179,6 +215,24 @@ class _Nn:
         out_dtype: DType | None = None,
     ) -> Expr:
         """Three-dimensional convolution: data (N, C, D, H, W), weight (O, I, KD, KH, KW)."""
+
+    @staticmethod
+    def conv3d_transpose(
+        data: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1, 1, 1),
+        padding: Ints | None = (0, 0, 0, 0, 0, 0),
+        dilation: Ints | None = (1, 1, 1),
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        groups: int | None = 1,
+        data_layout: str | None = "NCDHW",
+        kernel_layout: str | None = "IODHW",
+        out_layout: str | None = "",
+        output_padding: Ints | None = (0, 0, 0),
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Three-dimensional transposed convolution: data (N, C, D, H, W), weight (C, O / groups, KD, KH, KW)."""
 
     @staticmethod
     def dense(

@@ -6,11 +6,12 @@ import re
 from typing import Any
 
 import pytest
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import StringAttr, f32, f64
 from xdsl.ir import Block, SSAValue
 
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
 from xrelay.errors import ConstraintError
 
 NUMBERS = {1: "one positive number", 2: "one or two positive numbers", 3: "one or three positive numbers"}
@@ -101,3 +102,39 @@ def test_channels(rank: int) -> None:
     assert f"[relay.{name} C4] out-channels 4 modulo groups 3: 1 != 0" in found
     found = refused(name, data, value(4, 6, *one), channels=5)
     assert f"[relay.{name} C5] kernel out-channels and channels differ: 4 != 5" in found
+
+
+@RANKS
+def test_transposed_convolutions(rank: int) -> None:
+    name, data, one, axes = f"nn.conv{rank}d_transpose", value(1, 6, *[4] * rank), [1] * rank, AXES[rank]
+    id, weight = f"[relay.{name} ", value(6, 4, *[3] * rank)
+    filters = ", ".join(f"IO{axes}")
+    assert f"{id}C1] layout OIX must have the axes {filters}" in refused(name, data, weight, kernel_layout="OIX")
+    assert f"{id}C2] layout NC{axes} has {rank + 2} axes" in refused(name, value(1, 6), weight)
+    assert f"{id}C3] kernel in-channels 4 != 6" in refused(name, data, value(4, 4, *one))
+    assert f"{id}C4] in-channels 6 modulo groups 4: 2 != 0" in refused(name, data, weight, groups=4)
+    assert f"{id}C4] groups must be positive, found 0" in refused(name, data, weight, groups=0)
+    found = refused(name, data, weight, groups=2, channels=4)
+    assert f"{id}C5] kernel out-channels and channels differ: 8 != 4" in found
+    assert f"{id}C6] kernel width and kernel_size differ: 3 != 2" in refused(
+        name, data, weight, kernel_size=[*[3] * (rank - 1), 2]
+    )
+    assert f"{id}C7] strides must be {NUMBERS[rank]}, found [0" in refused(name, data, weight, strides=[0] * rank)
+    assert f"{id}C8] padding must be {SIDES[rank]} numbers" in refused(name, data, weight, padding=-1)
+    found = refused(name, data, weight, padding=[0] * (rank - 1) + [3] + [0] * (rank - 1) + [3])
+    assert f"{id}C9] the result has the W extent 0: its windows cover 6, of which padding takes 6" in found
+    assert f"{id}C12] output_padding must be numbers that are not negative, found [-1" in refused(
+        name, data, weight, output_padding=[-1] * rank
+    )
+
+
+def test_elements_of_a_transposed_convolution() -> None:
+    data, doubles = value(1, 2, 4, 4), Block(arg_types=[tensor_type((2, 4, 3, 3), f64)]).args[0]
+    name = "nn.conv2d_transpose"
+    assert f"[relay.{name} C10] element types f32 != f64" in refused(name, data, doubles)
+    found = refused(name, data, value(2, 4, 3, 3), out_dtype=StringAttr("f32"))
+    assert f"[relay.{name} C11] the dtype must be an element type" in found
+    weight = Block(arg_types=[IncompleteType()]).args[0]
+    op = get_relay_op(name).call(data, weight, channels=8, kernel_size=(3, 3), groups=2)
+    facts = Facts(op.name, op.operand_types)
+    assert op.infer_operand_types(facts, IncompleteType())[1] == tensor_type((2, 4, 3, 3), f32)

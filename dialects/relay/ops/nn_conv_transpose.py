@@ -1,0 +1,161 @@
+"""Transposed convolutions: `relay.nn.conv1d_transpose`, `relay.nn.conv2d_transpose` and `relay.nn.conv3d_transpose`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.properties import ints_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import each
+
+
+class ConvTransposeOp(FilterOp):
+    """Base of the transposed convolutions; constraints as `nn.conv2d_transpose` states them."""
+
+    FILTERS: ClassVar[str] = "IO"
+    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+        "strides",
+        "padding",
+        "dilation",
+        "channels",
+        "kernel_size",
+        "groups",
+        "data_layout",
+        "kernel_layout",
+        "out_layout",
+        "output_padding",
+        "out_dtype",
+    )
+
+    output_padding = ints_property(0)
+
+    @property
+    def extra(self) -> tuple[int, ...]:
+        """How many elements are added behind each spatial axis."""
+        return each(ints(self.output_padding), len(self.AXES))
+
+    def result_channels(self, weight: dict[str, Dim]) -> Dim:
+        """One for each filter of each group."""
+        return weight["O"] * self.groups.value.data
+
+    def weight_channels(self, in_channels: Dim, channels: Dim) -> dict[str, Dim]:
+        """A channel of the data spreads to the filters of its group."""
+        return {"I": in_channels, "O": channels // self.groups.value.data}
+
+    def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
+        """C3 and C4."""
+        groups = self.groups.value.data
+        facts.require_equal(weight["I"], in_channels, "C3", "kernel in-channels")
+        facts.require_equal(weight["I"] % groups, 0, "C4", f"in-channels {weight['I']} modulo groups {groups}:")
+
+    def spatial_extents(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
+        """How far the windows spread, without the padding; C6 to C9 and C12."""
+        window, extra = self.checked_window([weight[axis] for axis in self.AXES]), ints(self.output_padding)
+        legal = len(extra) in (1, len(self.AXES)) and min(extra) >= 0
+        self.require(legal, "C12", f"output_padding must be numbers that are not negative, found {list(extra)}")
+        extents: dict[str, Dim] = {}
+        for letter, axis, more in zip(self.AXES, window, self.extra, strict=True):
+            covered = axis.covered(data[letter])
+            extents[letter] = covered - (axis.before + axis.after) + more
+            for what, extent in (("data", data[letter]), ("result", extents[letter])):
+                positive = not isinstance(extent, int) or extent > 0
+                self.require(
+                    positive,
+                    "C9",
+                    f"the {what} has the {letter} extent {extent}: its windows cover {covered}, of which padding takes "
+                    f"{axis.before + axis.after}",
+                )
+        return extents
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Its sums are those of a convolution on plain images."""
+        return LayoutRefusal("a transposed convolution works in the layouts of the text")
+
+
+@register_relay_op
+@irdl_op_definition
+class Conv1DTransposeOp(ConvTransposeOp):
+    """One-dimensional transposed convolution: data (N, C, W), weight (C, O / groups, KW).
+
+    Constraints: C1 to C12, those of `nn.conv2d_transpose`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.conv1d_transpose(%x, %w) {strides = [2], padding = [1, 1], output_padding = [1]}
+        : (tensor<1x8x9xf32>, tensor<8x4x3xf32>) -> tensor<1x4x18xf32>
+    ```
+
+    """
+
+    name = "relay.nn.conv1d_transpose"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class Conv2DTransposeOp(ConvTransposeOp):
+    """Two-dimensional transposed convolution: the gradient of `nn.conv2d` in its data, also called deconvolution.
+
+    With data (N, C, H, W) and weight (C, O / groups, KH, KW) every element of the data spreads a filter:
+
+        whole[n, o, y * strides[0] + r * dilation[0], x * strides[1] + s * dilation[1]] +=
+            data[n, c, y, x] * weight[c, o % (O / groups), r, s]     for the channels c of the group of o
+
+    and the result is `whole` without `padding` around it (top, left, bottom, right), with `output_padding` more
+    elements behind the height and the width. An element that nothing spreads to is zero.
+
+    Constraints, the same for one and three spatial axes:
+    - C1: the layouts are well-formed, of the axes N, C, H, W and I, O, H, W.
+    - C2: data and weight have the ranks and inner extents of their layouts.
+    - C3: the weight's in-channels are the data's channels.
+    - C4: `groups` is positive and divides the in-channels.
+    - C5: `channels`, where given, is the weight's out-channels times `groups`.
+    - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
+    - C7: strides and dilation are one or two positive numbers.
+    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    - C9: data and result have at least one row and one column.
+    - C10: data and weight have the same element type.
+    - C11: `out_dtype`, where given, is an element type.
+    - C12: `output_padding` is one or two numbers that are not negative.
+
+    Example:
+    ```mlir
+    %y = relay.nn.conv2d_transpose(%x, %w) {strides = [2, 2], padding = [1, 1, 1, 1], kernel_size = [4, 4]}
+        : (tensor<1x16x7x7xf32>, tensor<16x8x4x4xf32>) -> tensor<1x8x14x14xf32>
+    ```
+
+    """
+
+    name = "relay.nn.conv2d_transpose"
+    AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class Conv3DTransposeOp(ConvTransposeOp):
+    """Three-dimensional transposed convolution: data (N, C, D, H, W), weight (C, O / groups, KD, KH, KW).
+
+    Constraints: C1 to C12, those of `nn.conv2d_transpose`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.conv3d_transpose(%x, %w) {strides = [2, 2, 2]}
+        : (tensor<1x4x3x4x4xf32>, tensor<4x2x2x2x2xf32>) -> tensor<1x2x6x8x8xf32>
+    ```
+
+    """
+
+    name = "relay.nn.conv3d_transpose"
+    AXES: ClassVar[str] = "DHW"
+
+
+TRANSPOSED_CONVOLUTIONS = (Conv1DTransposeOp, Conv2DTransposeOp, Conv3DTransposeOp)
