@@ -206,6 +206,7 @@ ARITH: dict[str, ScalarCompiler] = {
     "arith.subf": plain(operator.sub),
     "arith.mulf": plain(operator.mul),
     "arith.divf": plain(np.divide),
+    "arith.remf": plain(np.fmod),
     "arith.negf": plain(operator.neg),
     "arith.maximumf": plain(np.maximum),
     "arith.minimumf": plain(np.minimum),

@@ -46,6 +46,7 @@ from xrelay.dialects.upstream.arith_casts import (
     element_type,
     with_element,
 )
+from xrelay.dialects.upstream.arith_remainder import RemFOp
 from xrelay.dialects.upstream.replacing import replace_ops
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "FPToUIOp",
     "IndexCastOp",
     "IndexCastUIOp",
+    "RemFOp",
     "SIToFPOp",
     "SelectOp",
     "TruncIOp",
@@ -242,6 +244,7 @@ ARITH = replace_ops(
         ExtUIOp,
         IndexCastOp,
         IndexCastUIOp,
+        RemFOp,
     ],
 )
 """The arith dialect, its scalar-only ops replaced by those above."""

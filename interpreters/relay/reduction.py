@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xrelay.dialects.relay.ops.tensor_logic import AllOp, AnyOp
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, ReduceOp, SumOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.integer_division import truncated_quotient
@@ -40,6 +41,13 @@ def evaluate_extremum(op: ReduceOp, data: Array) -> Array:
     if isinstance(op, MaxOp):
         return np.asarray(np.max(data, axis=axes, keepdims=keepdims, initial=least), data.dtype)
     return np.asarray(np.min(data, axis=axes, keepdims=keepdims, initial=greatest), data.dtype)
+
+
+@evaluates(AllOp, AnyOp)
+def evaluate_logic(op: ReduceOp, data: Array) -> Array:
+    """Whether all, or any."""
+    function = np.all if isinstance(op, AllOp) else np.any
+    return np.asarray(function(data, axis=op.reduced_axes(data.ndim), keepdims=bool(op.keepdims.value.data)), np.bool_)
 
 
 def value_range(dtype: np.dtype) -> tuple[Any, Any]:

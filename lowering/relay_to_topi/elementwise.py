@@ -54,14 +54,18 @@ def _label(emitter: TopiEmitter) -> str:
     return emitter.op.name.removeprefix("relay.").replace(".", "_")
 
 
-def _unary(fill: Unary) -> Build:
+def unary(fill: Unary) -> Build:
+    """An implementation that computes each element of the result from one."""
+
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return emitter.map_elements(_label(emitter), lambda b, values: fill(b, values[0]))
 
     return build
 
 
-def _binary(fill: Binary) -> Build:
+def binary(fill: Binary) -> Build:
+    """An implementation that computes each element of the result from two, with broadcasting."""
+
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return emitter.map_elements(_label(emitter), lambda b, values: fill(b, values[0], values[1]))
 
@@ -125,16 +129,17 @@ _BINARY: dict[type[RelayOp], Binary] = {
     MaximumOp: lambda b, x, y: b.maximum(x, y),
     MinimumOp: lambda b, x, y: b.minimum(x, y),
     PowerOp: power,
-    EqualOp: lambda b, x, y: _compare(b, x, y, "oeq", "eq"),
-    NotEqualOp: lambda b, x, y: _compare(b, x, y, "une", "ne"),
-    LessOp: lambda b, x, y: _compare(b, x, y, "olt", "slt"),
-    LessEqualOp: lambda b, x, y: _compare(b, x, y, "ole", "sle"),
-    GreaterOp: lambda b, x, y: _compare(b, x, y, "ogt", "sgt"),
-    GreaterEqualOp: lambda b, x, y: _compare(b, x, y, "oge", "sge"),
+    EqualOp: lambda b, x, y: compare(b, x, y, "oeq", "eq"),
+    NotEqualOp: lambda b, x, y: compare(b, x, y, "une", "ne"),
+    LessOp: lambda b, x, y: compare(b, x, y, "olt", "slt"),
+    LessEqualOp: lambda b, x, y: compare(b, x, y, "ole", "sle"),
+    GreaterOp: lambda b, x, y: compare(b, x, y, "ogt", "sgt"),
+    GreaterEqualOp: lambda b, x, y: compare(b, x, y, "oge", "sge"),
 }
 
 
-def _compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_predicate: str) -> SSAValue:
+def compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_predicate: str) -> SSAValue:
+    """A comparison of floats or integers; a signed predicate stands for the unsigned one of unsigned numbers."""
     if isinstance(x.type, AnyFloat):
         return b.add(arith.CmpfOp(x, y, float_predicate))
     if is_unsigned(x.type):
@@ -144,10 +149,10 @@ def _compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_pr
 
 for _op, _fill in _UNARY.items():
     # exp of a half-precision number overflows where its sigmoid is still a number.
-    _build = in_single(_unary(_fill)) if _op is SigmoidOp else _unary(_fill)
+    _build = in_single(unary(_fill)) if _op is SigmoidOp else unary(_fill)
     implements(_op, f"{_op.relay_name()}.generic")(_build)
 for _op, _pair in _BINARY.items():
-    implements(_op, f"{_op.relay_name()}.generic")(_binary(_pair))
+    implements(_op, f"{_op.relay_name()}.generic")(binary(_pair))
 
 
 @implements(WhereOp, "where.generic")
@@ -229,7 +234,7 @@ def convert_scalar(b: Body, x: SSAValue, target: Attribute) -> SSAValue:
     if source == target:
         return x
     if target == i1:
-        return _compare(b, x, b.constant(0, source), "une", "ne")
+        return compare(b, x, b.constant(0, source), "une", "ne")
     if isinstance(source, AnyFloat) and isinstance(target, AnyFloat):
         return _convert_float(b, x, source, target)
     if isinstance(source, AnyFloat) and isa(target, IntegerType):

@@ -1,15 +1,19 @@
-"""`relay.sum`, `relay.max`, `relay.min`, `relay.prod`, `relay.mean`."""
+"""Reductions: sum, max, min, prod, mean, all, any, variance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.ops.tensor_logic import AllOp, AnyOp
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, SumOp
+from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.dialects.topi.build import Body, Number, is_unsigned
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.shapes import shape_of
@@ -30,62 +34,133 @@ def reduced_axes(emitter: TopiEmitter, rank: int) -> list[int]:
     return named if "axis" in emitter.op.properties else list(range(rank))
 
 
-def _fold(
-    emitter: TopiEmitter, label: str, first: Number, combine: Combine, accumulator: Attribute | None = None
-) -> SSAValue:
-    """The elements over the reduced axes combined, in the type `accumulator` (by default the data's)."""
-    data = emitter.operand(0)
-    element_type = element_of(data) if accumulator is None else accumulator
-    shape = shape_of(data)
-    axes = reduced_axes(emitter, len(shape))
-    keep = emitter.flag("keepdims")
-    out = emitter.result_shape
+@dataclass(frozen=True)
+class Reduction:
+    """The index space of a reduction of operand 0: variables that stay, and those that are folded over."""
 
-    def fill(b: Body) -> SSAValue:
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+    keep: bool
+    out: tuple[int, ...]
+
+    @staticmethod
+    def of(emitter: TopiEmitter) -> Reduction:
+        """The reduction that a relay op asks for."""
+        shape = shape_of(emitter.operand(0))
+        axes = tuple(reduced_axes(emitter, len(shape)))
+        return Reduction(shape, axes, emitter.flag("keepdims"), emitter.result_shape)
+
+    @property
+    def spatial(self) -> dict[str, int]:
+        """The variables of the result's elements."""
+        return {f"i{axis}": extent for axis, extent in enumerate(self.out)}
+
+    @property
+    def folded(self) -> dict[str, int]:
+        """The variables that are folded over."""
+        return {f"k{axis}": self.shape[axis] for axis in self.axes}
+
+    def at(self, b: Body) -> list[AffineExpr]:
+        """The place of the operand's element, in terms of the variables."""
         kept, folded = iter(b.spatial), iter(b.reduction)
-        at: list[AffineExpr] = []
-        for axis in range(len(shape)):
-            if axis in axes:
-                at.append(next(folded))
-                if keep:
+        place: list[AffineExpr] = []
+        for axis in range(len(self.shape)):
+            if axis in self.axes:
+                place.append(next(folded))
+                if self.keep:
                     next(kept)
             else:
-                at.append(next(kept))
-        element = convert_scalar(b, b.read(data, *at), element_type)
-        return combine(b, b.accumulators[0], element) if axes else element
+                place.append(next(kept))
+        return place
 
-    names = {f"i{axis}": extent for axis, extent in enumerate(out)}
-    reduce = {f"k{axis}": shape[axis] for axis in axes}
-    init = [first] if axes else []
-    return emitter.compute(label, names, element_type, fill, reduce=reduce, init=init)
+
+def fold(
+    emitter: TopiEmitter,
+    label: str,
+    first: Number,
+    combine: Combine,
+    accumulator: Attribute | None = None,
+    element: Callable[[Body, list[AffineExpr]], SSAValue] | None = None,
+) -> SSAValue:
+    """The elements over the reduced axes combined, in the type `accumulator` (by default the data's).
+
+    `element` gives what is combined at a place of operand 0, by default the element there.
+    """
+    data, reduction = emitter.operand(0), Reduction.of(emitter)
+    wide = element_of(data) if accumulator is None else accumulator
+
+    def fill(b: Body) -> SSAValue:
+        at = reduction.at(b)
+        value = b.read(data, *at) if element is None else element(b, at)
+        value = convert_scalar(b, value, wide)
+        return combine(b, b.accumulators[0], value) if reduction.axes else value
+
+    init = [first] if reduction.axes else []
+    return emitter.compute(label, reduction.spatial, wide, fill, reduce=reduction.folded, init=init)
 
 
 @implements(SumOp, "sum.generic")
 @in_single
 def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over some axes."""
-    return [_fold(emitter, "sum", 0, lambda b, total, x: b.accumulate(total, x))]
+    return [fold(emitter, "sum", 0, lambda b, total, x: b.accumulate(total, x))]
 
 
 @implements(MaxOp, "max.generic")
 def build_max(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The maximum over some axes."""
     first = lowest(emitter.result_type.element_type)
-    return [_fold(emitter, "max", first, lambda b, largest, x: b.largest(largest, x))]
+    return [fold(emitter, "max", first, lambda b, largest, x: b.largest(largest, x))]
 
 
 @implements(MinOp, "min.generic")
 def build_min(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The minimum over some axes."""
     _, first = value_range(emitter.result_type.element_type)
-    return [_fold(emitter, "min", first, lambda b, smallest, x: b.smallest(smallest, x))]
+    return [fold(emitter, "min", first, lambda b, smallest, x: b.smallest(smallest, x))]
+
+
+@implements(AllOp, "all.generic")
+def build_all(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Whether all elements over some axes are true."""
+    return [fold(emitter, "all", 1, lambda b, so_far, x: b.add(arith.AndIOp(so_far, x)))]
+
+
+@implements(AnyOp, "any.generic")
+def build_any(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Whether some element over some axes is true."""
+    return [fold(emitter, "any", 0, lambda b, so_far, x: b.add(arith.OrIOp(so_far, x)))]
+
+
+@implements(VarianceOp, "variance.generic")
+@in_single
+def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The sum of squared distances from the mean, divided by the number of terms."""
+    data, mean, reduction = emitter.operand(0), emitter.operand(1), Reduction.of(emitter)
+    element = emitter.result_type.element_type
+
+    def square(b: Body, at: list[AffineExpr]) -> SSAValue:
+        center = b.read(mean, *(0 if axis in reduction.axes else index for axis, index in enumerate(at)))
+        distance = b.minus(b.read(data, *at), center)
+        return b.times(distance, distance)
+
+    total = fold(emitter, "squares", 0, lambda b, acc, x: b.accumulate(acc, x), element, square)
+    count = prod(reduction.shape[axis] for axis in reduction.axes) - emitter.flag("unbiased")
+    return [
+        emitter.compute(
+            "variance",
+            reduction.spatial,
+            element,
+            lambda b: b.divide(b.read(total, *b.spatial), b.constant(count, element)),
+        )
+    ]
 
 
 @implements(ProdOp, "prod.generic")
 @in_single
 def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The product over some axes."""
-    return [_fold(emitter, "prod", 1, lambda b, product, x: b.times(product, x))]
+    return [fold(emitter, "prod", 1, lambda b, product, x: b.times(product, x))]
 
 
 @implements(MeanOp, "mean.generic")
@@ -100,7 +175,7 @@ def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
     count = prod(shape[axis] for axis in reduced_axes(emitter, len(shape)))
     if wide is not element and count == 0:
         raise LoweringError("relay.mean of no integers: a division by zero")
-    total = _fold(emitter, "mean_sum", 0, lambda b, acc, x: b.accumulate(acc, x), wide)
+    total = fold(emitter, "mean_sum", 0, lambda b, acc, x: b.accumulate(acc, x), wide)
 
     def fill(b: Body) -> SSAValue:
         return convert_scalar(b, b.divide(b.read(total, *b.spatial), b.constant(count, wide)), element)

@@ -29,6 +29,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type
+from xrelay.dialects.upstream.arith_remainder import RemFOp
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
 from xrelay.interpreters.rounding import BFLOAT16, cast_once
 from xrelay.lowering.to_llvm.constants import constant
@@ -174,6 +175,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
     _floating(arith.SubfOp, llvm.FSubOp),
     _floating(arith.MulfOp, llvm.FMulOp),
     _floating(arith.DivfOp, llvm.FDivOp),
+    _floating(RemFOp, llvm.FRemOp),
     OneToOne(arith.NegfOp, lambda op, operands, _: llvm.FNegOp(operands[0], fast_math(op))),
     OneToOne(arith.MaximumfOp, intrinsic("maximum")),
     OneToOne(arith.MinimumfOp, intrinsic("minimum")),

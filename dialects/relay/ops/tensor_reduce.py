@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions, with_unit_axes, without_axes
 from xrelay.index_algebra.dims import Dim, Shape
@@ -60,16 +60,17 @@ class ReduceOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The extents that stay; C1."""
         shape, element = facts.operand(0)
-        return tensor_type(self._result_shape(shape), element)
+        return tensor_type(self.result_shape(shape), element)
 
-    def _result_shape(self, shape: Shape) -> Shape:
+    def result_shape(self, shape: Shape) -> Shape:
+        """The extents that stay of data of `shape`; reduced ones are 1 with `keepdims`."""
         reduced = self.reduced_axes(len(shape))
         if not self.keepdims.value.data:
             return tuple(dim for axis, dim in enumerate(shape) if axis not in reduced)
         result: list[Dim] = [1 if axis in reduced else dim for axis, dim in enumerate(shape)]
         return tuple(result)
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision:
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """Follow the data; both parts of a split axis are reduced. The result lacks them or has extent 1 there."""
         layout = layouts[0]
         if layout is None:

@@ -43,6 +43,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "nn.bias_add": lambda op: op.call(image(), value(32)),
     "nn.batch_norm": lambda op: op.call(image(), *(value(32) for _ in range(4))),
     "nn.pad": lambda op: op.call(image(), value(), pad_width=(0, 0, 0, 0, 1, 1, 1, 1)),
+    "variance": lambda op: op.call(image(), value(1, 32, 1, 1), axis=(2, 3)),
     "nn.softmax": lambda op: op.call(image(), axis=1),
     "nn.log_softmax": lambda op: op.call(image(), axis=1),
     "nn.prelu": lambda op: op.call(image(), value(32)),

@@ -1,0 +1,84 @@
+"""`relay.argmax` and `relay.argmin`: where the greatest or least element is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
+
+
+class ArgReduceOp(ReduceOp):
+    """Base of argmax and argmin: an i32 that numbers the elements over the reduced axes, the last one fastest.
+
+    Of several such elements the first is taken, with `select_last_index` the last; what is not a number goes first.
+
+    Constraints shared by all:
+    - C2: there are elements to choose from.
+    """
+
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
+
+    select_last_index = bool_property(False)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The extents that stay, of i32; C2."""
+        shape = facts.shape(0)
+        empty = [axis for axis in self.reduced_axes(len(shape)) if shape[axis] == 0]
+        facts.require(not empty, "C2", f"axis {empty[0] if empty else 0} has no elements to choose from")
+        return tensor_type(self.result_shape(shape), i32)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """The order of the elements is that of the text."""
+        return LayoutRefusal(f"{self.name} numbers elements in the order of the axes")
+
+
+@register_relay_op
+@irdl_op_definition
+class ArgmaxOp(ArgReduceOp):
+    """The index of the greatest element over `axis`, as i32; over several axes, as if they were one.
+
+    The first of equal elements, with `select_last_index` the last; what is not a number counts as greatest.
+
+    Constraints:
+    - C2: there are elements to choose from.
+
+    Example:
+    ```mlir
+    %y = relay.argmax(%x) {axis = [1], select_last_index = true} : (tensor<4x8xf32>) -> tensor<4xi32>
+    ```
+
+    """
+
+    name = "relay.argmax"
+
+
+@register_relay_op
+@irdl_op_definition
+class ArgminOp(ArgReduceOp):
+    """The index of the least element over `axis`, as i32; over several axes, as if they were one.
+
+    The first of equal elements, with `select_last_index` the last; what is not a number counts as least.
+
+    Constraints:
+    - C2: there are elements to choose from.
+
+    Example:
+    ```mlir
+    %y = relay.argmin(%x) {axis = [0], keepdims = true} : (tensor<4x8xf32>) -> tensor<1x8xi32>
+    ```
+
+    """
+
+    name = "relay.argmin"

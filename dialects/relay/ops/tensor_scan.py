@@ -1,0 +1,81 @@
+"""`relay.cumsum` and `relay.cumprod`: sums and products of all elements so far along an axis."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property, optional_int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.index_algebra.dims import product
+
+
+class CumulativeOp(RelayOp):
+    """Base of cumsum and cumprod (Relay's ScanopRel): along `axis`, without it over all elements in a row.
+
+    The result has the element type `dtype`, by default the data's. With `exclusive` an element does not count itself.
+    """
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
+
+    data = operand_def()
+
+    axis = optional_int_property()
+    dtype = opt_prop_def()
+    exclusive = bool_property(False)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's shape, or one axis of all elements; C2."""
+        shape, own = facts.operand(0)
+        element = self.element_type_property(self.dtype, own, "C2")
+        facts.require(element != i1, "C2", "there is no arithmetic on truth values", help="give a dtype")
+        return tensor_type(shape if self.axis is not None else (product(shape),), element)
+
+
+@register_relay_op
+@irdl_op_definition
+class CumsumOp(CumulativeOp):
+    """The sum of all elements up to each along `axis`; without an axis the data count as one row.
+
+    The result has the element type `dtype`, by default the data's. With `exclusive` an element does not count itself.
+
+    Constraints:
+    - C2: the elements of the result are not truth values.
+
+    Example:
+    ```mlir
+    %y = relay.cumsum(%x) {axis = 1, exclusive = true} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.cumsum"
+
+
+@register_relay_op
+@irdl_op_definition
+class CumprodOp(CumulativeOp):
+    """The product of all elements up to each along `axis`; without an axis the data count as one row.
+
+    The result has the element type `dtype`, by default the data's. With `exclusive` an element does not count itself.
+
+    Constraints:
+    - C2: the elements of the result are not truth values.
+
+    Example:
+    ```mlir
+    %y = relay.cumprod(%x) {axis = 1, exclusive = true} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.cumprod"

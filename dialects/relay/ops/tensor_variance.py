@@ -1,0 +1,59 @@
+"""`relay.variance`: the mean squared distance from a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
+from xrelay.index_algebra.dims import certainly_differ
+
+
+@register_relay_op
+@irdl_op_definition
+class VarianceOp(ReduceOp):
+    """The sum over `axis` of `(data - mean)²`, divided by the number of terms, with `unbiased` by one less.
+
+    `mean` has the data's axes, those that are reduced with extent 1: `relay.mean` with `keepdims`.
+
+    Constraints:
+    - C4: the mean has the data's shape with extent 1 at the reduced axes.
+
+    Example:
+    ```mlir
+    %m = relay.mean(%x) {axis = [1], keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+    %y = relay.variance(%x, %m) {axis = [1], unbiased = true} : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.variance"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements(), "C3": SameElements()}
+
+    mean = operand_def()
+
+    unbiased = bool_property(False)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The extents that stay; C4."""
+        shape, element = facts.operand(0)
+        reduced = self.reduced_axes(len(shape))
+        wanted = tuple(1 if axis in reduced else extent for axis, extent in enumerate(shape))
+        found = facts.shape(1)
+        fits = len(found) == len(wanted) and not any(map(certainly_differ, found, wanted))
+        facts.require(fits, "C4", f"the mean has shape {list(found)}, it must be {list(wanted)}")
+        return tensor_type(self.result_shape(shape), element)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Data and mean stay together in the layout of the text."""
+        return LayoutRefusal(f"{self.name} reads data and mean in one layout")

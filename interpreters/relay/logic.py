@@ -1,0 +1,74 @@
+"""Logic on truth values, bits of integers, and remainders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.ops.tensor_logic import (
+    BitwiseAndOp,
+    BitwiseNotOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
+    FloorDivideOp,
+    FloorModOp,
+    LeftShiftOp,
+    LogicalAndOp,
+    LogicalNotOp,
+    LogicalOrOp,
+    LogicalXorOp,
+    ModOp,
+    RightShiftOp,
+)
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.integer_division import truncated_quotient
+from xrelay.interpreters.relay.registry import evaluates
+
+
+def _dividing(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """`function` of floats or integers; `InterpreterError` for an integer divided by zero."""
+
+    def divide(lhs: Array, rhs: Array) -> Array:
+        if lhs.dtype.kind in "iu" and not np.all(rhs):
+            raise InterpreterError("division by zero")
+        return function(lhs, rhs)
+
+    return divide
+
+
+def _floor_divide(lhs: Array, rhs: Array) -> Array:
+    return lhs // rhs if lhs.dtype.kind in "iu" else np.floor(lhs / rhs)
+
+
+def _mod(lhs: Array, rhs: Array) -> Array:
+    return lhs - truncated_quotient(lhs, rhs) * rhs if lhs.dtype.kind in "iu" else np.fmod(lhs, rhs)
+
+
+_BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {
+    BitwiseAndOp: np.bitwise_and,
+    BitwiseOrOp: np.bitwise_or,
+    BitwiseXorOp: np.bitwise_xor,
+    FloorDivideOp: _dividing(_floor_divide),
+    FloorModOp: _dividing(np.mod),
+    LeftShiftOp: np.left_shift,
+    LogicalAndOp: np.logical_and,
+    LogicalOrOp: np.logical_or,
+    LogicalXorOp: np.logical_xor,
+    ModOp: _dividing(_mod),
+    RightShiftOp: np.right_shift,
+}
+
+
+@evaluates(*_BINARY)
+def evaluate_binary(op: Operation, lhs: Array, rhs: Array) -> Array:
+    """A function of two elements, with broadcasting."""
+    return np.asarray(_BINARY[type(op)](lhs, rhs), lhs.dtype)
+
+
+@evaluates(LogicalNotOp, BitwiseNotOp)
+def evaluate_not(op: Operation, data: Array) -> Array:
+    """Every bit the other way round; a truth value has one."""
+    return ~data

@@ -1,0 +1,40 @@
+"""`relay.cumsum` and `relay.cumprod`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp
+from xrelay.dialects.topi.build import Body, scan, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi.half_precision import in_single
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+@implements(CumsumOp, "cumsum.generic")
+@implements(CumprodOp, "cumprod.generic")
+@in_single
+def build_cumulative(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """A scan along one axis; without an axis along the only one of the data in a row."""
+    data, element = emitter.operand(0), emitter.result_type.element_type
+    shape, is_sum = shape_of(data), isinstance(emitter.op, CumsumOp)
+    in_a_row = "axis" not in emitter.op.properties
+    axis = 0 if in_a_row else emitter.integer("axis") % len(shape)
+
+    def fill(b: Body) -> list[SSAValue]:
+        at = list(b.spatial)
+        if in_a_row:
+            inside = [prod(shape[position + 1 :]) for position in range(len(shape))]
+            at = [b.spatial[0] // step % extent for step, extent in zip(inside, shape, strict=True)]
+        value = convert_scalar(b, b.read(data, *at), element)
+        return [b.plus(b.accumulators[0], value) if is_sum else b.times(b.accumulators[0], value)]
+
+    names = variables("i", emitter.result_shape)
+    label = emitter.op.name.removeprefix("relay.")
+    op = scan(label, names, axis, [element], fill, [0 if is_sum else 1], exclusive=emitter.flag("exclusive"))
+    return emitter.insert(op).results
