@@ -1,10 +1,11 @@
-"""Cumulative sums and products."""
+"""Cumulative sums and products; elements the other way round."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
 from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp, CumulativeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.convolution import accumulator
@@ -24,3 +25,9 @@ def evaluate_cumulative(op: CumulativeOp, data: Array) -> Array:
     count = wide.shape[axis]
     kept = range(count) if op.exclusive.value.data else range(1, count + 1)
     return cast_once(steps.take(kept, axis), dtype)
+
+
+@evaluates(ReverseOp)
+def evaluate_reverse(op: ReverseOp, data: Array) -> Array:
+    """The elements along the axis from behind."""
+    return np.flip(data, op.axis.value.data)

@@ -1,4 +1,4 @@
-"""`relay.cumsum` and `relay.cumprod`."""
+"""`relay.cumsum`, `relay.cumprod` and `relay.reverse`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
 from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp
 from xrelay.dialects.topi.build import Body, scan, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import implements
 
@@ -38,3 +39,17 @@ def build_cumulative(emitter: TopiEmitter) -> Sequence[SSAValue]:
     label = emitter.op.name.removeprefix("relay.")
     op = scan(label, names, axis, [element], fill, [0 if is_sum else 1], exclusive=emitter.flag("exclusive"))
     return emitter.insert(op).results
+
+
+@implements(ReverseOp, "reverse.generic")
+def build_reverse(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """A read that counts down along the axis."""
+    data, shape = emitter.operand(0), emitter.result_shape
+    axis = emitter.integer("axis") % len(shape)
+
+    def fill(b: Body) -> SSAValue:
+        at = list(b.spatial)
+        at[axis] = at[axis] * -1 + (shape[axis] - 1)
+        return b.read(data, *at)
+
+    return [emitter.compute("reverse", variables("i", shape), element_of(data), fill)]

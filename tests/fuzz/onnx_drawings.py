@@ -10,9 +10,11 @@ from fuzz.special_values import is_float
 
 
 @draws("Abs", "Ceil", "Erf", "Exp", "Floor", "HardSwish", "Identity", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu")
-@draws("Sigmoid", "Size", "Softplus", "Softsign", "Sqrt", "Tanh")
+@draws("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cos", "Cosh", "IsNaN", "Round", "Sign", "Sin")
+@draws("Sigmoid", "Sinh", "Size", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh")
 def unary(draft: Draft) -> None:
-    draft.data(draft.shape(), domain="any")
+    # Of what is not a number ONNX does not say the sign: onnxruntime gives 0, numpy what it was.
+    draft.data(draft.shape(), domain="finite" if draft.op == "Sign" else "any")
 
 
 @draws("Shape")
@@ -57,6 +59,39 @@ def binary(draft: Draft) -> None:
     draft.data(first, domain="small" if draft.op == "Pow" and whole else "any")
     domain = {"Div": "nonzero" if whole else "any", "Mod": "nonzero", "Pow": "small" if whole else "any"}
     draft.data(second, exponent, domain.get(draft.op, "any"), constant=0.4)
+
+
+@draws("And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Or", "Xor")
+def logic(draft: Draft) -> None:
+    shape = draft.shape()
+    draft.data(shape)
+    draft.data(draft.broadcast_with(shape), domain="small", constant=0.4)
+    if draft.op == "BitShift":
+        draft.attributes["direction"] = draft.pick("LEFT", "RIGHT")
+
+
+@draws("IsInf")
+def is_inf(draft: Draft) -> None:
+    draft.data(draft.shape(), domain="any")
+    draft.maybe(detect_negative=draft.integer(0, 1), detect_positive=draft.integer(0, 1))
+
+
+@draws("ArgMax", "ArgMin")
+def arg_reduction(draft: Draft) -> None:
+    shape = draft.shape(1)
+    draft.data(shape, domain="small")
+    draft.maybe(axis=draft.axis(len(shape)) if draft.opset >= 11 else draft.integer(0, len(shape) - 1))
+    draft.maybe(keepdims=draft.integer(0, 1))
+    if draft.opset >= 12:
+        draft.maybe(select_last_index=draft.integer(0, 1))
+
+
+@draws("CumSum")
+def cumulative_sum(draft: Draft) -> None:
+    shape = draft.shape(1)
+    draft.data(shape, domain="small")
+    draft.setting(draft.axis(len(shape)))
+    draft.maybe(exclusive=draft.integer(0, 1), reverse=draft.integer(0, 1))
 
 
 @draws("Max", "Mean", "Min", "Sum")

@@ -23,12 +23,9 @@ ALLOWED = (
     "drops a row",
     "elements out of order",
     "relay.mean: division by zero",
+    "has no elements to choose from",
 )
 """The reasons for which a node may be refused although onnxruntime takes it."""
-
-
-CONSTANT_ONLY = ("Ceil", "Floor", "Mod", "Not")
-"""Ops that are folded where they are converted at all."""
 
 
 def interpreted(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | str:
@@ -49,7 +46,7 @@ def test_equal_seeds_give_equal_models_and_inputs() -> None:
         model = random_node_model(first)
         assert model == random_node_model(second)
         for one, other in zip(random_inputs(first, model).values(), random_inputs(second, model).values(), strict=True):
-            np.testing.assert_array_equal(one, other)
+            assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
 
 
 @pytest.mark.parametrize("op", drawn_ops())
@@ -67,7 +64,7 @@ def test_random_nodes_mean_what_onnxruntime_takes_them_for(op: str) -> None:
             assert difference(op, found, expected) is None, seed
 
 
-@pytest.mark.parametrize("op", [op for op in drawn_ops() if op not in CONSTANT_ONLY])
+@pytest.mark.parametrize("op", drawn_ops())
 def test_native_code_gives_what_the_interpreter_gives(op: str) -> None:
     model, inputs, expected = runnable(op)
     found = compile(model, cache=False, threads=1).run(list(inputs.values()))

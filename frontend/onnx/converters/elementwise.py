@@ -29,7 +29,9 @@ _UNARY = {
 }
 
 
-def _unary(relay_name: str) -> ConvertFunction:
+def unary(relay_name: str) -> ConvertFunction:
+    """The relay op on the only input."""
+
     def convert(node: NodeView) -> SSAValue:
         return node.emit(relay_name, node.input(0))
 
@@ -39,7 +41,7 @@ def _unary(relay_name: str) -> ConvertFunction:
 for _op_type, _relay_name in _UNARY.items():
     # Erf alone admits integers; `consumed_inputs` is a hint of opset 1.
     _limits = "floats" if _op_type == "Erf" else ""
-    converts(_op_type, attributes=("consumed_inputs",), limits=_limits)(_unary(_relay_name))
+    converts(_op_type, attributes=("consumed_inputs",), limits=_limits)(unary(_relay_name))
 
 _BINARY = {
     "Add": "add",
@@ -54,7 +56,9 @@ _BINARY = {
 }
 
 
-def _binary(relay_name: str) -> ConvertFunction:
+def binary(relay_name: str) -> ConvertFunction:
+    """The relay op on two inputs, which broadcast."""
+
     def convert(node: NodeView) -> SSAValue:
         return node.emit(relay_name, node.input(0), node.input(1))
 
@@ -62,7 +66,7 @@ def _binary(relay_name: str) -> ConvertFunction:
 
 
 for _op_type, _relay_name in _BINARY.items():
-    converts(_op_type, since=7)(_binary(_relay_name))
+    converts(_op_type, since=7)(binary(_relay_name))
 
 
 def _joined(node: NodeView, relay_name: str, operands: Sequence[SSAValue]) -> SSAValue:

@@ -35,19 +35,6 @@ def _not_constant(node: NodeView) -> ModelImportError:
     )
 
 
-def _broadcast(node: NodeView, values: list[Array]) -> list[Array]:
-    """The values in the shape that they broadcast to; an error where there is none, or where it is too large."""
-    try:
-        shape = tuple(int(extent) for extent in np.broadcast_shapes(*(value.shape for value in values)))
-    except ValueError as error:
-        shapes = ", ".join(str(list(value.shape)) for value in values)
-        raise node.error(f"shapes {shapes} do not broadcast") from error
-    problem = check_size(shape, max(value.itemsize for value in values))
-    if problem is not None:
-        raise node.error(problem)
-    return [np.broadcast_to(value, shape) for value in values]
-
-
 def _known_shape(node: NodeView) -> tuple[int, ...] | None:
     shape = node.shape(0)
     known = tuple(extent for extent in shape if isinstance(extent, int))
@@ -91,39 +78,3 @@ def convert_range(node: NodeView) -> SSAValue:
         raise node.error(problem)
     steps: Array = np.arange(max(int(count), 0), dtype=np.int64).astype(dtype)
     return node.emit_constant(np.asarray(bounds[0].reshape(-1) + steps * bounds[2].reshape(-1), dtype), "range")
-
-
-@converts("Floor", limits=_CONSTANTS)
-def convert_floor(node: NodeView) -> SSAValue:
-    """The greatest whole number that is not greater than x."""
-    return node.emit_constant(np.floor(_constants(node, 1)[0]), "floor")
-
-
-@converts("Ceil", limits=_CONSTANTS)
-def convert_ceil(node: NodeView) -> SSAValue:
-    """The least whole number that is not less than x."""
-    return node.emit_constant(np.ceil(_constants(node, 1)[0]), "ceil")
-
-
-@converts("Mod", since=10, attributes=("fmod",), limits=_CONSTANTS)
-def convert_mod(node: NodeView) -> SSAValue:
-    """The remainder with the sign of the divisor; with `fmod`, which floats need, that of the dividend."""
-    x, y = _broadcast(node, _constants(node, 2))
-    if node.attribute_int("fmod", 0, check=lambda value: value in (0, 1)):
-        remainder = np.fmod
-    elif x.dtype.kind not in "iu":
-        raise node.error(f"attribute 'fmod' must be 1 for {x.dtype}")
-    else:
-        remainder = np.remainder
-    if x.dtype != y.dtype or (y.dtype.kind in "iu" and not y.all()):
-        raise node.error(f"{x.dtype} modulo {y.dtype}: one type, and divisors other than 0, are expected")
-    return node.emit_constant(np.asarray(remainder(x, y), x.dtype), "mod")
-
-
-@converts("Not", limits=_CONSTANTS)
-def convert_not(node: NodeView) -> SSAValue:
-    """The negation of truth values."""
-    (x,) = _constants(node, 1)
-    if x.dtype != np.bool_:
-        raise node.error(f"truth values are expected, found {x.dtype}")
-    return node.emit_constant(np.logical_not(x), "not")

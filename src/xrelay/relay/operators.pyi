@@ -522,11 +522,55 @@ def abs(
 ) -> Expr:
     """The absolute value of x, elementwise."""
 
+def acos(
+    data: ExprLike,
+) -> Expr:
+    """The angle in [0, π] whose cosine is x; not a number outside of [-1, 1], elementwise."""
+
+def acosh(
+    data: ExprLike,
+) -> Expr:
+    """The number, not negative, whose hyperbolic cosine is x; not a number where x is less than 1, elementwise."""
+
 def add(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
     """`lhs + rhs`, elementwise with numpy's broadcasting."""
+
+def all(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """Whether every element over `axis` is true; of none, true."""
+
+def any(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """Whether some element over `axis` is true; of none, false."""
+
+def argmax(
+    data: ExprLike,
+    select_last_index: bool | None = False,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """The index of the greatest element over `axis`, as i32; over several axes, as if they were one."""
+
+def argmin(
+    data: ExprLike,
+    select_last_index: bool | None = False,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """The index of the least element over `axis`, as i32; over several axes, as if they were one."""
 
 def argsort(
     data: ExprLike,
@@ -541,11 +585,59 @@ def argwhere(
 ) -> Expr:
     """The indices of the elements that are not zero, one row for each, in row-major order; a NaN is not zero."""
 
+def asin(
+    data: ExprLike,
+) -> Expr:
+    """The angle in [-π/2, π/2] whose sine is x; not a number outside of [-1, 1], elementwise."""
+
+def asinh(
+    data: ExprLike,
+) -> Expr:
+    """The number whose hyperbolic sine is x, elementwise."""
+
+def atan(
+    data: ExprLike,
+) -> Expr:
+    """The angle in [-π/2, π/2] whose tangent is x, elementwise."""
+
+def atanh(
+    data: ExprLike,
+) -> Expr:
+    """The number whose hyperbolic tangent is x; infinite at 1 and -1, not a number beyond, elementwise."""
+
+def bitwise_and(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The bits that both have, elementwise with numpy's broadcasting."""
+
+def bitwise_not(
+    data: ExprLike,
+) -> Expr:
+    """All bits the other way round, elementwise."""
+
+def bitwise_or(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The bits that at least one has, elementwise with numpy's broadcasting."""
+
+def bitwise_xor(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The bits that exactly one has, elementwise with numpy's broadcasting."""
+
 def cast(
     data: ExprLike,
     dtype: DType,
 ) -> Expr:
     """Each element converted to `dtype`: floats to integers truncate towards zero, to bool is `x != 0`."""
+
+def ceil(
+    data: ExprLike,
+) -> Expr:
+    """The least whole number that is not less than x; integers stay, elementwise."""
 
 def clip(
     data: ExprLike,
@@ -559,6 +651,32 @@ def concatenate(
     axis: int | None = 0,
 ) -> Expr:
     """The tensors of a tuple one after the other along `axis`."""
+
+def cos(
+    data: ExprLike,
+) -> Expr:
+    """The cosine of x, in radians, elementwise."""
+
+def cosh(
+    data: ExprLike,
+) -> Expr:
+    """The hyperbolic cosine of x, elementwise."""
+
+def cumprod(
+    data: ExprLike,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    exclusive: bool | None = False,
+) -> Expr:
+    """The product of all elements up to each along `axis`; without an axis the data count as one row."""
+
+def cumsum(
+    data: ExprLike,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    exclusive: bool | None = False,
+) -> Expr:
+    """The sum of all elements up to each along `axis`; without an axis the data count as one row."""
 
 def divide(
     lhs: ExprLike,
@@ -589,6 +707,23 @@ def expand_dims(
 ) -> Expr:
     """Insert `num_newaxis` axes of extent 1 at position `axis` of the result."""
 
+def floor(
+    data: ExprLike,
+) -> Expr:
+    """The greatest whole number that is not greater than x; integers stay, elementwise."""
+
+def floor_divide(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The quotient rounded down, elementwise with numpy's broadcasting."""
+
+def floor_mod(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The remainder of a division downwards, with the sign of `rhs`, elementwise with numpy's broadcasting."""
+
 def greater(
     lhs: ExprLike,
     rhs: ExprLike,
@@ -601,12 +736,33 @@ def greater_equal(
 ) -> Expr:
     """`lhs >= rhs`, elementwise with numpy's broadcasting."""
 
+def isfinite(
+    data: ExprLike,
+) -> Expr:
+    """Whether x is a number and not infinite, elementwise."""
+
+def isinf(
+    data: ExprLike,
+) -> Expr:
+    """Whether x is infinite, elementwise."""
+
+def isnan(
+    data: ExprLike,
+) -> Expr:
+    """Whether x is not a number, elementwise."""
+
 def layout_transform(
     data: ExprLike,
     src_layout: str,
     dst_layout: str,
 ) -> Expr:
     """The same tensor in another layout; blocks that are not full are filled with zeros."""
+
+def left_shift(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The bits of `lhs` moved up by `rhs` places, zeros from below, elementwise with numpy's broadcasting."""
 
 def less(
     lhs: ExprLike,
@@ -624,6 +780,29 @@ def log(
     data: ExprLike,
 ) -> Expr:
     """The natural logarithm of x, elementwise."""
+
+def logical_and(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """Whether both are true, elementwise with numpy's broadcasting."""
+
+def logical_not(
+    data: ExprLike,
+) -> Expr:
+    """Whether x is false, elementwise."""
+
+def logical_or(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """Whether at least one is true, elementwise with numpy's broadcasting."""
+
+def logical_xor(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """Whether exactly one is true, elementwise with numpy's broadcasting."""
 
 def logsumexp(
     data: ExprLike,
@@ -669,6 +848,12 @@ def minimum(
 ) -> Expr:
     """The lesser of `lhs` and `rhs`, elementwise with numpy's broadcasting."""
 
+def mod(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting."""
+
 def multiply(
     lhs: ExprLike,
     rhs: ExprLike,
@@ -707,6 +892,23 @@ def reshape(
 ) -> Expr:
     """The same elements in another shape, given by Relay's codes."""
 
+def reverse(
+    data: ExprLike,
+    axis: int,
+) -> Expr:
+    """The data with the elements along `axis` in the reverse order."""
+
+def right_shift(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The bits of `lhs` moved down by `rhs` places, the sign from above, elementwise with numpy's broadcasting."""
+
+def round(
+    data: ExprLike,
+) -> Expr:
+    """The nearest whole number, of two the even one; integers stay, elementwise."""
+
 def rsqrt(
     data: ExprLike,
 ) -> Expr:
@@ -716,6 +918,21 @@ def sigmoid(
     data: ExprLike,
 ) -> Expr:
     """`1 / (1 + exp(-x))`, elementwise."""
+
+def sign(
+    data: ExprLike,
+) -> Expr:
+    """1 where x is positive, -1 where it is negative, else 0; not a number stays that, elementwise."""
+
+def sin(
+    data: ExprLike,
+) -> Expr:
+    """The sine of x, in radians, elementwise."""
+
+def sinh(
+    data: ExprLike,
+) -> Expr:
+    """The hyperbolic sine of x, elementwise."""
 
 def sort(
     data: ExprLike,
@@ -756,6 +973,11 @@ def sum(
 ) -> Expr:
     """The sum over `axis`."""
 
+def tan(
+    data: ExprLike,
+) -> Expr:
+    """The tangent of x, in radians, elementwise."""
+
 def tanh(
     data: ExprLike,
 ) -> Expr:
@@ -777,12 +999,27 @@ def transpose(
 ) -> Expr:
     """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`."""
 
+def trunc(
+    data: ExprLike,
+) -> Expr:
+    """x without its fraction; integers stay, elementwise."""
+
 def unique(
     data: ExprLike,
     is_sorted: bool | None = True,
     return_counts: bool | None = False,
 ) -> Expr:
     """The different elements of a list, and how the list is made of them."""
+
+def variance(
+    mean: ExprLike,
+    data: ExprLike,
+    unbiased: bool | None = False,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+) -> Expr:
+    """The sum over `axis` of `(data - mean)²`, divided by the number of terms, with `unbiased` by one less."""
 
 def where(
     condition: ExprLike,
@@ -793,32 +1030,63 @@ def where(
 
 __all__ = [
     "abs",
+    "acos",
+    "acosh",
     "add",
+    "all",
     "annotation",
+    "any",
+    "argmax",
+    "argmin",
     "argsort",
     "argwhere",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
     "cast",
+    "ceil",
     "clip",
     "concatenate",
+    "cos",
+    "cosh",
+    "cumprod",
+    "cumsum",
     "divide",
     "dyn",
     "equal",
     "erf",
     "exp",
     "expand_dims",
+    "floor",
+    "floor_divide",
+    "floor_mod",
     "greater",
     "greater_equal",
     "image",
+    "isfinite",
+    "isinf",
+    "isnan",
     "layout_transform",
+    "left_shift",
     "less",
     "less_equal",
     "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
     "logsumexp",
     "max",
     "maximum",
     "mean",
     "min",
     "minimum",
+    "mod",
     "multiply",
     "negative",
     "nn",
@@ -826,17 +1094,26 @@ __all__ = [
     "power",
     "prod",
     "reshape",
+    "reverse",
+    "right_shift",
+    "round",
     "rsqrt",
     "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
     "sort",
     "split",
     "sqrt",
     "squeeze",
     "subtract",
     "sum",
+    "tan",
     "tanh",
     "topk",
     "transpose",
+    "trunc",
     "unique",
+    "variance",
     "where",
 ]

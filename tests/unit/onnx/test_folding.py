@@ -127,7 +127,7 @@ def test_values(op: str, operands: list[Any], attributes: dict[str, Any], expect
         ("Where", [[True, False], [1, 2, 3], [2]], r"shapes \(2\), \(3\) and \(1\) do not broadcast"),
         ("Mod", [[1], [0]], "divisors other than 0"),
         ("Mod", [np.float32([1]), np.float32([2])], "'fmod' must be 1"),
-        ("Not", [[1]], "truth values are expected, found int64"),
+        ("Not", [[1]], "the element type must be i1, found i64"),
     ],
 )
 def test_refusals(op: str, operands: list[Any], words: str) -> None:
