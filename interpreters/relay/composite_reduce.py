@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.ops.composite_reduce import LogsumexpOp
+from xrelay.dialects.relay.ops.composite_reduce import LogsumexpOp, StdOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates
@@ -17,3 +17,11 @@ def evaluate_logsumexp(op: LogsumexpOp, data: Array) -> Array:
     axes = op.reduced_axes(data.ndim)
     result = np.logaddexp.reduce(wide, axis=axes, keepdims=bool(op.keepdims.value.data))
     return np.asarray(result, data.dtype)
+
+
+@evaluates(StdOp)
+def evaluate_std(op: StdOp, data: Array) -> Array:
+    """The root of the mean squared distance from the mean, in double precision."""
+    axes, keepdims = op.reduced_axes(data.ndim), bool(op.keepdims.value.data)
+    ddof = int(bool(op.unbiased.value.data))
+    return np.asarray(np.std(data.astype(np.float64), axis=axes, keepdims=keepdims, ddof=ddof), data.dtype)

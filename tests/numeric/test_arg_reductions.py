@@ -108,12 +108,34 @@ def test_variance(dtype: str, unbiased: bool) -> None:
         check(case, [data, mean], expected, 2e-3 if dtype == "float16" else 1e-5)
 
 
+def test_arguments_come_in_the_order_of_relay() -> None:
+    x = relay.var("x", shape=(2, 3, 4))
+    data = np.random.default_rng(6).standard_normal((2, 3, 4)).astype(np.float32)
+    results = [
+        relay.variance(x, 1, True, False, True),
+        relay.variance(x),
+        relay.std(x, (0, 2), False, True),
+        relay.argmax(x, -1, True, False, True),
+        relay.cumsum(x, 1),
+    ]
+    module = relay.Module.from_expr(relay.Function([x], relay.Tuple(results)))
+    expected = [
+        data.var(1, keepdims=True, ddof=1),
+        data.var(),
+        data.std(1),
+        data.argmax(-1)[..., None].astype(np.int32),
+        data.cumsum(1),
+    ]
+    for found, wanted in zip(xrelay.compile(module, cache=False).run([data]), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
 def test_a_mean_of_another_shape_is_an_error() -> None:
     x = relay.var("x", shape=(2, 3))
     with pytest.raises(ConstraintError, match=r"\[relay.variance C4\] the mean has shape \[2\], it must be \[2, 1\]"):
-        relay.variance(x, relay.mean(x, axis=1), axis=1)
+        relay.variance(x, 1, with_mean=relay.mean(x, axis=1))
     with pytest.raises(ConstraintError, match=r"\[relay.variance C1\] axis 3 is out of range"):
-        relay.variance(x, relay.mean(x, axis=1, keepdims=True), axis=3)
+        relay.variance(x, 3, with_mean=relay.mean(x, axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize(("op", "axis"), [("all", (1,)), ("any", (0,)), ("all", (0, 1)), ("any", (0, 1))])

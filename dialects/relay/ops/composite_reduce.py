@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
@@ -44,3 +45,34 @@ class LogsumexpOp(ReduceOp, CompositeOp):
         total = parts.op("sum", parts.op("exp", parts.op("subtract", x, bounded)), axis=axes, keepdims=True)
         result = parts.op("add", parts.op("log", total), bounded)
         return result if self.keepdims.value.data else parts.op("squeeze", result, axis=axes)
+
+
+@register_relay_op
+@irdl_op_definition
+class StdOp(ReduceOp, CompositeOp):
+    """The square root of the variance over `axis`, with `unbiased` of that which divides by one less.
+
+    Example:
+    ```mlir
+    %y = relay.std(%x) {axis = [1], unbiased = true} : (tensor<4x8xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.std"
+    PATTERN: ClassVar[OpPatternKind] = CompositeOp.PATTERN
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
+
+    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    axis = optional_ints_property()
+    keepdims = bool_property(False)
+    exclude = bool_property(False)
+    unbiased = bool_property(False)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The mean, the variance around it, and its root."""
+        (x,) = parts.operands
+        axes, keepdims = self.reduced_axes(parts.rank(x)), bool(self.keepdims.value.data)
+        mean = parts.op("mean", x, axis=axes, keepdims=True)
+        unbiased = bool(self.unbiased.value.data)
+        return parts.op("sqrt", parts.op("variance", x, mean, axis=axes, keepdims=keepdims, unbiased=unbiased))

@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
@@ -30,6 +30,10 @@ class ArgReduceOp(ReduceOp):
 
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
 
+    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    axis = optional_ints_property()
+    keepdims = bool_property(False)
+    exclude = bool_property(False)
     select_last_index = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:

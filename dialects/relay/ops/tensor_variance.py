@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
@@ -40,8 +40,13 @@ class VarianceOp(ReduceOp):
     name = "relay.variance"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements(), "C3": SameElements()}
 
+    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    data = operand_def()
     mean = operand_def()
 
+    axis = optional_ints_property()
+    keepdims = bool_property(False)
+    exclude = bool_property(False)
     unbiased = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:

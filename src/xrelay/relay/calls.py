@@ -15,7 +15,9 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
+from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
 from xrelay.relay.expr import Expr, ExprLike, call
 
@@ -26,9 +28,7 @@ OpFunction = Callable[..., Expr]
 def op_function(name: str) -> OpFunction:
     """The function that applies the operator `name` (`nn.conv2d`, or a short name); `UnknownOpError` for none."""
     op = get_relay_op(name)
-    if op is PadOp:
-        return pad
-    return dropout if op is DropoutOp else _function_of(op)
+    return _BY_HAND.get(op) or _function_of(op)
 
 
 class NoOperatorError(UnknownOpError, AttributeError):
@@ -72,6 +72,25 @@ def pad(
 def dropout(data: ExprLike, rate: float = 0.5) -> Expr:
     """`nn.dropout`, of which only the data is of interest, as in Relay's Python."""
     return call(DropoutOp, data, rate=rate)[0]
+
+
+def variance(
+    data: ExprLike,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    unbiased: bool = False,
+    with_mean: ExprLike | None = None,
+) -> Expr:
+    """`variance` around the mean, or around what is given as `with_mean`, as in Relay's Python."""
+    if with_mean is None:
+        with_mean = call(MeanOp, data, axis=axis, keepdims=True, exclude=exclude)
+    named: dict[str, AttributeValue] = {"axis": axis, "keepdims": keepdims, "exclude": exclude, "unbiased": unbiased}
+    return call(VarianceOp, data, with_mean, **named)
+
+
+_BY_HAND: dict[type[RelayOp], OpFunction] = {PadOp: pad, DropoutOp: dropout, VarianceOp: variance}
+"""The operators whose function differs from their definition."""
 
 
 def _function_of(op: type[RelayOp]) -> OpFunction:

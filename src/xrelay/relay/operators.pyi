@@ -556,19 +556,19 @@ def any(
 
 def argmax(
     data: ExprLike,
-    select_last_index: bool | None = False,
     axis: Ints | None = None,
     keepdims: bool | None = False,
     exclude: bool | None = False,
+    select_last_index: bool | None = False,
 ) -> Expr:
     """The index of the greatest element over `axis`, as i32; over several axes, as if they were one."""
 
 def argmin(
     data: ExprLike,
-    select_last_index: bool | None = False,
     axis: Ints | None = None,
     keepdims: bool | None = False,
     exclude: bool | None = False,
+    select_last_index: bool | None = False,
 ) -> Expr:
     """The index of the least element over `axis`, as i32; over several axes, as if they were one."""
 
@@ -959,6 +959,15 @@ def squeeze(
 ) -> Expr:
     """Leave out axes of extent 1: those named by `axis`, or all."""
 
+def std(
+    data: ExprLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = False,
+    exclude: bool | None = False,
+    unbiased: bool | None = False,
+) -> Expr:
+    """The square root of the variance over `axis`, with `unbiased` of that which divides by one less."""
+
 def subtract(
     lhs: ExprLike,
     rhs: ExprLike,
@@ -1012,12 +1021,12 @@ def unique(
     """The different elements of a list, and how the list is made of them."""
 
 def variance(
-    mean: ExprLike,
     data: ExprLike,
-    unbiased: bool | None = False,
-    axis: Ints | None = None,
-    keepdims: bool | None = False,
-    exclude: bool | None = False,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    unbiased: bool = False,
+    with_mean: ExprLike | None = None,
 ) -> Expr:
     """The sum over `axis` of `(data - mean)²`, divided by the number of terms, with `unbiased` by one less."""
 
@@ -1106,6 +1115,7 @@ __all__ = [
     "split",
     "sqrt",
     "squeeze",
+    "std",
     "subtract",
     "sum",
     "tan",
