@@ -21,6 +21,7 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.dim_bindings import bind_dims, check_requirements
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 
 MAX_DEPTH = 50_000
@@ -35,6 +36,8 @@ class Environment:
     outer: Environment | None
     depth: int
     values: dict[SSAValue, RuntimeValue]
+    sizes: dict[str, int]
+    """The sizes of named dimensions, shared by the environments of one call."""
     started: set[Operation] = field(default_factory=set[Operation])
 
     def home(self, value: SSAValue) -> Environment:
@@ -81,13 +84,16 @@ class Machine:
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """The results of `func`."""
-        environment = _enter(func.body, None, arguments, 0)
+        environment = _enter(func.body, None, arguments, 0, func)
         targets = _returned(func)
         self._demand(targets, environment)
         while self._stack:
             task = self._stack[-1]
             if self._step(task):
                 self._stack.pop()
+        last = func.body.block.last_op
+        if last is not None:
+            check_requirements(last, environment.sizes)
         return [environment.values[target] for target in targets]
 
     def _demand(self, values: Sequence[SSAValue], environment: Environment) -> bool:
@@ -130,13 +136,21 @@ class Machine:
                 )
             self._demand(task.targets, task.inner)
             return False
-        environment.values[op.results[0]] = evaluate_op(op, cast("list[Value]", self._values(op.operands, environment)))
+        check_requirements(op, environment.sizes)
+        value = evaluate_op(op, cast("list[Value]", self._values(op.operands, environment)))
+        bind_dims(value, op.results[0].type, environment.sizes, op)
+        environment.values[op.results[0]] = value
         return True
 
     def _finish(self, task: Task, inner: Environment) -> bool:
         """Take the values that a region or callee gives."""
+        last = inner.block.last_op
+        if last is not None:
+            check_requirements(last, inner.sizes)
         for result, target in zip(task.op.results, task.targets, strict=True):
-            task.environment.values[result] = inner.home(target).values[target]
+            value = inner.home(target).values[target]
+            bind_dims(value, result.type, task.environment.sizes, task.op)
+            task.environment.values[result] = value
         return True
 
     def _values(self, values: Sequence[SSAValue], environment: Environment) -> list[RuntimeValue]:
@@ -150,25 +164,40 @@ class Machine:
         operands = self._values(op.operands, environment)
         if isinstance(op, IfOp):
             region = op.true_region if _truth(op, operands[0]) else op.false_region
-            return _enter(region, environment, (), depth), [yielded(region)]
+            return _enter(region, environment, (), depth, op), [yielded(region)]
         if isinstance(op, FusedOp):
-            return _enter(op.body, None, operands, depth), [yielded(op.body)]
+            inner = _enter(op.body, None, operands, depth, op)
+            inner.sizes = environment.sizes
+            return inner, [yielded(op.body)]
         if isinstance(op, InvokeOp):
             closure = operands[0]
             if not isinstance(closure, Closure):
                 raise InterpreterError(f"{op.name} of {describe(closure)}", location=location_of(op))
             itself = [closure] if closure.op.is_recursive else []
             arguments = [*itself, *operands[1:]]
-            return _enter(closure.op.body, closure.environment, arguments, depth), [yielded(closure.op.body)]
+            inner = _enter(closure.op.body, closure.environment, arguments, depth, op)
+            return inner, [yielded(closure.op.body)]
         func = self.functions.get(op.callee.string_value())
         if func is None or not func.body.blocks:
             raise InterpreterError(f"no function {op.callee} with a body is here", location=location_of(op))
-        return _enter(func.body, None, operands, depth), _returned(func)
+        return _enter(func.body, None, operands, depth, op), _returned(func)
 
 
-def _enter(region: Region, outer: Environment | None, arguments: Sequence[RuntimeValue], depth: int) -> Environment:
+def _enter(
+    region: Region, outer: Environment | None, arguments: Sequence[RuntimeValue], depth: int, op: Operation
+) -> Environment:
+    """An environment in which the region's arguments have values, and the names in their types sizes.
+
+    A branch has the sizes of what is around it. A closure brings names of its own to those it captures; so does each of
+    its calls, which is why they are copied.
+    """
     block = region.block
-    return Environment(block, outer, depth, dict(zip(block.args, arguments, strict=True)))
+    sizes: dict[str, int] = {}
+    if outer is not None:
+        sizes = dict(outer.sizes) if block.args else outer.sizes
+    for argument, value in zip(block.args, arguments, strict=True):
+        bind_dims(value, argument.type, sizes, op)
+    return Environment(block, outer, depth, dict(zip(block.args, arguments, strict=True)), sizes)
 
 
 def _returned(func: FuncOp) -> Sequence[SSAValue]:

@@ -35,6 +35,7 @@ from xrelay.dialects.relay.core.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.record_requirements import record_function
 from xrelay.passes.types.type_rules import apply_rule
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe
 
@@ -49,6 +50,8 @@ def infer_types(module: ModuleOp) -> None:
     while (op := solver.next_op()) is not None:
         apply_rule(op, solver)
     _require_solved(ops, solver)
+    for function in solver.functions.values():
+        record_function(function, solver)
     _write_back(solver)
 
 

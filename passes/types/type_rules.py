@@ -14,14 +14,15 @@ from xdsl.ir import Attribute, Operation
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
+from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete, with_dims
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import ConstraintError, TypeInferenceError
-from xrelay.index_algebra.dims import Dim, Polynomial, Symbol, substitute
+from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_relay_op
+from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, returned
 
 BOOL_SCALAR = TensorType(i1, [])
@@ -59,7 +60,8 @@ def _operator(op: RelayOp, solver: TypeSolver) -> None:
             types = [solver.type_of(operand) for operand in op.operands]
             complete = all(map(is_complete, types))
         if complete or op.INFERS_FROM_INCOMPLETE:
-            solver.refine(result, op.inferred_type(types), op)
+            solver.refine(result, solver.inference(op, types).type, op)
+            solver.learn_elements(op, types)
     except ConstraintError as error:
         raise TypeInferenceError(error.message, location=location_of(op), help=error.help) from error
 
@@ -106,37 +108,51 @@ def _call(call: CallOp, solver: TypeSolver) -> None:
                 solver.refine(block.args[index], known, call)
             parameter = solver.type_of(block.args[index])
         _bind(parameter, known, bindings)
-        solver.refine(argument, _instantiate(parameter, bindings), call)
+        solver.refine(argument, instantiated(parameter, bindings), call)
     for index, result in enumerate(call.res):
         output = FunctionResult(func, index)
         if not is_complete(solver.type_of(output)):
             solver.refine(output, solver.type_of(result), call)
-        solver.refine(result, _instantiate(solver.type_of(output), bindings), call)
+        type = solver.type_of(output)
+        made = {name for dim in dims_in(type) for name in dim.names} - set(bindings)
+        bindings |= solver.names_around(call).of_call(call, made, type, result.type) if made else {}
+        solver.refine(result, instantiated(type, bindings), call)
 
 
 def _bind(parameter: Attribute, argument: Attribute, bindings: dict[str, Dim]) -> None:
     """Note what the caller's type says of the callee's named dimensions."""
-    if not isinstance(parameter, TensorType) or not isinstance(argument, TensorType):
-        return
-    for named, given in zip(shape_of(parameter), shape_of(argument), strict=False):
-        if isinstance(named, Polynomial) and len(named.terms) == 1:
-            (monomial, coefficient) = named.terms[0]
-            if coefficient == 1 and len(monomial) == 1 and isinstance(monomial[0], Symbol):
-                bindings.setdefault(monomial[0].name, given)
+    for named, given in dim_pairs(parameter, argument):
+        name = single_name(named)
+        if name is not None:
+            bindings.setdefault(name, given)
 
 
-def _instantiate(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
+def instantiated(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
     """The callee's type with the caller's dimensions."""
-    if not bindings or not isinstance(type, TensorType):
-        return type
-    return tensor_type(substitute(shape_of(type), bindings), element_type_of(type))
+    return with_dims(type, lambda dim: dim.substitute(bindings)) if bindings else type
+
+
+def call_bindings(call: CallOp, func: FuncOp, solver: TypeSolver) -> dict[str, Dim]:
+    """The caller's dimension for each name of the callee's parameters."""
+    bindings: dict[str, Dim] = {}
+    for argument, parameter in zip(call.arguments, func.body.block.args, strict=True):
+        _bind(solver.type_of(parameter), solver.type_of(argument), bindings)
+    return bindings
 
 
 def _if(op: IfOp, solver: TypeSolver) -> None:
+    """The result has what both branches yield in common; an extent in which they differ is one that the op makes."""
     solver.refine(op.condition, BOOL_SCALAR, op)
+    branches = [yielded(region) for region in (op.true_region, op.false_region)]
+    first, second = (solver.type_of(value) for value in branches)
+    if is_complete(first) and is_complete(second):
+        joined = solver.names_around(op).of_join(op, first, second, solver.type_of(op.result))
+        if joined is not None:
+            solver.refine(op.result, joined, op)
+            return
     # What one branch says of the result reaches the other.
-    for region in (op.true_region, op.false_region, op.true_region):
-        solver.relate(op.result, yielded(region), op)
+    for value in (*branches, branches[0]):
+        solver.relate(op.result, value, op)
 
 
 def _closure(op: FnOp, solver: TypeSolver) -> None:

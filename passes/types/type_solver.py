@@ -8,16 +8,22 @@ value on the worklist; an op stands there at most once.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.types import IncompleteType, merge_types
+from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.inference import Inference
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import IncompleteType, dims_in, merge_types
+from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.errors import TypeInferenceError
+from xrelay.index_algebra.dims import ANY
+from xrelay.passes.types.dim_names import DimNames
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,8 @@ class TypeSolver:
         self.types: dict[Variable, Attribute] = {}
         self.functions: dict[str, FuncOp] = {}
         self.callers: dict[str, list[CallOp]] = {}
+        self._elements: dict[SSAValue, Elements] = {}
+        self._names: dict[FuncOp, DimNames] = {}
         self._queue: deque[Operation] = deque()
         self._waiting: set[Operation] = set()
         for op in ops:
@@ -47,6 +55,50 @@ class TypeSolver:
                 self.functions[op.sym_name.data] = op
             elif isinstance(op, CallOp):
                 self.callers.setdefault(op.callee.string_value(), []).append(op)
+            for region in op.regions:
+                self._name_arguments(region)
+
+    def _name_arguments(self, region: Region) -> None:
+        """Give each `?` of the arguments of a function or closure a name."""
+        for argument in region.blocks.first.args if region.blocks.first is not None else ():
+            if ANY in dims_in(argument.type):
+                self.types[argument] = self.names_around(argument.block).named(argument.type)
+
+    def names_around(self, place: Operation | Block) -> DimNames:
+        """The names of dimensions in the function around `place`."""
+        current = place if isinstance(place, Operation) else place.parent_op()
+        while current is not None and not isinstance(current, FuncOp):
+            current = current.parent_op()
+        if current is None:
+            raise TypeInferenceError("an op with dimensions that have no name stands in no function")
+        if current not in self._names:
+            self._names[current] = DimNames(current)
+        return self._names[current]
+
+    def inference(self, op: RelayOp, types: Sequence[Attribute]) -> Inference:
+        """What the rule of `op` gives for operands of `types`, with names for the extents that it makes."""
+        inference = op.inference(types, [self.elements_of(operand) for operand in op.operands])
+        if not inference.extents:
+            return inference
+        names = self.names_around(op).of_extents(op, inference.extents, inference.type, op.results[0].type)
+        return inference.renamed(names)
+
+    def elements_of(self, value: SSAValue) -> Elements | None:
+        """The elements of a small tensor of integers, as far as they are known."""
+        known = self._elements.get(value)
+        if known is None and isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
+            known = elements_of_constant(value.op)
+        return known
+
+    def learn_elements(self, op: RelayOp, types: Sequence[Attribute]) -> None:
+        """Ask `op` for the elements of its result; its users hear of them."""
+        if type(op).infer_elements is RelayOp.infer_elements:
+            return
+        facts = Facts(op.name, types, [self.elements_of(operand) for operand in op.operands])
+        found = op.infer_elements(facts)
+        if found is not None and found != self._elements.get(op.results[0]):
+            self._elements[op.results[0]] = found
+            self._notify(op.results[0])
 
     def next_op(self) -> Operation | None:
         """The next op whose types may tell something new; `None` when all is said."""

@@ -332,14 +332,28 @@ def _element(type: Attribute) -> Attribute:
 
 
 def documented(doc: str, constraints: Constraints) -> str:
-    """An op's docstring with the sentences of its declared constraints, before those that it states itself."""
-    declared = [f"    - {name}: {constraint.sentence()}." for name, constraint in constraints.items()]
+    """An op's docstring with the sentences of its declared constraints among those that it states, in order of ids."""
+    if not constraints:
+        return doc
     lines = doc.split("\n")
     stripped = [line.strip() for line in lines]
-    if not declared:
-        return doc
-    if "Constraints:" in stripped:
-        at = stripped.index("Constraints:") + 1
-        return "\n".join([*lines[:at], *declared, *lines[at:]])
-    at = stripped.index("Example:") if "Example:" in stripped else len(lines)
-    return "\n".join([*lines[:at], "    Constraints:", *declared, "", *lines[at:]])
+    if "Constraints:" not in stripped:
+        at = stripped.index("Example:") if "Example:" in stripped else len(lines)
+        lines[at:at], stripped[at:at] = ["    Constraints:", ""], ["Constraints:", ""]
+    first = stripped.index("Constraints:") + 1
+    last = stripped.index("", first) if "" in stripped[first:] else len(lines)
+    stated: list[list[str]] = []
+    for line in lines[first:last]:
+        if line.strip().startswith("- C") or not stated:
+            stated.append([line])
+        else:
+            stated[-1].append(line)
+    declared = [[f"    - {name}: {constraint.sentence()}."] for name, constraint in constraints.items()]
+    ordered = sorted([*declared, *stated], key=lambda block: _number_of(block[0]))
+    return "\n".join([*lines[:first], *(line for block in ordered for line in block), *lines[last:]])
+
+
+def _number_of(line: str) -> int:
+    """The number of the constraint that a line states; the last for one that states none."""
+    digits = line.strip().removeprefix("- C").partition(":")[0]
+    return int(digits) if digits.isdigit() else 1 << 30

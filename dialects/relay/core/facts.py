@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, overload
 
 from xdsl.dialects.builtin import TensorType
@@ -11,23 +12,36 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.broadcast import broadcast_shapes
 from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, shape_of
 from xrelay.errors import ConstraintError
-from xrelay.index_algebra.dims import Dim, Shape, certainly_differ, shape_text
+from xrelay.index_algebra.dims import AnyDim, Dim, Shape, certainly_differ, shape_text, symbol
+from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
 
 Elements: TypeAlias = tuple[Dim, ...]
 """The elements of an integer tensor in row-major order, each a number or an expression over named dimensions."""
+
+
+@dataclass(frozen=True)
+class MadeExtent:
+    """An extent that an op makes: the placeholder that stands for it, a name for it, and what it never exceeds."""
+
+    placeholder: str
+    hint: str
+    at_most: Dim | None
 
 
 class Facts(Sequence[Attribute]):
     """The operand types of one op in their order, what is known of the operands' elements, and the rule's demands.
 
     A rule asks (`shape`, `element`, `elements`) and demands (`require`, `require_equal`). It sees nothing else, so that
-    what it gives can be remembered for every op of the same types, properties and elements.
+    what it gives can be remembered for every op of the same types, properties and elements. What it demands and nobody
+    can decide yet is in `requirements`, the extents that it makes are in `extents`.
     """
 
     def __init__(self, op_name: str, types: Sequence[Attribute], elements: Sequence[Elements | None] = ()):
         self.op_name = op_name
         self.types = tuple(types)
         self._elements = tuple(elements)
+        self.requirements: dict[Requirement, None] = {}
+        self.extents: list[MadeExtent] = []
 
     @overload
     def __getitem__(self, index: int) -> Attribute: ...
@@ -98,3 +112,26 @@ class Facts(Sequence[Attribute]):
     def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:
         """Demand that two extents are equal; `what` names both sides, e.g. "in-channels"."""
         self.require(not certainly_differ(lhs, rhs), constraint, f"{what} {lhs} != {rhs}", help=help)
+        if lhs != rhs:
+            self.keep(Equal(lhs, rhs, constraint=constraint, about=what.rstrip(":")))
+
+    def require_at_least(self, dim: Dim, least: int, constraint: str, what: str) -> None:
+        """Demand that an extent is `least` or more, as one that divides has to be 1 or more."""
+        if isinstance(dim, int):
+            self.require(dim >= least, constraint, f"{what} {dim} is less than {least}")
+        else:
+            self.keep(AtLeast(dim, least, constraint=constraint, about=what))
+
+    def keep(self, requirement: Requirement) -> None:
+        """Leave a demand that names decide; of Any nothing can be demanded."""
+        if not any(isinstance(side, AnyDim) for side in (requirement.lhs, requirement.rhs)):
+            self.requirements[requirement.canonical()] = None
+
+    def new_extent(self, hint: str, *, at_most: Dim | None = None) -> Dim:
+        """An extent that the op makes: a placeholder, which gets a name of its own for each op, `hint` if it is free.
+
+        `at_most` is what it never exceeds.
+        """
+        placeholder = symbol(f"%{len(self.extents)}")
+        self.extents.append(MadeExtent(f"%{len(self.extents)}", hint, at_most))
+        return placeholder

@@ -27,9 +27,11 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
 from xrelay.dialects.relay.core.constraints import Constraints
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
+from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
 from xrelay.dialects.relay.core.types import (
     IncompleteType,
     element_type_of,
@@ -41,6 +43,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import ConstraintError, XRelayError, did_you_mean
 from xrelay.index_algebra.dims import Shape, certainly_differ
+from xrelay.index_algebra.requirement import Requirement
 
 
 class RelayOp(IRDLOperation):
@@ -88,20 +91,36 @@ class RelayOp(IRDLOperation):
         """
         raise NotImplementedError(f"{self.name} has no shape rule")
 
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """The elements of the result, a small tensor of integers, as far as `facts` tell; `None` where they do not.
+
+        So extents that a program computes are known to the rules of the ops that take them.
+        """
+        return None
+
     def inferred_type(self, operand_types: Sequence[Attribute]) -> Attribute:
-        """What `infer_type` gives, remembered: a network repeats its layers, with the same types and properties."""
-        key = _rule_key(type(self), operand_types, self.properties)
+        """The type that `infer_type` gives, with Relay's Any for extents that the op makes."""
+        return self.inference(operand_types).anonymous_type
+
+    def inference(self, operand_types: Sequence[Attribute], elements: Sequence[Elements | None] = ()) -> Inference:
+        """What the rule gives, remembered: a network repeats its layers, with the same types and properties."""
+        key = _rule_key(type(self), operand_types, self.properties, elements)
         known = _INFERRED.get(key)
         if known is None:
             kept = (*operand_types, *self.properties.values())
-            known = _INFERRED.add(key, self._apply_rule(Facts(self.name, operand_types)), kept)
+            known = _INFERRED.add(key, self._apply_rule(Facts(self.name, operand_types, elements)), kept)
         return known
 
-    def _apply_rule(self, facts: Facts) -> Attribute:
+    def _apply_rule(self, facts: Facts) -> Inference:
         """What the rule gives, once the declared constraints hold."""
         for name, constraint in self.CONSTRAINTS.items():
             constraint.check(name, facts, self.properties)
-        return self.infer_type(facts)
+        return Inference.of(self.infer_type(facts), facts)
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What must hold of named dimensions where the op runs, as `relay-infer-type` recorded it."""
+        return requirements_of(self)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """Operand types refined by the others and the result: the rule read backwards.
@@ -188,12 +207,14 @@ class RelayOp(IRDLOperation):
     def typed(cls, operands: Sequence[SSAValue], properties: Mapping[str, Attribute]) -> Self:
         """The op on `operands`, its result of the type that the shape rule gives; `ConstraintError` as that."""
         types = [operand.type for operand in operands]
-        known = _INFERRED.get(_rule_key(cls, types, properties))
+        known = _INFERRED.get(_rule_key(cls, types, properties, ()))
         if known is not None:
-            return cls.create(operands=operands, result_types=[known], properties=properties)
+            op = cls.create(operands=operands, result_types=[known.anonymous_type], properties=properties)
+            record_requirements(op, known.known_requirements)
+            return op
         op = cls.create(operands=operands, result_types=[INCOMPLETE], properties=properties)
         try:
-            result_type = op.inferred_type(types)
+            inference = op.inference(types)
         except (XRelayError, ValueError):
             # xDSL's implicit builder has put the op into a block already.
             if op.parent is not None:
@@ -201,7 +222,8 @@ class RelayOp(IRDLOperation):
             op.erase()
             raise
         # Nothing uses the result yet, so another may take its place unseen.
-        op.results = SSAValues((OpResult(result_type, op, 0),))
+        op.results = SSAValues((OpResult(inference.anonymous_type, op, 0),))
+        record_requirements(op, inference.known_requirements)
         return op
 
     @classmethod
@@ -299,13 +321,19 @@ class RelayOp(IRDLOperation):
         }
 
 
-_INFERRED = IdentityMemo[Attribute]()
+_INFERRED = IdentityMemo[Inference]()
 """What shape rules gave."""
 
 
-def _rule_key(op: type[RelayOp], operand_types: Sequence[Attribute], properties: Mapping[str, Attribute]) -> Hashable:
+def _rule_key(
+    op: type[RelayOp],
+    operand_types: Sequence[Attribute],
+    properties: Mapping[str, Attribute],
+    elements: Sequence[Elements | None],
+) -> Hashable:
     """All that a shape rule may look at."""
-    return (op, *map(id, operand_types), *properties, *map(id, properties.values()))
+    known = tuple(elements) if any(each is not None for each in elements) else ()
+    return (op, *map(id, operand_types), *properties, *map(id, properties.values()), known)
 
 
 @lru_cache(maxsize=4096)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias, cast
 
@@ -101,6 +101,101 @@ def is_complete(type: Attribute) -> bool:
             parts = current.types if isinstance(current, TupleType) else (*current.inputs, *current.outputs)
             worklist.extend(parts)
     return True
+
+
+def with_dims(type: Attribute, change: Callable[[DimExpr], Dim]) -> Attribute:
+    """`type` with every extent that is no integer changed, in tuples and function types too."""
+    if isinstance(type, TensorType) and isinstance(type.encoding, NoneAttr) and DYNAMIC_INDEX not in type.get_shape():
+        return type
+    found = joined_types([type], lambda dims: change(dims[0]) if isinstance(dims[0], DimExpr) else dims[0])
+    return type if found is None else found
+
+
+def joined_types(types: Sequence[Attribute], choose: Callable[[Sequence[Dim]], Dim]) -> Attribute | None:
+    """The type with the extents that `choose` gives for those in the same place of all `types`.
+
+    `None` where the types differ in more than extents. Few types that share parts may stand for many: each is looked at
+    once.
+    """
+    return _joined(tuple(types), choose, {})
+
+
+def _joined(
+    types: tuple[Attribute, ...],
+    choose: Callable[[Sequence[Dim]], Dim],
+    known: dict[tuple[int, ...], Attribute | None],
+) -> Attribute | None:
+    key = tuple(map(id, types))
+    if key not in known:
+        known[key] = _join(types, choose, known)
+    return known[key]
+
+
+def _join(
+    types: tuple[Attribute, ...],
+    choose: Callable[[Sequence[Dim]], Dim],
+    known: dict[tuple[int, ...], Attribute | None],
+) -> Attribute | None:
+    first = types[0]
+    if isinstance(first, TensorType):
+        return _joined_tensors(first, types, choose)
+    parts = [_parts(type) for type in types]
+    if any(len(each) != len(parts[0]) or type.name != first.name for each, type in zip(parts, types, strict=True)):
+        return None
+    if not parts[0]:
+        return first if all(type == first for type in types) else None
+    fields = [_joined(field, choose, known) for field in zip(*parts, strict=True)]
+    complete = [cast(TypeAttribute, field) for field in fields if field is not None]
+    if len(complete) != len(fields):
+        return None
+    if isinstance(first, FunctionType):
+        return FunctionType.from_lists(complete[: len(first.inputs)], complete[len(first.inputs) :])
+    return TupleType(tuple(complete))
+
+
+def _joined_tensors(
+    first: AnyTensorType, types: Sequence[Attribute], choose: Callable[[Sequence[Dim]], Dim]
+) -> Attribute | None:
+    tensors = [type for type in types if isinstance(type, TensorType)]
+    shapes = [shape_of(type) for type in tensors]
+    same = all(type.element_type == first.element_type for type in tensors)
+    if not same or len(tensors) != len(types) or len({len(shape) for shape in shapes}) != 1:
+        return None
+    return tensor_type([choose(dims) for dims in zip(*shapes, strict=True)], first.element_type)
+
+
+def _parts(type: Attribute) -> tuple[Attribute, ...]:
+    """The types that a type consists of; none for one that is neither a tuple nor a function type."""
+    if isinstance(type, TupleType):
+        return tuple(type.types.data)
+    return (*type.inputs, *type.outputs) if isinstance(type, FunctionType) else ()
+
+
+def dims_in(type: Attribute) -> list[DimExpr]:
+    """The extents in `type` that are no integers, in order, those of tuples' fields too."""
+    found: list[DimExpr] = []
+    pending = [type]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TensorType):
+            found += [dim for dim in shape_of(current) if isinstance(dim, DimExpr)]
+        elif isinstance(current, TupleType):
+            pending += reversed(current.types.data)
+    return found
+
+
+def dim_pairs(lhs: Attribute, rhs: Attribute) -> list[tuple[Dim, Dim]]:
+    """The extents in the same place of two types of the same structure; none of tensors that differ in rank."""
+    found: list[tuple[Dim, Dim]] = []
+    pending = [(lhs, rhs)]
+    while pending:
+        left, right = pending.pop()
+        if isinstance(left, TensorType) and isinstance(right, TensorType):
+            first, second = shape_of(left), shape_of(right)
+            found += zip(first, second, strict=True) if len(first) == len(second) else ()
+        elif isinstance(left, TupleType) and isinstance(right, TupleType):
+            pending += zip(left.types.data, right.types.data, strict=False)
+    return found
 
 
 def is_static(type: Attribute) -> bool:

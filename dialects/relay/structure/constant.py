@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.types import AnyTensorType, is_static, shape_of, tensor_type
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
 
@@ -116,6 +117,13 @@ class ConstantOp(IRDLOperation):
         if not isinstance(self.value, DenseIntOrFPElementsAttr):
             printer.print_string(" : ")
             printer.print_attribute(self.result.type)
+
+
+def elements_of_constant(op: ConstantOp) -> Elements | None:
+    """The elements of a constant of integers that stands in the text, for the rules that take shapes as operands."""
+    if not isinstance(op.value, DenseIntOrFPElementsAttr) or not isinstance(op.result.type.element_type, IntegerType):
+        return None
+    return tuple(int(element) for element in array_of(op.value).ravel())
 
 
 def dense_of(array: Array, type: AnyTensorType) -> DenseIntOrFPElementsAttr:

@@ -31,15 +31,3 @@ func.func @unsolved_argument(%x: !relay.incomplete) -> !relay.incomplete {
   // expected-error@below {{not enough is known to infer the type of %x, result #0 of @unsolved_argument; help: write its type}}
   func.return %x : !relay.incomplete
 }
-
-// -----
-
-func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) -> !relay.incomplete {
-  // expected-error@below {{relay.if: %y has type tensor<5xf32>, but must have type tensor<4xf32>}}
-  %0 = relay.if %c : tensor<i1> -> !relay.incomplete {
-    relay.yield %x : tensor<4xf32>
-  } else {
-    relay.yield %y : tensor<5xf32>
-  }
-  func.return %0 : !relay.incomplete
-}

@@ -1,0 +1,78 @@
+"""The sizes that named dimensions have while a program is interpreted, and the checks that need them.
+
+A function's names are bound by its arguments, an extent that an op makes by its value. Every later value of the
+function has to agree, and an op's requirements are checked when it is about to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Operation
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.relay.core.recorded_requirements import requirements_of
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.errors import DimensionError, InterpreterError
+from xrelay.index_algebra.dims import Dim, DimExpr, Symbol, evaluate, single_atom
+
+
+def bind_dims(value: object, type: Attribute, sizes: dict[str, int], op: Operation) -> None:
+    """Note the size of each name that `type` brings, and compare every extent whose names are known.
+
+    Raises `InterpreterError` with the place of `op` where `value` has another extent than its type says.
+    """
+    pending: list[tuple[object, Attribute]] = [(value, type)]
+    while pending:
+        current, current_type = pending.pop()
+        if isinstance(current_type, TupleType) and isinstance(current, tuple):
+            pending += zip(cast("tuple[object, ...]", current), current_type.types.data, strict=False)
+        elif isinstance(current_type, TensorType) and isinstance(current_type.encoding, DimsAttr):
+            shape = cast("tuple[int, ...] | None", getattr(current, "shape", None))
+            if shape is not None:
+                _bind_shape(shape, current_type, sizes, op)
+
+
+def _bind_shape(found: tuple[int, ...], type: Attribute, sizes: dict[str, int], op: Operation) -> None:
+    pairs = [(extent, dim) for extent, dim in zip(found, shape_of(type), strict=False) if isinstance(dim, DimExpr)]
+    for extent, dim in pairs:
+        atom = single_atom(dim)
+        if isinstance(atom, Symbol):
+            sizes.setdefault(atom.name, extent)
+    for extent, dim in pairs:
+        if dim.names <= sizes.keys() and dim.names:
+            _compare(extent, dim, sizes, type, op)
+
+
+def _compare(extent: int, dim: DimExpr, sizes: Mapping[str, int], type: Attribute, op: Operation) -> None:
+    try:
+        wanted: Dim = evaluate(dim, sizes)
+    except DimensionError as error:
+        raise InterpreterError(f"{op.name}: {error.message}", location=location_of(op)) from error
+    if wanted != extent:
+        raise InterpreterError(
+            f"{op.name}: an extent is {extent}, its type {type} says {dim} = {wanted} ({_sizes(dim, sizes)})",
+            location=location_of(op),
+        )
+
+
+def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
+    """Raise `InterpreterError` where something does not hold that `op` requires of dimensions whose sizes are known."""
+    for requirement in requirements_of(op):
+        if not requirement.names <= sizes.keys():
+            continue
+        try:
+            failure = requirement.failure(sizes)
+        except DimensionError as error:
+            failure = error.message
+        if failure is not None:
+            constraint = f"[{op.name} {requirement.constraint}]" if requirement.constraint else f"{op.name}:"
+            names = ", ".join(f"{name} = {sizes[name]}" for name in sorted(requirement.names))
+            raise InterpreterError(f"{constraint} {failure} ({names})", location=location_of(op))
+
+
+def _sizes(dim: DimExpr, sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {sizes[name]}" for name in sorted(dim.names))

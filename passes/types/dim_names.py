@@ -1,0 +1,118 @@
+"""Names for extents that have none: a parameter's `?`, and the extents that ops and regions make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+
+from xrelay.dialects.relay.core.facts import MadeExtent
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.requirements_attr import NewExtent
+from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete, joined_types, with_dims
+from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
+from xrelay.passes.infra.verify import walk_ops
+
+UNNAMED = "d"
+"""The stem of names for extents of which nothing is known."""
+
+
+class DimNames:
+    """Gives out names that occur nowhere in a function yet. Each op keeps the names it was given."""
+
+    def __init__(self, function: FuncOp):
+        self._taken = set(_names_in(function))
+        self._given: dict[Operation, dict[str, str]] = {}
+
+    def fresh(self, stem: str) -> str:
+        """`stem` where it is free, else with a number behind it."""
+        numbered = (f"{stem}{number}" if stem == UNNAMED else f"{stem}_{number + 1}" for number in count())
+        candidates = numbered if stem == UNNAMED else chain([stem], numbered)
+        name = next(name for name in candidates if name not in self._taken)
+        self._taken.add(name)
+        return name
+
+    def named(self, type: Attribute) -> Attribute:
+        """`type` with a new name for each `?`."""
+
+        def name(dim: DimExpr) -> Dim:
+            return symbol(self.fresh(UNNAMED)) if isinstance(dim, AnyDim) else dim
+
+        return with_dims(type, name)
+
+    def of_extents(
+        self, op: Operation, extents: Sequence[MadeExtent], inferred: Attribute, found: Attribute
+    ) -> Mapping[str, str]:
+        """A name for each extent that `op` makes.
+
+        Where `found`, the type that the text gives, has a name in that place, and no value before `op` has it, that is
+        the name.
+        """
+        names = self._given.setdefault(op, {})
+        written = dict(zip(map(single_name, dims_in(inferred)), map(single_name, dims_in(found)), strict=False))
+        for extent in extents:
+            if extent.placeholder not in names:
+                known = written.get(extent.placeholder)
+                names[extent.placeholder] = known if known is not None else self.fresh(extent.hint)
+        return names
+
+    def made_by(self, op: Operation) -> list[NewExtent]:
+        """The extents that a call or a region's op was given names for."""
+        return [NewExtent(name) for name in self._given.get(op, {}).values()]
+
+    def of_call(self, call: Operation, made: Iterable[str], output: Attribute, found: Attribute) -> dict[str, Dim]:
+        """A name here for each extent that a callee makes and calls by a name of its own in its type `output`.
+
+        Where `found`, the type that the text gives the result, has a name in that place, that is the name.
+        """
+        names = self._given.setdefault(call, {})
+        written = {single_name(inner): single_name(outer) for inner, outer in dim_pairs(output, found)}
+        for name in sorted(made):
+            if name not in names:
+                known = written.get(name)
+                names[name] = known if known is not None else self.fresh(name)
+        return {name: symbol(names[name]) for name in made}
+
+    def of_join(self, op: Operation, lhs: Attribute, rhs: Attribute, known: Attribute) -> Attribute | None:
+        """The type of a value that has either of two types: where their extents differ, one with a name of its own.
+
+        An extent that the type `known` of the result gives already stays. `None` where the types differ in more.
+        """
+        names = self._given.setdefault(op, {})
+        made = {extent.name for extent in made_extents(op)} | set(names.values())
+        place = count()
+
+        def join(dims: Sequence[Dim]) -> Dim:
+            key = str(next(place))
+            if dims[0] == dims[1]:
+                return dims[0]
+            if len(dims) == 3 and not isinstance(dims[2], AnyDim):
+                if (name := single_name(dims[2])) is not None and name in made:
+                    names[key] = name
+                return dims[2]
+            if key not in names:
+                names[key] = self.fresh(UNNAMED)
+            return symbol(names[key])
+
+        return joined_types([lhs, rhs, known] if is_complete(known) else [lhs, rhs], join)
+
+
+def single_name(dim: Dim) -> str | None:
+    """The name of a dimension that is nothing but a name."""
+    atom = single_atom(dim)
+    return atom.name if isinstance(atom, Symbol) else None
+
+
+def _names_in(function: FuncOp) -> set[str]:
+    found: set[str] = set()
+    seen: set[int] = set()
+    for op in walk_ops(function):
+        values = [*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)]
+        for value in values:
+            if id(value.type) not in seen:
+                seen.add(id(value.type))
+                for dim in dims_in(value.type):
+                    found |= dim.names
+    return found

@@ -1,0 +1,146 @@
+"""The last step of `relay-infer-type`: each op records what it demands of named dimensions and nobody has decided.
+
+The demands of a rule, and the claims of a text (a result written `<n>` where the rule gives `<2 * m>`), are put to a
+shape environment. What it refutes is an error, what it proves is dropped, what it cannot decide is recorded on the op.
+What ops demand that run whenever the function does is known to the ops after them; what an op in a region demands is
+known in that region alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, OpResult
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import record_extents, record_requirements
+from xrelay.dialects.relay.core.requirements_attr import NewExtent
+from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.errors import TypeInferenceError
+from xrelay.index_algebra.dims import AnyDim
+from xrelay.index_algebra.requirement import Equal, Requirement
+from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
+from xrelay.passes.types.dim_names import single_name
+from xrelay.passes.types.type_rules import call_bindings, instantiated
+from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
+
+
+def record_function(function: FuncOp, solver: TypeSolver) -> None:
+    """Record the requirements of every op in `function`; `TypeInferenceError` for one that cannot hold."""
+    block = function.body.blocks.first
+    if block is None:
+        return
+    names = {name for arg in block.args for dim in dims_in(solver.type_of(arg)) for name in dim.names}
+    pending: list[tuple[Block, ShapeEnvironment]] = [(block, ShapeEnvironment(sorted(names)))]
+    while pending:
+        current, environment = pending.pop()
+        recorder = _BlockRecorder(current, environment, solver)
+        for op in current.ops:
+            recorder.record(op)
+            pending += [(inner, environment) for region in op.regions for inner in region.blocks]
+
+
+class _BlockRecorder:
+    """Records the ops of one block, whose facts are those of the blocks around it and its own."""
+
+    def __init__(self, block: Block, environment: ShapeEnvironment, solver: TypeSolver):
+        self._environment, self._solver = environment, solver
+        self._always = _needed_by_the_end(block)
+        self._nested = block.parent_op()
+
+    def record(self, op: Operation) -> None:
+        """Settle the demands of `op`, and keep as facts those that hold whenever the block is run."""
+        extents, demands = _demands(op, self._solver)
+        record_extents(op, extents)
+        if not demands and not extents:
+            record_requirements(op, ())
+            return
+        kept = [demand for demand in demands if self._is_open(demand, op)]
+        record_requirements(op, kept)
+        if op in self._always and isinstance(self._nested, FuncOp):
+            for fact in (*(extent.fact for extent in extents), *kept):
+                if fact is not None:
+                    self._environment.add(fact)
+
+    def _is_open(self, demand: Requirement, op: Operation) -> bool:
+        """Whether a demand is left for run time; `TypeInferenceError` where it never holds."""
+        verdict = self._environment.prove(demand)
+        if verdict is Verdict.REFUTED:
+            about = f" ({demand.about})" if demand.about else ""
+            constraint = f"[{op.name} {demand.constraint}] " if demand.constraint else f"{op.name}: "
+            raise TypeInferenceError(
+                f"{constraint}{demand.text}{about} cannot hold here",
+                location=location_of(op),
+                help="other ops of the function require the opposite",
+            )
+        return verdict is Verdict.UNKNOWN
+
+
+def _needed_by_the_end(block: Block) -> set[Operation]:
+    """The ops of a block that run whenever it is run: what its last op needs, not by way of a region."""
+    last = block.last_op
+    if last is None:
+        return set()
+    needed, pending = {last}, [last]
+    while pending:
+        for operand in pending.pop().operands:
+            if isinstance(operand, OpResult) and operand.op.parent is block and operand.op not in needed:
+                needed.add(operand.op)
+                pending.append(operand.op)
+    return needed
+
+
+def _demands(op: Operation, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
+    """What is known of the extents that `op` makes, and what it demands; of an op without named dimensions nothing."""
+    if isinstance(op, RelayOp):
+        return _demands_of_operator(op, solver)
+    if isinstance(op, IfOp | CallOp):
+        return solver.names_around(op).made_by(op), [] if isinstance(op, IfOp) else _demands_of_call(op, solver)
+    if isinstance(op, ReturnOp) and isinstance(function := op.parent_op(), FuncOp):
+        pairs = [
+            (solver.type_of(value), solver.type_of(FunctionResult(function, index)))
+            for index, value in enumerate(op.arguments)
+        ]
+        return (), [demand for found, wanted in pairs for demand in _claims(found, wanted, "result")]
+    around = op.parent_op()
+    if isinstance(op, YieldOp) and isinstance(around, IfOp):
+        made = {extent.name for extent in solver.names_around(around).made_by(around)}
+        claims = _claims(solver.type_of(op.value), solver.type_of(around.result), "yielded")
+        return (), [claim for claim in claims if single_name(claim.rhs) not in made]
+    return (), []
+
+
+def _demands_of_call(call: CallOp, solver: TypeSolver) -> list[Requirement]:
+    """That the arguments' extents are those of the parameters, with the names that the first of them bring."""
+    func = solver.functions.get(call.callee.string_value())
+    if func is None or not func.body.blocks:
+        return []
+    bindings = call_bindings(call, func, solver)
+    pairs = [
+        (solver.type_of(argument), instantiated(solver.type_of(parameter), bindings))
+        for argument, parameter in zip(call.arguments, func.body.block.args, strict=True)
+    ]
+    return [demand for found, wanted in pairs for demand in _claims(found, wanted, "argument")]
+
+
+def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
+    types = [solver.type_of(operand) for operand in op.operands]
+    found = solver.type_of(op.results[0])
+    if not all(map(is_complete, types)) or not any(dims_in(type) for type in (*types, found)):
+        return (), []
+    inference = solver.inference(op, types)
+    demands = dict.fromkeys(inference.requirements)
+    for claimed in (found, op.results[0].type):
+        demands |= dict.fromkeys(_claims(inference.type, claimed, "result"))
+    return inference.bounds, list(demands)
+
+
+def _claims(inferred: Attribute, claimed: Attribute, about: str) -> Iterator[Requirement]:
+    """What a text claims where it writes another extent than follows."""
+    for lhs, rhs in dim_pairs(inferred, claimed):
+        if lhs != rhs and not isinstance(lhs, AnyDim) and not isinstance(rhs, AnyDim):
+            yield Equal(lhs, rhs, constraint="C0", about=f"{about} extent")

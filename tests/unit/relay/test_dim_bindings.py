@@ -1,0 +1,77 @@
+"""Named dimensions while a program is interpreted: bound once, compared everywhere, demands checked where they run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.types.infer_type import infer_types
+
+DENSE = """
+!x = tensor<?x?xf32, #relay.dims<n, c>>
+!w = tensor<?x?xf32, #relay.dims<m, k>>
+func.func @main(%x: !x, %w: !w) -> !relay.incomplete {
+  %y = relay.nn.dense(%x, %w) : (!x, !w) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+"""
+
+BRANCH = """
+!x = tensor<?x?xf32, #relay.dims<n, c>>
+!w = tensor<?x?xf32, #relay.dims<m, k>>
+func.func @main(%c: tensor<i1>, %x: !x, %w: !w) -> !relay.incomplete {
+  %r = relay.if %c : tensor<i1> -> !relay.incomplete {
+    %y = relay.nn.dense(%x, %w) : (!x, !w) -> !relay.incomplete
+    relay.yield %y : !relay.incomplete
+  } else {
+    relay.yield %x : !x
+  }
+  func.return %r : !relay.incomplete
+}
+"""
+
+CLAIMED = """
+!x = tensor<?xf32, #relay.dims<n>>
+!y = tensor<?xf32, #relay.dims<m>>
+func.func @main(%x: !x, %y: !y) -> !x {
+  %z = relay.add(%x, %y) : (!x, !y) -> !x
+  func.return %z : !x
+}
+"""
+
+
+def run(text: str, *inputs: np.ndarray, infer: bool = True) -> list[np.ndarray]:
+    module = parse_module(full_context(), text, "test.mlir")
+    if infer:
+        infer_types(module)
+    return run_relay(module, inputs)
+
+
+def ones(*shape: int) -> np.ndarray:
+    return np.ones(shape, np.float32)
+
+
+def test_a_requirement_that_holds_is_silent() -> None:
+    assert run(DENSE, ones(2, 3), ones(5, 3))[0].shape == (2, 5)
+
+
+def test_a_requirement_that_fails_names_op_constraint_and_both_values() -> None:
+    with pytest.raises(InterpreterError, match=r"\[relay.nn.dense C2\].*c == k is 3 == 4 \(c = 3, k = 4\)") as refused:
+        run(DENSE, ones(2, 3), ones(5, 4))
+    assert refused.value.location is not None
+
+
+def test_a_requirement_of_a_branch_is_checked_where_the_branch_runs() -> None:
+    assert run(BRANCH, np.array(False), ones(2, 3), ones(5, 4))[0].shape == (2, 3)
+    with pytest.raises(InterpreterError, match="c == k is 3 == 4"):
+        run(BRANCH, np.array(True), ones(2, 3), ones(5, 4))
+
+
+@pytest.mark.parametrize("infer", [True, False])
+def test_an_extent_that_a_text_claims_is_compared(infer: bool) -> None:
+    assert run(CLAIMED, ones(5), ones(1), infer=infer)[0].shape == (5,)
+    with pytest.raises(InterpreterError, match="n = 1"):
+        run(CLAIMED, ones(1), ones(5), infer=infer)
