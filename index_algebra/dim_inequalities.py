@@ -21,7 +21,7 @@ class DimInequalities:
         self._knowledge = knowledge
         self._facts: dict[tuple[Monomial, bool], list[Polynomial]] = {}
         self._known: set[Polynomial] = set()
-        self._lows: dict[Dim, int | None] = {}
+        self._lows: dict[tuple[Dim, int | None], int | None] = {}
 
     def copy(self, knowledge: DimKnowledge) -> DimInequalities:
         """The same polynomials over a copy of the knowledge."""
@@ -54,34 +54,36 @@ class DimInequalities:
         A known polynomial that shares a term with `dim` is subtracted as often as makes the term vanish; as it is 0 or
         more, `dim` is at least what is left. So `n - k >= 0` gives `n + 1 - k` the lower bound 1.
         """
-        if isinstance(dim, int):
-            return dim
         low = self._knowledge.interval(dim)[0]
-        if not self._facts or (low is not None and enough is not None and low >= enough):
+        if not isinstance(dim, Polynomial) or not self._facts or _reaches(low, enough):
             return low
-        if dim not in self._lows:
-            self._lows[dim] = self._search(dim, low)
-        return self._lows[dim]
+        if (dim, enough) not in self._lows:
+            self._lows[dim, enough] = self._search(dim, low, enough)
+        return self._lows[dim, enough]
 
-    def _search(self, dim: Dim, low: int | None) -> int | None:
-        pending, seen = deque([dim]), {dim}
+    def _search(self, dim: Polynomial, low: int | None, enough: int | None) -> int | None:
+        pending, seen = deque([(dim, low)]), {dim}
         best = low
-        while pending and len(seen) <= _STEPS:
-            for rest in self._reduced(pending.popleft()):
-                if rest in seen:
-                    continue
-                seen.add(rest)
+        while pending and len(seen) <= _STEPS and not _reaches(best, enough):
+            for rest in self._reduced(*pending.popleft()):
                 found = self._knowledge.interval(rest)[0]
                 if found is not None and (best is None or found > best):
                     best = found
-                pending.append(rest)
+                if isinstance(rest, Polynomial) and rest not in seen:
+                    seen.add(rest)
+                    pending.append((rest, found))
         return best
 
-    def _reduced(self, dim: Dim) -> list[Dim]:
-        """What is left of `dim` after each known polynomial that takes one of its terms away, negative terms first."""
-        terms = [(monomial, factor) for monomial, factor in terms_of(dim).items() if monomial]
+    def _reduced(self, dim: Polynomial, low: int | None) -> list[Dim]:
+        """What is left of `dim` after each known polynomial that takes one of its terms away, negative terms first.
+
+        Where `dim` has no lower end, a term without one must go, whatever else does: it is enough to look at one.
+        """
+        terms = sorted((term for term in dim.terms if term[0]), key=lambda term: term[1] > 0)
+        if low is None:
+            terms = [term for term in terms if self._knowledge.interval(from_terms(dict([term])))[0] is None][:1]
         left: list[Dim] = []
-        for monomial, coefficient in sorted(terms, key=lambda term: term[1] > 0):
+        for monomial, coefficient in terms:
             for part in self._parts(monomial):
                 for fact in reversed(self._facts.get((part, coefficient > 0), [])[-_FACTS:]):
                     own = terms_of(fact)[part]
@@ -97,6 +99,10 @@ class DimInequalities:
     def _is_nonnegative(self, monomial: Monomial) -> bool:
         low, _ = self._knowledge.interval(from_terms({monomial: 1}))
         return low is not None and low >= 0
+
+
+def _reaches(low: int | None, enough: int | None) -> bool:
+    return low is not None and enough is not None and low >= enough
 
 
 def _without(monomial: Monomial, part: Monomial) -> Monomial:

@@ -22,6 +22,8 @@ _DIVISION_STEPS = 64
 def ordered(terms: Mapping[tuple[AtomT, ...], int]) -> tuple[tuple[tuple[AtomT, ...], int], ...]:
     """The terms that are not zero, of highest degree first, then by text."""
     kept = [(monomial, coefficient) for monomial, coefficient in terms.items() if coefficient]
+    if len(kept) < 2:
+        return tuple(kept)
     return tuple(sorted(kept, key=lambda term: (-len(term[0]), [str(atom) for atom in term[0]])))
 
 

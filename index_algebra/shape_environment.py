@@ -35,7 +35,8 @@ class ShapeEnvironment:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._facts = DimFacts(names)
-        self._verdicts: dict[Hashable, Verdict] = {}
+        self._decided: dict[Hashable, Verdict] = {}
+        self._unknown: set[Hashable] = set()
 
     def copy(self) -> ShapeEnvironment:
         """The same facts, to which more can be added without their being known here."""
@@ -55,7 +56,8 @@ class ShapeEnvironment:
         if verdict is Verdict.PROVEN or _has_any(requirement):
             return False
         self._facts.assume(requirement)
-        self._verdicts.clear()
+        # What is proven or refuted stays so.
+        self._unknown.clear()
         return True
 
     def prove(self, requirement: Requirement) -> Verdict:
@@ -63,13 +65,19 @@ class ShapeEnvironment:
         if _has_any(requirement):
             return Verdict.UNKNOWN
         key = (type(requirement), requirement.lhs, requirement.rhs)
-        found = self._verdicts.get(key)
-        if found is None:
-            try:
-                found = self._prove(requirement)
-            except DimensionError:  # a side without a value, or too large
-                found = Verdict.UNKNOWN
-            self._verdicts[key] = found
+        if key in self._unknown:
+            return Verdict.UNKNOWN
+        found = self._decided.get(key)
+        if found is not None:
+            return found
+        try:
+            found = self._prove(requirement)
+        except DimensionError:  # a side without a value, or too large
+            found = Verdict.UNKNOWN
+        if found is Verdict.UNKNOWN:
+            self._unknown.add(key)
+        else:
+            self._decided[key] = found
         return found
 
     def simplify(self, dim: Dim) -> Dim:

@@ -219,7 +219,11 @@ class _GraphBuilder:
         return [Use(node, pattern if i >= extern else None) for i, node in enumerate(used)]
 
     def _broadcast(self, value: SSAValue, shape: Shape | None) -> OpPatternKind:
-        """How a broadcasting op whose result has `shape` treats an operand."""
+        """How a broadcasting op whose result has `shape` treats an operand.
+
+        Element by element where both have one shape for all sizes; the result of `n` and `m` has the extent
+        `broadcast(n, m)`, which is that of neither. Two Any are equal, as they are in Relay.
+        """
         same = shape is not None and self._type(value).shape == shape
         return OpPatternKind.ELEM_WISE if same else OpPatternKind.BROADCAST
 

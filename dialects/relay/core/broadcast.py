@@ -10,13 +10,18 @@ from math import prod
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import with_unit_axes
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, certainly_differ
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast
+from xrelay.index_algebra.requirement import Broadcasts
+from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
 
 
+@lru_cache(maxsize=4096)
 def broadcast_dims(lhs: Dim, rhs: Dim) -> Dim | None:
-    """The common extent of two broadcast dimensions; `None` where there is none.
+    """The common extent of two broadcast dimensions; `None` where for no sizes there is one.
 
-    Two different named dimensions must be equal at run time, so the first stands for both; Any against 1 stays Any.
+    Of two dimensions that need not be equal it is `broadcast(n, m)`, which is right only where they do broadcast: what
+    must hold for that says `broadcast_requirements`. Any against an integer other than 1 is that integer, against
+    anything else it stays Any.
     """
     if lhs == 1:
         return rhs
@@ -25,13 +30,16 @@ def broadcast_dims(lhs: Dim, rhs: Dim) -> Dim | None:
     if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
         known = rhs if isinstance(lhs, AnyDim) else lhs
         return known if isinstance(known, int) else ANY
-    if certainly_differ(lhs, rhs):
-        return None
-    return rhs if isinstance(rhs, int) else lhs
+    return None if _certainly_do_not_broadcast(lhs, rhs) else broadcast(lhs, rhs)
+
+
+def _certainly_do_not_broadcast(lhs: Dim, rhs: Dim) -> bool:
+    """Whether the two differ and neither is 1, whatever the sizes: `n` and `n + 1` are 1 and 2 for some."""
+    return ShapeEnvironment().prove(Broadcasts(lhs, rhs)) is Verdict.REFUTED
 
 
 def broadcast_shapes(lhs: Sequence[Dim], rhs: Sequence[Dim]) -> Shape | None:
-    """The shape two shapes broadcast to, from the last dimension on; `None` where they do not."""
+    """The shape two shapes broadcast to, from the last dimension on; `None` where for no sizes they do."""
     result: list[Dim] = []
     for left, right in zip_longest(reversed(lhs), reversed(rhs), fillvalue=1):
         dim = broadcast_dims(left, right)
@@ -39,6 +47,21 @@ def broadcast_shapes(lhs: Sequence[Dim], rhs: Sequence[Dim]) -> Shape | None:
             return None
         result.append(dim)
     return tuple(reversed(result))
+
+
+def broadcast_requirements(
+    lhs: Sequence[Dim], rhs: Sequence[Dim], constraint: str = "", about: str = ""
+) -> list[Broadcasts]:
+    """What must hold at run time for two shapes to broadcast: the pairs that are not decided, from the first on.
+
+    Of Any nothing can be required.
+    """
+    found: list[Broadcasts] = []
+    for left, right in zip_longest(reversed(lhs), reversed(rhs), fillvalue=1):
+        decided = left == right or 1 in (left, right) or (isinstance(left, int) and isinstance(right, int))
+        if not decided and not isinstance(left, AnyDim) and not isinstance(right, AnyDim):
+            found.append(Broadcasts(left, right, constraint=constraint, about=about))
+    return found[::-1]
 
 
 def broadcast_layouts(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> LayoutDecision | LayoutRefusal:
@@ -68,14 +91,17 @@ def _broadcast_layouts(layouts: tuple[Layout | None, ...], shapes: tuple[Shape, 
         return LayoutDecision((target,) * len(shapes), target)
     common: Shape = ()
     for shape in shapes:
-        broadcast = broadcast_shapes(common, shape)
-        if broadcast is None:
+        wider = broadcast_shapes(common, shape)
+        if wider is None:
             return LayoutRefusal("the operands do not broadcast")
-        common = broadcast
+        common = wider
     followers = [shape for shape, same in zip(shapes, stays, strict=True) if not same]
     for letter in target.primal:
-        if target.text.factor(letter) is not None and len(_kinds(target, letter, followers)) > 1:
+        kinds = _kinds(target, letter, followers)
+        if target.text.factor(letter) is not None and len(kinds) > 1:
             return LayoutRefusal(f"an operand is broadcast along a part of the axis {letter}")
+        if target.factor(letter) is not None and len(kinds) > 1:
+            return LayoutRefusal(f"extents of the split axis {letter} may differ")
     wanted = tuple(
         None if same else with_unit_axes(target, _units(target, shape))
         for shape, same in zip(shapes, stays, strict=True)

@@ -201,3 +201,32 @@ def test_a_long_chain_is_no_recursion():
         value = op.results[0]
     block.add_op(ReturnOp(value))
     assert len(forward_graph(block).graph) == 5_001
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "result", "edges"),
+    [
+        ("<n>", "<n>", "<n>", [ELEM_WISE, ELEM_WISE]),
+        # Either may be 1 where the other is not.
+        ("<n>", "<m>", "<broadcast(n, m)>", [BROADCAST, BROADCAST]),
+        ("<broadcast(n, m)>", "<m>", "<broadcast(n, m)>", [ELEM_WISE, BROADCAST]),
+        # Relay's Any is equal to itself.
+        ("<?>", "<?>", "<?>", [ELEM_WISE, ELEM_WISE]),
+    ],
+)
+def test_extents_that_may_differ_have_broadcast_edges(
+    first: str, second: str, result: str, edges: list[OpPatternKind]
+) -> None:
+    types = [f"tensor<?xf32, #relay.dims{dims}>" for dims in (first, second, result)]
+    found = forward_graph(
+        body(f"""
+func.func @main(%x: {types[0]}, %y: {types[1]}) -> {types[2]} {{
+  %a = relay.nn.relu(%x) : ({types[0]}) -> {types[0]}
+  %b = relay.nn.relu(%y) : ({types[1]}) -> {types[1]}
+  %s = relay.add(%a, %b) : ({types[0]}, {types[1]}) -> {types[2]}
+  func.return %s : {types[2]}
+}}
+""")
+    )
+    relus = [node for node, name in enumerate(names(found)) if name == "nn.relu"]
+    assert [found.graph.outputs[node][0].pattern for node in relus] == edges

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import product as product_of_sizes
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from xrelay.dialects.relay import RELAY
-from xrelay.dialects.relay.core.broadcast import broadcast_shapes
+from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
 from xrelay.dialects.relay.core.types import merge_types, shape_of, tensor_type
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import is_nonnegative
@@ -231,13 +233,50 @@ def test_merging_keeps_what_says_most() -> None:
         ((ANY,), (1,), (ANY,)),
         ((ANY,), (8,), (8,)),
         ((ANY,), (n,), (ANY,)),
-        ((n,), (m,), (n,)),
-        ((n,), (n + 1,), None),
+        ((n,), (m,), (broadcast(n, m),)),
+        ((broadcast(n, m),), (m, n), (m, broadcast(n, m))),
+        # 0 and 1 broadcast, and so do 1 and 2; 2 and 3 do not.
+        ((n,), (n + 1,), (broadcast(n, n + 1),)),
+        ((n + 2,), (n + 3,), None),
+        ((2,), (n + 3,), None),
         ((2, 3), (2, 4), None),
     ],
 )
 def test_broadcasting(lhs: Shape, rhs: Shape, expected: Shape | None) -> None:
     assert broadcast_shapes(lhs, rhs) == expected
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "expected"),
+    [
+        ((n, 4), (4,), []),
+        ((n, 4), (n, 1), []),
+        ((n, 4), (m, 1), ["broadcastable(n, m)"]),
+        ((n, 8), (k, n, m), ["broadcastable(8, m)"]),
+        ((n, m), (m, n), ["broadcastable(n, m)", "broadcastable(m, n)"]),
+        ((ANY, n), (n, ANY), []),
+    ],
+)
+def test_broadcasting_requires_what_is_not_decided(lhs: Shape, rhs: Shape, expected: list[str]) -> None:
+    found = broadcast_requirements(lhs, rhs, "C1", "extents")
+    assert [requirement.text for requirement in found] == expected
+    assert all(requirement.label == "C1 extents" for requirement in found)
+
+
+@given(st.tuples(*[st.sampled_from(["n", "m", 1, 4])] * 2), st.tuples(*[st.sampled_from(["n", "m", 1, 4])] * 2))
+def test_broadcasting_agrees_with_numpy(left: tuple[Tree, Tree], right: tuple[Tree, Tree]) -> None:
+    lhs, rhs = tuple(map(dim_of, left)), tuple(map(dim_of, right))
+    shape, required = broadcast_shapes(lhs, rhs), broadcast_requirements(lhs, rhs)
+    assert shape is not None
+    for n_value, m_value in product_of_sizes((0, 1, 3, 4), repeat=2):
+        values = {"n": n_value, "m": m_value}
+        numbers = [tuple(value_of(tree, values) for tree in side) for side in (left, right)]
+        try:
+            expected = np.broadcast_shapes(*numbers)
+        except ValueError:
+            expected = None
+        assert all(requirement.holds(values) for requirement in required) == (expected is not None)
+        assert expected is None or substitute(shape, values) == expected
 
 
 def test_types_merge_part_by_part() -> None:

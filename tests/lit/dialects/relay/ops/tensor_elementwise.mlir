@@ -90,3 +90,10 @@ func.func @cast(%x: tensor<4xf32>) {
   %r = relay.cast(%x) {dtype = i32} : (tensor<4xf32>) -> tensor<4xi32>
   func.return
 }
+
+// CHECK-LABEL: @add_two_names(
+func.func @add_two_names(%x: tensor<?x8xf32, #relay.dims<n>>, %y: tensor<?x8xf32, #relay.dims<m>>) {
+  // CHECK: %r = relay.add(%x, %y) : (tensor<?x8xf32, #relay.dims<n>>, tensor<?x8xf32, #relay.dims<m>>) -> tensor<?x8xf32, #relay.dims<broadcast(m, n)>>
+  %r = relay.add(%x, %y) : (tensor<?x8xf32, #relay.dims<n>>, tensor<?x8xf32, #relay.dims<m>>) -> tensor<?x8xf32, #relay.dims<broadcast(m, n)>>
+  func.return
+}

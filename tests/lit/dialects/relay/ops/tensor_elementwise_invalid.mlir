@@ -128,9 +128,9 @@ func.func @power_shapes(%x: tensor<4x8xf32>, %y: tensor<4xf32>) {
 
 // -----
 
-func.func @add_named(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<n + 1>>) {
-  // expected-error@below {{[relay.add C2] shapes (n) and (n + 1) do not broadcast}}
-  %r = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<n + 1>>) -> !relay.incomplete
+func.func @add_named(%x: tensor<?xf32, #relay.dims<n + 2>>, %y: tensor<?xf32, #relay.dims<n + 3>>) {
+  // expected-error@below {{[relay.add C2] shapes (n + 2) and (n + 3) do not broadcast}}
+  %r = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n + 2>>, tensor<?xf32, #relay.dims<n + 3>>) -> !relay.incomplete
   func.return
 }
 
