@@ -130,7 +130,7 @@ def _atom_interval(atom: Atom, bounds: Bounds) -> Interval:
 
 def _operation_interval(atom: Operation, bounds: Bounds) -> Interval:
     lhs, (least, most) = interval_of(atom.lhs, bounds), interval_of(atom.rhs, bounds)
-    if least is None or least < 0:
+    if least is None or least < 0 or (most is not None and most < 1):
         return ANYTHING
     # A divisor of 0 gives no value, so that the least that counts is 1.
     divisor = (max(least, 1), most)

@@ -339,6 +339,10 @@ def test_what_gets_too_large_stays_unknown() -> None:
 
 
 def test_a_division_by_a_name_that_is_zero_is_no_verdict() -> None:
-    environment = given_facts(Equal(n, 0))
-    assert environment.prove(Equal(m // n, 3)) is UNKNOWN
-    assert environment.simplify(m // n) == m // n
+    for fact in (Equal(n, 0), AtLeast(0, n)):
+        environment = given_facts(fact)
+        assert environment.prove(Equal(m // n, 3)) is UNKNOWN
+        assert environment.simplify(m // n) == m // n
+    bounded = given_facts(AtLeast(n, m // k), AtLeast(n, m % k))
+    assert bounded.add(AtLeast(0, k))
+    assert bounded.prove(AtLeast(n, m // k)) is not REFUTED
