@@ -17,6 +17,7 @@ from xrelay.dialects.relay.ops.nn_pool import (
     PoolOp,
     WindowPoolOp,
 )
+from xrelay.dialects.relay.ops.nn_pool_indices import MAX_POOL_INDICES, MaxPoolIndicesOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.windows import WindowAxis
 from xrelay.interpreters.relay.integer_division import truncated_quotient
@@ -30,6 +31,24 @@ from xrelay.interpreters.relay.windows import taps
 def evaluate_max_pool(op: WindowPoolOp, data: Array) -> Array:
     """The greatest element of each window."""
     return _laid_out(op, _fold(op, _plain(op, data), value_range(data.dtype)[0], np.maximum))
+
+
+@evaluates(*MAX_POOL_INDICES)
+def evaluate_max_pool_indices(op: MaxPoolIndicesOp, data: Array) -> Array:
+    """The place of each window's first greatest element, NaNs the greatest; -1 where a window sees nothing."""
+    plain = _plain(op, data)
+    order = "F" if op.column_major.value.data else "C"
+    places = np.arange(prod(plain.shape[2:]), dtype=np.int64).reshape(plain.shape[2:], order=order)
+    window, partial = op.window(op.sizes), bool(op.ceil_mode.value.data)
+    counts = [axis.count(extent, partial=partial) for axis, extent in zip(window, plain.shape[2:], strict=True)]
+    best = np.full((*plain.shape[:2], *counts), value_range(data.dtype)[0], data.dtype)
+    found = np.full(best.shape, -1, np.int64)
+    seen = zip(taps(plain, window, counts, 0), taps(places[None, None], window, counts, -1), strict=True)
+    for values, at in seen:
+        better = (found == -1) | (values > best) | (np.isnan(values) & ~np.isnan(best))
+        taken = (at != -1) & better
+        best, found = np.where(taken, values, best), np.where(taken, at, found)
+    return _laid_out(op, found)
 
 
 @evaluates(*AVG_POOLS)

@@ -84,6 +84,9 @@ def pool(draft: Draft) -> None:
         draft.maybe(ceil_mode=1)
     if draft.op == "AveragePool" and draft.opset >= 7:
         draft.maybe(count_include_pad=1)
+    if draft.op == "MaxPool" and draft.opset >= 8 and draft.chance(0.3):
+        draft.outputs = 2
+        draft.maybe(storage_order=1)
     if draft.op == "LpPool":
         draft.maybe(p=draft.pick(1, 2, 3))
 

@@ -131,6 +131,28 @@ def test_pools(rank: int, drawn: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
+@given(drawn=st.data())
+@settings(max_examples=examples(10), deadline=None)
+def test_places_of_maxima(rank: int, drawn: st.DataObject) -> None:
+    window, extents = drawn.draw(windows(rank))
+    column_major, dtype = (
+        drawn.draw(st.booleans()),
+        drawn.draw(st.sampled_from(["float32", "int8", "uint8", "float64"])),
+    )
+    data = np.random.default_rng(0).integers(0, 5, (1, 2, *extents)).astype(dtype)
+    if dtype.startswith("float"):
+        data = np.where(data == 4, np.nan, np.where(data == 3, -np.inf, data)).astype(dtype)
+    common = attributes_of(window) | {"pool_size": [axis.size for axis in window]}
+    found = both(f"nn.max_pool{rank}d_indices", data, column_major=column_major, **common)
+    for at in np.ndindex(found.shape):
+        image = data[at[:2]]
+        places = [place for _, place in inside(window, at[2:], extents)]
+        numbers = [np.ravel_multi_index(place, extents, order="F" if column_major else "C") for place in places]
+        best = np.argmax([image[place] for place in places]) if places else -1
+        assert found[at] == (numbers[best] if places else -1)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("channels", [1, 7, 0])
 def test_global_pools(rank: int, channels: int) -> None:
     data = random(2, channels, *(5, 3, 4)[:rank])
@@ -245,6 +267,7 @@ CASES = [
     OpCase("nn.conv3d", [(1, 3, 4, 5, 17), (8, 3, 3, 3, 3)], {"padding": (1, 1, 1)}),
     OpCase("nn.max_pool1d", [(1, 2, 13)], {"pool_size": (3,), "strides": (2,), "padding": (1,), "ceil_mode": True}),
     OpCase("nn.avg_pool3d", [(1, 2, 4, 5, 6)], {"pool_size": (2, 3, 2), "strides": (2, 2, 1), "padding": (1, 1, 1)}),
+    OpCase("nn.max_pool2d_indices", [(1, 2, 5, 6)], {"pool_size": (3, 2), "padding": (1, 1), "layout": "NCHW"}),
     OpCase("nn.global_avg_pool3d", [(1, 3, 2, 3, 4)]),
     OpCase("nn.global_max_pool1d", [(1, 3, 17)]),
 ]

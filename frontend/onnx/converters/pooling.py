@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -22,22 +23,28 @@ from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.windows import WindowAxis
 
 
-def _max_pool_refusal(node: NodeView) -> str | None:
-    if any(node.outputs[1:]):
-        return f"the second output (Indices, {node.outputs[1]!r}) is not supported, and the model reads it"
-    return unsupported_rank(node)
-
-
 @converts(
     "MaxPool",
     attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "storage_order"),
-    supports=_max_pool_refusal,
-    limits="1 to 3 spatial axes, without Indices",
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
 )
-def convert_max_pool(node: NodeView) -> SSAValue:
-    """`nn.max_pool1d` to `3d`. `storage_order` only orders the indices, which are refused."""
-    node.attribute_int("storage_order", 0, check=lambda value: value in (0, 1))
-    return _pool(node, "max")
+def convert_max_pool(node: NodeView) -> list[SSAValue]:
+    """`nn.max_pool1d` to `3d`, and the places of the maxima where the model reads them."""
+    order = node.attribute_int("storage_order", 0, check=lambda value: value in (0, 1))
+    results = [_pool(node, "max_pool{}")]
+    if any(node.outputs[1:]):
+        results.append(_in_whole_data(node, _pool(node, "max_pool{}_indices", column_major=bool(order))))
+    return results
+
+
+def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
+    """Places within images as places in all of the data: behind those of the images before."""
+    shape = tuple(extent for extent in node.shape(0) if isinstance(extent, int))
+    if len(shape) != len(node.shape(0)):
+        raise node.error("Indices need known extents", help="fix the input shape with shapes={…}")
+    first = np.arange(prod(shape[:2]), dtype=np.int64) * prod(shape[2:])
+    return node.emit("add", places, node.emit_constant(first.reshape(*shape[:2], *[1] * (len(shape) - 2)), "images"))
 
 
 @converts(
@@ -49,15 +56,15 @@ def convert_max_pool(node: NodeView) -> SSAValue:
 def convert_average_pool(node: NodeView) -> SSAValue:
     """`nn.avg_pool1d` to `3d`; ONNX leaves padding out of the count unless `count_include_pad` asks for it."""
     include = node.attribute_int("count_include_pad", 0, check=lambda value: value in (0, 1))
-    return _pool(node, "avg", count_include_pad=bool(include))
+    return _pool(node, "avg_pool{}", count_include_pad=bool(include))
 
 
-def _pool(node: NodeView, kind: str, **attributes: bool) -> SSAValue:
+def _pool(node: NodeView, op: str, **attributes: bool) -> SSAValue:
     kernel = required_kernel(node)
     ceil_mode, window = _window(node, kernel)
     shown = window_attributes(window)
-    op = f"nn.{kind}_pool{len(window)}d"
-    return node.emit(op, node.input(0), pool_size=kernel, ceil_mode=ceil_mode, **shown, **attributes)
+    name = f"nn.{op.format(f'{len(window)}d')}"
+    return node.emit(name, node.input(0), pool_size=kernel, ceil_mode=ceil_mode, **shown, **attributes)
 
 
 @converts(

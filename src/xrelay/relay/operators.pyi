@@ -410,6 +410,20 @@ class _Nn:
         """The greatest element of each window over the width."""
 
     @staticmethod
+    def max_pool1d_indices(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1,),
+        dilation: Ints | None = (1,),
+        padding: Ints | None = (0, 0),
+        layout: str | None = "NCW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        column_major: bool | None = False,
+    ) -> Expr:
+        """The places of the greatest elements of each window over the width."""
+
+    @staticmethod
     def max_pool2d(
         data: ExprLike,
         pool_size: Ints,
@@ -423,6 +437,20 @@ class _Nn:
         """The greatest element of each window over height and width; padding never wins."""
 
     @staticmethod
+    def max_pool2d_indices(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1, 1),
+        dilation: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        column_major: bool | None = False,
+    ) -> Expr:
+        """The places of the elements that `nn.max_pool2d` gives, as numbers of elements within one channel of one image."""
+
+    @staticmethod
     def max_pool3d(
         data: ExprLike,
         pool_size: Ints,
@@ -434,6 +462,20 @@ class _Nn:
         ceil_mode: bool | None = False,
     ) -> Expr:
         """The greatest element of each window over depth, height and width."""
+
+    @staticmethod
+    def max_pool3d_indices(
+        data: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1, 1, 1),
+        dilation: Ints | None = (1, 1, 1),
+        padding: Ints | None = (0, 0, 0, 0, 0, 0),
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        column_major: bool | None = False,
+    ) -> Expr:
+        """The places of the greatest elements of each window over depth, height and width."""
 
     @staticmethod
     def mish(

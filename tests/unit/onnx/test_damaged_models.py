@@ -221,8 +221,7 @@ def test_outputs_that_nothing_reads_are_not_asked_for() -> None:
     source = model(nodes, [value("x", SMALL)], ["y"], initializers=constants, opset=9)
     import_onnx(source).verify()
     source.graph.output.append(helper.make_tensor_value_info("m1", TensorProto.FLOAT, None))
-    source.graph.output.append(helper.make_tensor_value_info("indices", TensorProto.INT64, None))
-    with pytest.raises(ModelImportError, match=r"Indices, 'indices'.*'m1' belongs to training"):
+    with pytest.raises(ModelImportError, match="'m1' belongs to training"):
         import_onnx(source)
 
 

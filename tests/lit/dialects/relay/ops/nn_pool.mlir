@@ -112,3 +112,24 @@ func.func @named_extents(%x: tensor<?x8x?xf32, #relay.dims<n, w>>) {
   %r = relay.nn.max_pool1d(%x) {pool_size = [3], strides = [2], padding = [1, 1]} : (tensor<?x8x?xf32, #relay.dims<n, w>>) -> tensor<?x8x?xf32, #relay.dims<n, (w + 1) floordiv 2>>
   func.return
 }
+
+// CHECK-LABEL: @max_pool1d_indices(
+func.func @max_pool1d_indices(%x: tensor<1x8x7xf32>) {
+  // CHECK: %r = relay.nn.max_pool1d_indices(%x) {pool_size = [3], strides = [2]} : (tensor<1x8x7xf32>) -> tensor<1x8x3xi64>
+  %r = relay.nn.max_pool1d_indices(%x) {pool_size = [3], strides = [2]} : (tensor<1x8x7xf32>) -> tensor<1x8x3xi64>
+  func.return
+}
+
+// CHECK-LABEL: @max_pool2d_indices(
+func.func @max_pool2d_indices(%x: tensor<1x6x7x8xf32>) {
+  // CHECK: %r = relay.nn.max_pool2d_indices(%x) {pool_size = [2, 3], padding = [1, 1, 1, 1], layout = "NHWC", ceil_mode = true, column_major = true} : (tensor<1x6x7x8xf32>) -> tensor<1x7x7x8xi64>
+  %r = relay.nn.max_pool2d_indices(%x) {pool_size = [2, 3], padding = [1, 1, 1, 1], layout = "NHWC", ceil_mode = true, column_major = true} : (tensor<1x6x7x8xf32>) -> tensor<1x7x7x8xi64>
+  func.return
+}
+
+// CHECK-LABEL: @max_pool3d_indices(
+func.func @max_pool3d_indices(%x: tensor<1x8x5x6x7xf32>) {
+  // CHECK: %r = relay.nn.max_pool3d_indices(%x) {pool_size = [2, 2, 2]} : (tensor<1x8x5x6x7xf32>) -> tensor<1x8x4x5x6xi64>
+  %r = relay.nn.max_pool3d_indices(%x) {pool_size = [2, 2, 2]} : (tensor<1x8x5x6x7xf32>) -> tensor<1x8x4x5x6xi64>
+  func.return
+}

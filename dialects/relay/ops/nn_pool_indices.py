@@ -1,0 +1,104 @@
+"""The places of maxima in their images: `relay.nn.max_pool1d_indices` and its kin, ONNX's second output of MaxPool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn_pool import WindowPoolOp
+
+
+class MaxPoolIndicesOp(WindowPoolOp):
+    """Base of the places of maxima; semantics and constraints as `nn.max_pool2d_indices` states them."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    ARGUMENTS: ClassVar[tuple[str, ...]] = (*WindowPoolOp.ARGUMENTS, "column_major")
+
+    column_major = bool_property(False)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """As many numbers as the pool has maxima."""
+        return tensor_type(shape_of(super().infer_type(facts)), i64)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """A place is counted in the layout of the text."""
+        return LayoutRefusal("places are counted in the layout of the text")
+
+
+@register_relay_op
+@irdl_op_definition
+class MaxPool1DIndicesOp(MaxPoolIndicesOp):
+    """The places of the greatest elements of each window over the width.
+
+    Constraints: C1 to C9, those of `nn.max_pool2d_indices`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.max_pool1d_indices(%x) {pool_size = [2], strides = [2]} : (tensor<1x8x16xf32>) -> tensor<1x8x8xi64>
+    ```
+
+    """
+
+    name = "relay.nn.max_pool1d_indices"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class MaxPool2DIndicesOp(MaxPoolIndicesOp):
+    """The places of the elements that `nn.max_pool2d` gives, as numbers of elements within one channel of one image.
+
+    Places are counted row by row, with `column_major` column by column (the last axis slowest). Of equal elements the
+    first in the order of rows counts, a NaN before all others. A window without an element of the data has place -1.
+    Source: the second output of ONNX's MaxPool, whose numbers go on through channels and batch.
+
+    Constraints, the same for one and three spatial axes:
+    - C1: the layouts consist of N, C, H and W; height and width are whole.
+    - C2: the data has the rank and inner extents of its layout.
+    - C6: pool_size is one or two positive numbers.
+    - C7: strides and dilation are one or two positive numbers.
+    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    - C9: the window is not larger than the padded data.
+
+    Example:
+    ```mlir
+    %y = relay.nn.max_pool2d_indices(%x) {pool_size = [3, 3], strides = [2, 2], padding = [1, 1, 1, 1]}
+        : (tensor<1x4x7x7xf32>) -> tensor<1x4x4x4xi64>
+    ```
+
+    """
+
+    name = "relay.nn.max_pool2d_indices"
+    AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class MaxPool3DIndicesOp(MaxPoolIndicesOp):
+    """The places of the greatest elements of each window over depth, height and width.
+
+    Constraints: C1 to C9, those of `nn.max_pool2d_indices`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.max_pool3d_indices(%x) {pool_size = [2, 2, 2]} : (tensor<1x2x3x4x4xf32>) -> tensor<1x2x2x3x3xi64>
+    ```
+
+    """
+
+    name = "relay.nn.max_pool3d_indices"
+    AXES: ClassVar[str] = "DHW"
+
+
+MAX_POOL_INDICES = (MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp)
