@@ -16,6 +16,8 @@ from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
+from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
+from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout
 
@@ -90,10 +92,27 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
     """`nn.contrib_dense_pack`, so that one vector holds neighbouring results."""
     if not _is_weight(op.weight):
         return LayoutRefusal(COMPUTED)
-    lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
+    return _packed(op, "NC", shape_of(op.weight.type)[0], lanes)
+
+
+@alters_layout(MatmulOp, target="cpu")
+def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+    """As a dense layer, for a constant alone: one matrix of the run is read as it is, or copied as it is used."""
+    flip_a, flip_b = op.transposed
+    owner = op.tensor_b.owner
+    if isinstance(owner, Block) or not is_constant(owner):
+        return LayoutRefusal("tensor_b is not constant, so that packing it pays for one use alone")
+    if flip_a:
+        return LayoutRefusal("tensor_a is transposed")
+    return _packed(op, "NC" if flip_b else "CN", shape_of(op.tensor_b.type)[0 if flip_b else 1], lanes)
+
+
+def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> LayoutDecision | LayoutRefusal:
+    """The product with a weight that the text has as `axes`, with N its units, in blocks of these."""
+    element = element_type_of(op.operands[0].type)
+    lanes_of_type = _lanes(element, lanes)
     if lanes_of_type is None:
-        return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.data.type)}")
-    units = shape_of(op.weight.type)[0]
+        return LayoutRefusal(f"there is no packed matrix product of {element}")
     block = vector_block(units, lanes_of_type) if isinstance(units, int) else None
     if block is None:
         return LayoutRefusal(f"vectors of {lanes_of_type} do not divide the {units} units")
@@ -101,7 +120,8 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
     properties: dict[str, Attribute] = {"weight_layout": string_attribute(str(layout))}
     if op.out_dtype is not None:
         properties["out_dtype"] = op.out_dtype
-    return LayoutDecision((None, layout), None, properties, op=ContribDensePackOp)
+    weight = LayoutPermutation.of(layout, Layout.parse(axes))
+    return LayoutDecision((None, weight), None, properties, op=ContribDensePackOp)
 
 
 def _is_weight(value: SSAValue) -> bool:

@@ -104,9 +104,9 @@ def global_pool(draft: Draft) -> None:
 @draws("MatMul")
 def matmul(draft: Draft) -> None:
     m, k, n = (draft.pick(0, 1, 2, 3, 5, 7, 17) for _ in range(3))
-    stack = draft.pick((), (), (2,), (3, 2))
-    left = draft.pick((k,), (m, k), (*stack, m, k))
-    right = draft.pick((k,), (k, n), (*stack, k, n), (1, k, n))
+    stack = draft.pick((), (), (2,), (3, 2), (0, 2))
+    left = draft.pick((k,), (m, k), (*stack, m, k), (*(1 for _ in stack), m, k))
+    right = draft.pick((k,), (k, n), (*stack, k, n), (1, k, n), (*stack[1:], k, n))
     draft.data(left, domain="finite")
     draft.data(right, domain="finite", constant=0.5)
 

@@ -91,6 +91,16 @@ class _Nn:
         """All axes after the first become one."""
 
     @staticmethod
+    def batch_matmul(
+        tensor_a: ExprLike,
+        tensor_b: ExprLike,
+        out_dtype: DType | None = None,
+        transpose_a: bool | None = False,
+        transpose_b: bool | None = True,
+    ) -> Expr:
+        """Matrix products of two stacks: tensor_a (…, m, k) by tensor_b (…, n, k), or (…, k, n), gives (…, m, n)."""
+
+    @staticmethod
     def batch_norm(
         data: ExprLike,
         gamma: ExprLike,
@@ -395,6 +405,17 @@ class _Nn:
         beta: float | None = 0.75,
     ) -> Expr:
         """Local response normalisation: each element is divided by a power of the squares around it along `axis`."""
+
+    @staticmethod
+    def matmul(
+        tensor_a: ExprLike,
+        tensor_b: ExprLike,
+        units: int | None = None,
+        out_dtype: DType | None = None,
+        transpose_a: bool | None = False,
+        transpose_b: bool | None = False,
+    ) -> Expr:
+        """Matrix product with one matrix: tensor_a (…, m, k) by tensor_b (k, n) gives (…, m, n)."""
 
     @staticmethod
     def max_pool1d(

@@ -48,6 +48,8 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "nn.log_softmax": lambda op: op.call(image(), axis=1),
     "nn.prelu": lambda op: op.call(image(), value(32)),
     "nn.dense": lambda op: op.call(value(1, 32), value(16, 32)),
+    "nn.matmul": lambda op: op.call(value(1, 32), value(32, 16)),
+    "nn.batch_matmul": lambda op: op.call(value(1, 3, 32), value(1, 16, 32)),
     "nn.contrib_dense_pack": lambda op: op.call(value(1, 32), value(1, 32, 16), weight_layout="NC16n"),
     "cast": lambda op: op.call(image(), dtype="float64"),
     "clip": lambda op: op.call(image(), a_min=0.0, a_max=6.0),
@@ -95,10 +97,10 @@ def windowed(op: type[SpatialOp]) -> RelayOp:
     data = value(1, 32, *[4] * len(op.AXES))
     if issubclass(op, FilterOp):
         return op.call(data, value(32, 32, *[1] * len(op.AXES)))
-    return op.call(data, **({"pool_size": 2} if issubclass(op, SlidingWindowOp) else {}))
+    return op.call(data, pool_size=2) if issubclass(op, SlidingWindowOp) else op.call(data)
 
 
-def kept(op: type[RelayOp]) -> dict[str, object]:
+def kept(op: type[RelayOp]) -> dict[str, tuple[int, int]]:
     """Reductions keep axes, so that something is left that has a layout."""
     names = op.get_irdl_definition().properties
     return {"axis": (2, 3)} if "keepdims" in names else {}

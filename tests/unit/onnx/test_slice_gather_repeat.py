@@ -77,7 +77,19 @@ def test_refusals(op: str, constants: dict[str, Any], attributes: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [((3,), (3, 4)), ((2, 3), (3,)), ((3,), (3,)), ((2, 5, 3), (2, 3, 4)), ((5, 3), (2, 2, 3, 4))]
+    ("left", "right"),
+    [
+        ((3,), (3, 4)),
+        ((2, 3), (3,)),
+        ((3,), (3,)),
+        ((2, 5, 3), (2, 3, 4)),
+        ((5, 3), (2, 2, 3, 4)),
+        ((3,), (70, 3, 4)),
+        ((9, 1, 5, 3), (8, 3, 4)),
+        ((2, 5, 3), (3,)),
+        ((0, 5, 3), (3, 4)),
+        ((2, 3), (3, 3, 1)),
+    ],
 )
 def test_products_of_vectors_and_stacks(left: tuple[int, ...], right: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)

@@ -1,0 +1,175 @@
+"""`relay.nn.matmul` and `relay.nn.batch_matmul`: products of matrices, either of which may be transposed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from xrelay.dialects.relay.core.broadcast import broadcast_shapes
+from xrelay.dialects.relay.core.constraints import Constraints, SameElements
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property, optional_int, optional_int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.index_algebra.dims import Dim, Shape
+
+
+class MatrixProductOp(RelayOp):
+    """What both products share: which axes of an operand are its matrix, and the rule for element types."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
+
+    out_dtype = opt_prop_def()
+    transpose_a = bool_property(default=False)
+    transpose_b = bool_property(default=False)
+
+    @property
+    def transposed(self) -> tuple[bool, bool]:
+        """Whether the matrices of the first and of the second operand are transposed."""
+        return bool(self.transpose_a.value.data), bool(self.transpose_b.value.data)
+
+    def result_element(self, facts: Facts) -> Attribute:
+        """The result's element type; C5."""
+        first = facts.element(0)
+        result = self.element_type_property(self.out_dtype, first, "C5")
+        same_kind = isinstance(result, AnyFloat) == isinstance(first, AnyFloat)
+        facts.require(
+            same_kind and numpy_dtype(result).itemsize >= numpy_dtype(first).itemsize,
+            "C5",
+            lambda: f"out_dtype {result} cannot hold sums of products of {first}",
+            help="cast the operands before, or the result after",
+        )
+        return result
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """The rows of a matrix product have no other layout."""
+        return LayoutRefusal("a matrix product reads plain rows")
+
+
+@register_relay_op
+@irdl_op_definition
+class MatmulOp(MatrixProductOp):
+    """Matrix product with one matrix: tensor_a (…, m, k) by tensor_b (k, n) gives (…, m, n).
+
+    `transpose_a` says that tensor_a is (…, k, m), `transpose_b` that tensor_b is (n, k): with the latter this is
+    `nn.dense`. `units`, the number of columns n, may be left out where tensor_b's type says it; `out_dtype` is the
+    operands' element type unless given.
+
+    Constraints:
+    - C2: tensor_a has at least two axes, tensor_b two.
+    - C3: tensor_a's depth k is tensor_b's.
+    - C4: `units`, where given, is the number of tensor_b's columns.
+    - C5: `out_dtype`, where given, is an element type of the same kind, floats or integers, and not narrower.
+
+    Example:
+    ```mlir
+    %y = relay.nn.matmul(%x, %w) : (tensor<2x5x8xf32>, tensor<8x3xf32>) -> tensor<2x5x3xf32>
+    ```
+
+    """
+
+    name = "relay.nn.matmul"
+    INFERENCE_HINT: ClassVar[str | None] = "give units, or the type of tensor_b"
+
+    tensor_a = operand_def()
+    tensor_b = operand_def()
+
+    units = optional_int_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """tensor_a's shape, in the order of the product, with the depth replaced by the columns; C2 to C5."""
+        first, second = facts.shape(0), facts.shape(1)
+        flip_a, flip_b = self.transposed
+        facts.require(
+            len(first) >= 2 and len(second) == 2,
+            "C2",
+            f"needs tensor_a of rank 2 or more and tensor_b of rank 2, found ranks {len(first)} and {len(second)}",
+        )
+        *outer, depth = _in_order(first, flip=flip_a)
+        other, columns = _in_order(second, flip=flip_b)
+        facts.require_equal(depth, other, "C3", "the depths of tensor_a and tensor_b differ:")
+        units = optional_int(self.units)
+        if units is not None:
+            facts.require_equal(columns, units, "C4", "tensor_b's columns and units differ:")
+        return tensor_type((*outer, columns), self.result_element(facts))
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """tensor_b's type from tensor_a's and `units` or the result's columns."""
+        first, second = facts
+        if isinstance(first, IncompleteType) or not isinstance(second, IncompleteType):
+            return facts
+        shape, element = facts.operand(0)
+        flip_a, flip_b = self.transposed
+        units: Dim | None = optional_int(self.units)
+        result = known_shape(result_type)
+        if units is None and result:
+            units = result[-1]
+        if units is None or len(shape) < 2:
+            return facts
+        return [first, tensor_type(_in_order((_in_order(shape, flip=flip_a)[-1], units), flip=flip_b), element)]
+
+
+@register_relay_op
+@irdl_op_definition
+class BatchMatmulOp(MatrixProductOp):
+    """Matrix products of two stacks: tensor_a (…, m, k) by tensor_b (…, n, k), or (…, k, n), gives (…, m, n).
+
+    As in Relay, tensor_b's matrices are transposed unless `transpose_b = false`. The axes before the last two number
+    the matrices; they broadcast as numpy's do (Relay has one, which broadcasts as well). `out_dtype` is the operands'
+    element type unless given.
+
+    Constraints:
+    - C2: both operands have at least two axes.
+    - C3: tensor_a's depth k is tensor_b's.
+    - C4: the axes before the matrices broadcast.
+    - C5: `out_dtype`, where given, is an element type of the same kind, floats or integers, and not narrower.
+
+    Example:
+    ```mlir
+    %y = relay.nn.batch_matmul(%q, %k) : (tensor<12x5x8xf32>, tensor<12x7x8xf32>) -> tensor<12x5x7xf32>
+    ```
+
+    """
+
+    name = "relay.nn.batch_matmul"
+
+    tensor_a = operand_def()
+    tensor_b = operand_def()
+
+    out_dtype = opt_prop_def()
+    transpose_a = bool_property(default=False)
+    transpose_b = bool_property(default=True)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The broadcast axes, then rows and columns; C2 to C5."""
+        first, second = facts.shape(0), facts.shape(1)
+        facts.require(
+            min(len(first), len(second)) >= 2,
+            "C2",
+            f"needs operands of rank 2 or more, found ranks {len(first)} and {len(second)}",
+        )
+        flip_a, flip_b = self.transposed
+        rows, depth = _in_order(first[-2:], flip=flip_a)
+        other, columns = _in_order(second[-2:], flip=flip_b)
+        facts.require_equal(depth, other, "C3", "the depths of tensor_a and tensor_b differ:")
+        stacks = broadcast_shapes(first[:-2], second[:-2])
+        if stacks is None:
+            text = f"stacks of shapes {[*first[:-2]]} and {[*second[:-2]]} do not broadcast"
+            facts.require(False, "C4", text)
+            stacks = ()
+        return tensor_type((*stacks, rows, columns), self.result_element(facts))
+
+
+def _in_order(shape: Shape, *, flip: bool) -> Shape:
+    """`shape` with the last two extents exchanged where the matrix is transposed."""
+    return (*shape[:-2], shape[-1], shape[-2]) if flip else tuple(shape)
