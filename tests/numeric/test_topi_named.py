@@ -76,6 +76,7 @@ def test_depthwise_conv2d_nchwc() -> None:
     [
         ((5,), 9, 12, None), ((1,), 9, 12, None), ((7,), 12, 64, 16), ((1,), 12, 48, 16),
         ((2, 3), 8, 16, 8), ((6,), 5, 21, 7), ((13,), 4, 16, 16), ((3,), 6, 5, 1), ((), 6, 32, 16),
+        ((), 6, 32, None), ((40, 1), 5, 24, None), ((40, 1), 5, 24, 8), ((3, 20, 2), 5, 24, 8),
     ],
 )  # fmt: skip
 def test_matmul(rows: tuple[int, ...], depth: int, columns: int, block: int | None) -> None:

@@ -10,7 +10,7 @@ from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role, memref_type
-from xrelay.lowering.topi_to_loop.schedules.matrix_tile import tile_matrix_product
+from xrelay.lowering.topi_to_loop.schedules.matrix_tile import rows_from_stack, tile_matrix_product
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
@@ -68,8 +68,8 @@ def schedule_plain_product(draft: ScheduleDraft, product: ProductView) -> None:
         fold_at_consumer(draft, product.name)
         return
     load, dimension = right
-    shared = _shared(product, load)
-    rows = prod(product.block.extents[position] for position in (*shared, product.positions[Role.ROWS]))
+    product, shared = rows_from_stack(product, shared_stacks(product, load))
+    rows = product.extent(Role.ROWS) * prod(product.block.extents[position] for position in shared)
     transposed = dimension != len(load.index) - 1
     if transposed and rows < MIN_ROWS_TRANSPOSED:
         draft.because(f"the right operand is transposed, for {rows} rows only: the terms of a sum are the lanes")
@@ -129,10 +129,10 @@ def _only_read(product: ProductView, depends: Role, along: Role) -> tuple[LoadOp
     return load, found[0]
 
 
-def _shared(product: ProductView, right: LoadOp) -> list[int]:
+def shared_stacks(product: ProductView, right: LoadOp) -> list[int]:
     """The positions of the stack variables on which the right operand does not depend."""
     block = product.block
-    matrix = product.positions[Role.ROWS], product.positions[Role.COLUMNS]
+    matrix = product.positions.get(Role.ROWS), product.positions[Role.COLUMNS]
     stacks = [position for position in block.spatial if position not in matrix]
     return [position for position in stacks if block.variables[position] not in right.index_operands]
 

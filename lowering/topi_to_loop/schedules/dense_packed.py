@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from xrelay.dialects.topi.named.matmul import MatmulOp
-from xrelay.lowering.topi_to_loop.schedules.batch_matmul import schedule_plain_product
+from xrelay.lowering.topi_to_loop.schedules.batch_matmul import schedule_plain_product, shared_stacks
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, schedule_remaining
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView
-from xrelay.lowering.topi_to_loop.schedules.matrix_tile import tile_matrix_product
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role
+from xrelay.lowering.topi_to_loop.schedules.matrix_tile import rows_from_stack, tile_matrix_product
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tiles import largest_divisor
@@ -36,7 +36,9 @@ def schedule_dense(draft: ScheduleDraft) -> bool:
         draft.because(f"blocks of {product.packed_columns} columns are too few for lanes: the terms of a sum are lanes")
         fold_at_consumer(draft, product.name)
     elif (consumer := consumer_of(draft, product.name)) is not None:
-        tile_matrix_product(draft, product, consumer, lanes)
+        weight = product.factors_along(Role.COLUMNS)[0]
+        product, shared = rows_from_stack(product, shared_stacks(product, weight))
+        tile_matrix_product(draft, product, consumer, lanes, shared=shared)
     schedule_remaining(draft)
     return True
 

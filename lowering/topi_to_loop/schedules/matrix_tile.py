@@ -25,6 +25,24 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, ma
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tiles import RegisterTile, choose_tile
 
+FEW_ROWS = 6
+"""With fewer rows in a matrix, a tile takes its rows from a stack that has more of them."""
+
+
+def rows_from_stack(product: ProductView, shared: Sequence[int]) -> tuple[ProductView, list[int]]:
+    """The product with its rows along the longest axis of the stacks `shared`, where its matrices have few.
+
+    The right operand is the same for all these matrices, so that their rows are those of one. Gives `shared` anew.
+    """
+    if not shared:
+        return product, []
+    own = product.positions[Role.ROWS]
+    longest = max((own, *shared), key=lambda position: product.block.extents[position])
+    if product.extent(Role.ROWS) >= FEW_ROWS or longest == own:
+        return product, list(shared)
+    turned = ProductView(product.block, {**product.positions, Role.ROWS: longest})
+    return turned, [*(position for position in shared if position != longest), own]
+
 
 @dataclass(frozen=True)
 class _Names:

@@ -89,6 +89,15 @@ func.func private @both_transposed(%x: tensor<512x1024xf32>, %y: tensor<64x512xf
   func.return %r : tensor<1024x64xf32>
 }
 
+// Matrices of one row each: the stack has the rows of a tile.
+// CHECK-LABEL: func.func private @rows_of_a_stack
+// CHECK-SAME: split("batch_matmul_write_0", 12,
+// CHECK-SAME: 12 rows x 2 vectors
+func.func private @rows_of_a_stack(%x: tensor<60x1x96xf32>, %y: tensor<96x256xf32>) -> tensor<60x1x256xf32> {
+  %r = topi.batch_matmul(%x, %y) : (tensor<60x1x96xf32>, tensor<96x256xf32>) -> tensor<60x1x256xf32>
+  func.return %r : tensor<60x1x256xf32>
+}
+
 // CHECK-LABEL: func.func private @few_columns
 // CHECK-SAME: batch_matmul: 3 columns are too few for lanes: the terms of a sum are the lanes
 func.func private @few_columns(%x: tensor<64x64xf32>, %y: tensor<64x3xf32>) -> tensor<64x3xf32> {

@@ -51,6 +51,22 @@ func.func @scalars(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1
   func.return %q : tensor<1x8x4x4xf32>
 }
 
+// Scale, mask and residual stay with the products; a softmax does not.
+// CHECK-LABEL: func.func @attention
+// CHECK-NEXT:    relay.fused @fused_nn_batch_matmul_multiply_add(
+// CHECK:         relay.fused @fused_nn_softmax(
+// CHECK:         relay.fused @fused_nn_batch_matmul_add(
+func.func @attention(%q: tensor<2x8x4xf32>, %k: tensor<2x8x4xf32>, %v: tensor<2x8x4xf32>, %m: tensor<2x1x8xf32>) -> tensor<2x8x4xf32> {
+  %half = relay.constant dense<0.5> : tensor<f32>
+  %s = relay.nn.batch_matmul(%q, %k) : (tensor<2x8x4xf32>, tensor<2x8x4xf32>) -> tensor<2x8x8xf32>
+  %t = relay.multiply(%s, %half) : (tensor<2x8x8xf32>, tensor<f32>) -> tensor<2x8x8xf32>
+  %u = relay.add(%t, %m) : (tensor<2x8x8xf32>, tensor<2x1x8xf32>) -> tensor<2x8x8xf32>
+  %p = relay.nn.softmax(%u) : (tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+  %r = relay.nn.batch_matmul(%p, %v) {transpose_b = false} : (tensor<2x8x8xf32>, tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
+  %y = relay.add(%r, %q) : (tensor<2x8x4xf32>, tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
+  func.return %y : tensor<2x8x4xf32>
+}
+
 // A larger constant is a parameter, unless link-params keeps it.
 // CHECK-LABEL: func.func @constants
 // CHECK-NEXT:    %k = relay.constant

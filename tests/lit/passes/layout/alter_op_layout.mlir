@@ -55,6 +55,25 @@ func.func @grouped(%x: tensor<1x8x8x8xf32>) -> tensor<1x32x8x8xf32> {
   func.return %c : tensor<1x32x8x8xf32>
 }
 
+// A constant matrix is packed like a dense layer's weight; one of the run, one that no vector divides, and products
+// with a transposed left stay.
+// CHECK-LABEL: func.func @products
+// CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "CN", dst_layout = "NC16n"} : (tensor<8x32xf32>) -> tensor<2x8x16xf32>
+// CHECK:         relay.nn.contrib_dense_pack(%x, %[[W]]) {weight_layout = "NC16n"} : (tensor<4x8xf32>, tensor<2x8x16xf32>) -> tensor<4x32xf32>
+// CHECK:         relay.nn.matmul(%x, %v)
+// CHECK:         relay.nn.matmul(%x, %u)
+// CHECK:         relay.nn.matmul(%y, %w) {transpose_a = true}
+func.func @products(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>, %v: tensor<8x32xf32>)
+    -> (tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x7xf32>, tensor<4x32xf32>) {
+  %w = relay.constant dense<1.0> : tensor<8x32xf32>
+  %u = relay.constant dense<1.0> : tensor<8x7xf32>
+  %a = relay.nn.matmul(%x, %w) : (tensor<4x8xf32>, tensor<8x32xf32>) -> tensor<4x32xf32>
+  %b = relay.nn.matmul(%x, %v) : (tensor<4x8xf32>, tensor<8x32xf32>) -> tensor<4x32xf32>
+  %c = relay.nn.matmul(%x, %u) : (tensor<4x8xf32>, tensor<8x7xf32>) -> tensor<4x7xf32>
+  %d = relay.nn.matmul(%y, %w) {transpose_a = true} : (tensor<8x4xf32>, tensor<8x32xf32>) -> tensor<4x32xf32>
+  func.return %a, %b, %c, %d : tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x7xf32>, tensor<4x32xf32>
+}
+
 // Fields of a tuple join in blocks; a transform that is there already cancels.
 // CHECK-LABEL: func.func @joined
 // CHECK:         %[[T:.*]] = relay.tuple(%{{.*}}, %{{.*}}) : (tensor<1x1x8x8x16xf32>, tensor<1x1x8x8x16xf32>)

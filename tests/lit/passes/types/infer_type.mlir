@@ -39,6 +39,14 @@ func.func @dense_and_bias(%x: tensor<2x16xf32>, %w: !relay.incomplete, %b: !rela
   func.return %1 : !relay.incomplete
 }
 
+// CHECK-LABEL: func.func @matmul_transposed(
+// CHECK-SAME: %w: tensor<10x16xf32>) -> tensor<3x2x10xf32>
+func.func @matmul_transposed(%x: tensor<3x16x2xf32>, %w: !relay.incomplete) -> !relay.incomplete {
+  %0 = relay.nn.matmul(%x, %w) {units = 10, transpose_a = true, transpose_b = true}
+    : (tensor<3x16x2xf32>, !relay.incomplete) -> !relay.incomplete
+  func.return %0 : !relay.incomplete
+}
+
 // A weight from the result's channels.
 // CHECK-LABEL: func.func @grouped_weight(
 // CHECK-SAME: %w: tensor<8x2x3x3xf32>)
