@@ -66,6 +66,6 @@ def _product(
     node: NodeView, left: SSAValue, right: SSAValue, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> SSAValue:
     """The product by one matrix: `nn.dense` where that is a layer's weight, which is constant, else `nn.matmul`."""
-    if transpose_a or (constant_value(right) is None and not transpose_b):
+    if transpose_a or constant_value(right) is None:
         return node.emit("nn.matmul", left, right, transpose_a=transpose_a, transpose_b=transpose_b)
     return node.emit("nn.dense", left, right if transpose_b else node.emit("transpose", right, axes=(1, 0)))
