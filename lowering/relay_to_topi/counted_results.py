@@ -27,7 +27,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import COUNTED, VALUE_NAME
+from xrelay.dialects.attribute_names import COUNTED, PRIMITIVE, VALUE_NAME
 from xrelay.dialects.counted import counted_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
@@ -90,13 +90,16 @@ def return_counted(function: FuncOp, last: ReturnOp, counted: Mapping[SSAValue, 
     given = function.res_attrs.data if function.res_attrs is not None else [DictionaryAttr({})] * len(last.operands)
     results: list[SSAValue] = []
     attributes: list[dict[str, Attribute]] = []
-    for value, own in zip(last.operands, given, strict=True):
+    for number, (value, own) in enumerate(zip(last.operands, given, strict=True)):
         found = counted.get(value)
         results.append(value if found is None else found.buffer)
         attributes.append(dict(own.data))
+        # What has no name is called by its number, which counts would shift.
+        name = own.data.get(VALUE_NAME)
+        if name is None and PRIMITIVE not in function.attributes:
+            name = attributes[-1][VALUE_NAME] = StringAttr(f"output{number}")
         if found is not None:
             attributes[-1][COUNTED] = counted_attribute(found.axis, len(results))
-            name = own.data.get(VALUE_NAME)
             results.append(found.count)
             attributes.append({VALUE_NAME: StringAttr(f"{name.data}_count")} if isinstance(name, StringAttr) else {})
     Rewriter.replace_op(last, ReturnOp(*results))

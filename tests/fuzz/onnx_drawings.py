@@ -379,3 +379,26 @@ def unique(draft: Draft) -> None:
     draft.data(draft.shape(), domain="positive")
     draft.maybe(sorted=draft.integer(0, 1))
     draft.outputs = draft.integer(1, 4)
+
+
+@draws("Trilu")
+def trilu(draft: Draft) -> None:
+    draft.data(draft.shape(2))
+    if draft.chance(0.6):
+        draft.data((), np.int64, "small", constant=0.7)
+    draft.maybe(upper=draft.integer(0, 1))
+
+
+@draws("EyeLike")
+def eye_like(draft: Draft) -> None:
+    draft.data(draft.shape(2, 2))
+    draft.maybe(k=draft.integer(-3, 3), dtype=draft.pick(1, 7, 11))
+
+
+@draws("ReverseSequence")
+def reverse_sequence(draft: Draft) -> None:
+    shape = draft.shape(2)
+    time = draft.integer(0, 1)
+    draft.data(shape)
+    draft.attributes.update(time_axis=time, batch_axis=1 - time)
+    draft.setting(draft.rng.integers(min(1, shape[time]), shape[time] + 1, shape[1 - time]))

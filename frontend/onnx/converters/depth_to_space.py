@@ -23,13 +23,15 @@ def convert_depth_to_space(node: NodeView) -> SSAValue:
     return node.reshape(apart, (n, depth, h * block, w * block))
 
 
-@converts("SpaceToDepth", attributes=("blocksize",))
+@converts("SpaceToDepth", attributes=("blocksize", "mode"))
 def convert_space_to_depth(node: NodeView) -> SSAValue:
-    """Blocks of pixels become channels."""
+    """Blocks of pixels become channels, before those that there are (`mode` DCR) or behind each."""
     n, c, h, w = _image(node)
     block = node.attribute_int("blocksize", 0, check=lambda size: size >= 1 and h % size == 0 and w % size == 0)
     shape = (n, c, h // block, block, w // block, block)
-    apart = node.emit("transpose", node.reshape(node.input(0), shape), axes=(0, 3, 5, 1, 2, 4))
+    crd = node.attribute_string("mode", "DCR", ("DCR", "CRD")) == "CRD"
+    axes = (0, 1, 3, 5, 2, 4) if crd else (0, 3, 5, 1, 2, 4)
+    apart = node.emit("transpose", node.reshape(node.input(0), shape), axes=axes)
     return node.reshape(apart, (n, c * block * block, h // block, w // block))
 
 

@@ -12,7 +12,6 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
-from xrelay.frontend.onnx.converters.repeat import repeat
 from xrelay.frontend.onnx.converters.single_precision import is_narrow, rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -106,8 +105,7 @@ def convert_group_normalization(node: NodeView) -> SSAValue:
     vectors = [node.input(1), node.input(2)]
     if node.opset < 21:
         share = static_shape(node, node.input(0))[1] // groups
-        vectors = [repeat(node, node.reshape(value, (groups, 1)), (1, share)) for value in vectors]
-        vectors = [node.reshape(value, (groups * share,)) for value in vectors]
+        vectors = [node.emit("repeat", value, repeats=share, axis=0) for value in vectors]
     epsilon = node.attribute_float("epsilon", 1e-5)
     return node.emit("nn.group_norm", node.input(0), *vectors, num_groups=groups, epsilon=epsilon)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
+from xrelay.frontend.onnx.converters.slice import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
-MODES = ("constant", "edge", "reflect")
+MODES = ("constant", "edge", "reflect", "wrap")
 
-_LIMITS = "constant pads from 0, modes constant, edge and reflect"
+_LIMITS = "constant pads"
 
 
 @converts("Pad", since=2, until=10, attributes=("mode", "pads", "value"), limits=_LIMITS)
@@ -53,7 +56,39 @@ def _pads_of_all_axes(node: NodeView, pads: tuple[int, ...], axes: tuple[int, ..
 def _pad(node: NodeView, pads: tuple[int, ...], value: Array) -> SSAValue:
     rank = len(node.shape(0))
     mode = node.attribute_string("mode", "constant", MODES)
-    if len(pads) != 2 * rank or any(pad < 0 for pad in pads):
-        raise node.illegal("pads", list(pads), f"{2 * rank} non-negative integers are expected")
-    interleaved = tuple(pad for axis in range(rank) for pad in (pads[axis], pads[axis + rank]))
-    return node.emit("nn.pad", node.input(0), node.emit_constant(value), pad_width=interleaved, pad_mode=mode)
+    if len(pads) != 2 * rank:
+        raise node.illegal("pads", list(pads), f"{2 * rank} integers are expected")
+    pairs = [(pads[axis], pads[axis + rank]) for axis in range(rank)]
+    data = _cropped(node, pairs) if any(pad < 0 for pad in pads) else node.input(0)
+    pairs = [(max(before, 0), max(after, 0)) for before, after in pairs]
+    if mode == "wrap":
+        return _wrapped(node, data, pairs)
+    interleaved = tuple(pad for pair in pairs for pad in pair)
+    return node.emit("nn.pad", data, node.emit_constant(value), pad_width=interleaved, pad_mode=mode)
+
+
+def _cropped(node: NodeView, pairs: Sequence[tuple[int, int]]) -> SSAValue:
+    """The data without as many elements at the ends of its axes as pads below 0 say."""
+    shape = static_shape(node, node.input(0))
+    places: dict[int, range] = {}
+    for axis, ((before, after), extent) in enumerate(zip(pairs, shape, strict=True)):
+        first, last = -min(before, 0), extent + min(after, 0)
+        if first > last:
+            raise node.illegal("pads", [before, after], f"axis {axis} has {extent} elements")
+        places[axis] = range(first, last)
+    return cut(node, node.input(0), places)
+
+
+def _wrapped(node: NodeView, data: SSAValue, pairs: Sequence[tuple[int, int]]) -> SSAValue:
+    """The data again and again along each axis, cut where the padding begins and ends."""
+    shape = static_shape(node, data)
+    counts: list[int] = []
+    places: dict[int, range] = {}
+    for axis, ((before, after), extent) in enumerate(zip(pairs, shape, strict=True)):
+        if extent == 0 and before + after > 0:
+            raise node.error(f"axis {axis} has no elements to pad it with")
+        first = -before % extent if extent else 0
+        places[axis] = range(first, first + before + extent + after)
+        counts.append(-(-places[axis].stop // extent) if extent else 1)
+    tiled = node.emit("tile", data, reps=tuple(counts)) if any(count != 1 for count in counts) else data
+    return cut(node, tiled, places)

@@ -1,29 +1,16 @@
-"""Expand, Tile, Upsample and nearest Resize: a repetition is a product with ones, which broadcasts."""
+"""Expand, Tile, Upsample and nearest Resize: repetitions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-
-
-def repeat(node: NodeView, value: SSAValue, counts: Sequence[int]) -> SSAValue:
-    """`value` times ones of shape `counts`: every axis of extent 1 repeated so often, others where `counts` is 1."""
-    if all(count == 1 for count in counts) and len(counts) <= len(shape_of(value.type)):
-        return value
-    element = element_type_of(value.type)
-    if element == i1:
-        # There is no arithmetic on booleans.
-        return node.emit("cast", repeat(node, node.emit("cast", value, dtype="int8"), counts), dtype="bool")
-    return node.emit("multiply", value, node.emit_filled(np.ones((), numpy_dtype(element)), counts, "ones"))
+from xrelay.frontend.onnx.tensors import check_size
 
 
 @converts("Expand", since=8, limits="constant shape")
@@ -34,7 +21,9 @@ def convert_expand(node: NodeView) -> SSAValue:
     wanted = (1,) * (len(shape) - len(wanted)) + wanted
     if any(new < 0 or (old != 1 and new not in (1, old)) for old, new in zip(shape, wanted, strict=True)):
         raise node.error(f"shapes {shape} and {wanted} do not broadcast")
-    return repeat(node, node.input(0), [new if old == 1 else 1 for old, new in zip(shape, wanted, strict=True)])
+    target = tuple(new if old == 1 else old for old, new in zip(shape, wanted, strict=True))
+    _check_size(node, target)
+    return node.emit("broadcast_to", node.input(0), shape=target)
 
 
 @converts("Tile", since=6, limits="constant repeats")
@@ -43,22 +32,15 @@ def convert_tile(node: NodeView) -> SSAValue:
     counts, shape = node.required_ints(1, "repeats"), static_shape(node, node.input(0))
     if len(counts) != len(shape) or any(count < 0 for count in counts):
         raise node.error(f"repeats {list(counts)} do not suit rank {len(shape)}")
-    return _repeat_axes(node, [(count, 1) for count in counts])
+    _check_size(node, [count * extent for count, extent in zip(counts, shape, strict=True)])
+    return node.emit("tile", node.input(0), reps=counts) if any(count != 1 for count in counts) else node.input(0)
 
 
-def _repeat_axes(node: NodeView, factors: Sequence[tuple[int, int]]) -> SSAValue:
-    """Every axis repeated as a whole (first factor) and element by element (second)."""
-    shape = static_shape(node, node.input(0))
-    apart: list[int] = []
-    counts: list[int] = []
-    for extent, (whole, element) in zip(shape, factors, strict=True):
-        apart += [1] * (whole != 1) + [extent] + [1] * (element != 1)
-        counts += [whole] * (whole != 1) + [1] + [element] * (element != 1)
-    if len(apart) == len(shape):
-        return node.input(0)
-    repeated = repeat(node, node.reshape(node.input(0), apart), counts)
-    result = tuple(extent * whole * element for extent, (whole, element) in zip(shape, factors, strict=True))
-    return node.reshape(repeated, result)
+def _check_size(node: NodeView, shape: Sequence[int]) -> None:
+    """Refuses what no model can mean: a few bytes of it may ask for more than there is."""
+    problem = check_size(tuple(shape), numpy_dtype(node.element_type(0)).itemsize)
+    if problem is not None:
+        raise node.error(problem)
 
 
 _RESIZE = ("coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "mode")
@@ -136,4 +118,8 @@ def _enlarge(node: NodeView, scales: Sequence[float]) -> SSAValue:
     rank = len(static_shape(node, node.input(0)))
     if len(scales) != rank or not all(scale >= 1 and scale.is_integer() for scale in scales):
         raise node.error(f"scales {list(scales)} are not supported, only {rank} whole factors from 1 are")
-    return _repeat_axes(node, [(1, int(scale)) for scale in scales])
+    result = node.input(0)
+    for axis, scale in enumerate(scales):
+        if scale != 1:
+            result = node.emit("repeat", result, repeats=int(scale), axis=axis)
+    return result

@@ -75,53 +75,6 @@ def _stride(node: NodeView, value: SSAValue, axis: int, indices: range) -> SSAVa
     return node.emit("squeeze", column, axis=(axis + 1,))
 
 
-@converts("Slice", since=1, until=9, attributes=("axes", "ends", "starts"))
-def convert_slice_attributes(node: NodeView) -> SSAValue:
-    """A part, its bounds as attributes."""
-    starts = node.attribute_ints("starts", ()) or ()
-    axes = node.attribute_ints("axes") or tuple(range(len(starts)))
-    return _slice(node, starts, node.attribute_ints("ends", ()) or (), axes, (1,) * len(starts))
-
-
-@converts("Slice", since=10, limits="constant bounds, backwards up to 64 elements")
-def convert_slice_inputs(node: NodeView) -> SSAValue:
-    """A part, its bounds as constant inputs."""
-    starts, ends = node.required_ints(1, "starts"), node.required_ints(2, "ends")
-    axes, steps = tuple(range(len(starts))), (1,) * len(starts)
-    if node.optional_input(3) is not None:
-        axes = node.required_ints(3, "axes")
-    if node.optional_input(4) is not None:
-        steps = node.required_ints(4, "steps")
-    return _slice(node, starts, ends, axes, steps)
-
-
-def _slice(
-    node: NodeView, starts: Sequence[int], ends: Sequence[int], axes: Sequence[int], steps: Sequence[int]
-) -> SSAValue:
-    value = node.input(0)
-    shape = static_shape(node, value)
-    if not len(starts) == len(ends) == len(axes) == len(steps):
-        raise node.error(
-            f"{len(starts)} starts, {len(ends)} ends, {len(axes)} axes and {len(steps)} steps; one of each is expected"
-        )
-    distinct = [known_axis(node, axis, len(shape)) for axis in axes]
-    if len(set(distinct)) != len(distinct):
-        raise node.illegal("axes", list(axes), "every axis may be named once")
-    for start, end, axis, step in zip(starts, ends, distinct, steps, strict=True):
-        if step == 0:
-            raise node.error("a step of Slice is 0")
-        value = pick(node, value, axis, _indices(start, end, step, shape[axis]))
-    return value
-
-
-def _indices(start: int, end: int, step: int, extent: int) -> range:
-    """The indices from `start` to `end`, clamped as ONNX clamps them: backwards, `start` is an element at least."""
-    first, last = (bound + extent if bound < 0 else bound for bound in (start, end))
-    if step > 0:
-        return range(min(max(first, 0), extent), min(max(last, 0), extent), step)
-    return range(max(min(first, extent - 1), 0), max(min(last, extent - 1), -1), step) if extent else range(0)
-
-
 @converts("Gather", attributes=("axis",), limits="constant indices, out of order up to 64")
 def convert_gather(node: NodeView) -> SSAValue:
     """The elements at constant indices."""

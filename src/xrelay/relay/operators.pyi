@@ -691,6 +691,12 @@ def bitwise_xor(
 ) -> Expr:
     """The bits that exactly one has, elementwise with numpy's broadcasting."""
 
+def broadcast_to(
+    data: ExprLike,
+    shape: Ints,
+) -> Expr:
+    """The data in `shape`, repeated along axes that it lacks or where its extent is 1."""
+
 def cast(
     data: ExprLike,
     dtype: DType,
@@ -786,6 +792,19 @@ def floor_mod(
     rhs: ExprLike,
 ) -> Expr:
     """The remainder of a division downwards, with the sign of `rhs`, elementwise with numpy's broadcasting."""
+
+def full(
+    fill_value: ExprLike,
+    shape: Ints,
+    dtype: DType | None = None,
+) -> Expr:
+    """A tensor of `shape` whose every element is the number `fill_value`, of its element type or of `dtype`."""
+
+def full_like(
+    data: ExprLike,
+    fill_value: ExprLike,
+) -> Expr:
+    """A tensor of the type of `data` whose every element is the number `fill_value`."""
 
 def greater(
     lhs: ExprLike,
@@ -934,6 +953,11 @@ def not_equal(
 ) -> Expr:
     """`lhs != rhs`, elementwise with numpy's broadcasting."""
 
+def ones_like(
+    data: ExprLike,
+) -> Expr:
+    """Ones in the type of `data`."""
+
 def power(
     lhs: ExprLike,
     rhs: ExprLike,
@@ -948,6 +972,13 @@ def prod(
 ) -> Expr:
     """The product over `axis`."""
 
+def repeat(
+    data: ExprLike,
+    repeats: int,
+    axis: int | None = 0,
+) -> Expr:
+    """Each element `repeats` times along `axis`, one after the other."""
+
 def reshape(
     data: ExprLike,
     newshape: Ints,
@@ -960,6 +991,14 @@ def reverse(
     axis: int,
 ) -> Expr:
     """The data with the elements along `axis` in the reverse order."""
+
+def reverse_sequence(
+    seq_lengths: ExprLike,
+    data: ExprLike,
+    seq_axis: int | None = 1,
+    batch_axis: int | None = 0,
+) -> Expr:
+    """The first elements of each sequence backwards, the others as they are."""
 
 def right_shift(
     lhs: ExprLike,
@@ -976,6 +1015,14 @@ def rsqrt(
     data: ExprLike,
 ) -> Expr:
     """`1 / sqrt(x)`, elementwise."""
+
+def searchsorted(
+    sorted_sequence: ExprLike,
+    values: ExprLike,
+    right: bool | None = False,
+    dtype: DType | None = None,
+) -> Expr:
+    """For each of `values` the place in an ascending row before which it may stand, so that the row stays ascending."""
 
 def sigmoid(
     data: ExprLike,
@@ -1022,6 +1069,12 @@ def squeeze(
 ) -> Expr:
     """Leave out axes of extent 1: those named by `axis`, or all."""
 
+def stack(
+    data: ExprLike,
+    axis: int | None = 0,
+) -> Expr:
+    """The fields of a tuple, of one type, side by side along a new axis, which becomes `axis` of the result."""
+
 def std(
     data: ExprLike,
     axis: Ints | None = None,
@@ -1030,6 +1083,16 @@ def std(
     unbiased: bool | None = False,
 ) -> Expr:
     """The square root of the variance over `axis`, with `unbiased` of that which divides by one less."""
+
+def strided_slice(
+    data: ExprLike,
+    begin: Ints,
+    end: Ints,
+    strides: Ints | None = (1,),
+    slice_mode: str | None = "end",
+    axes: Ints | None = None,
+) -> Expr:
+    """The elements from `begin` to before `end`, `strides` apart, along `axes` (the first ones where none are named)."""
 
 def subtract(
     lhs: ExprLike,
@@ -1055,6 +1118,12 @@ def tanh(
 ) -> Expr:
     """The hyperbolic tangent of x, elementwise."""
 
+def tile(
+    data: ExprLike,
+    reps: Ints,
+) -> Expr:
+    """The whole tensor again and again, `reps` times along each axis."""
+
 def topk(
     data: ExprLike,
     k: int | None = 1,
@@ -1070,6 +1139,13 @@ def transpose(
     axes: Ints | None = None,
 ) -> Expr:
     """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`."""
+
+def trilu(
+    k: ExprLike,
+    data: ExprLike,
+    upper: bool | None = True,
+) -> Expr:
+    """The upper triangle of each matrix (the lower one where `upper` is false), zeros elsewhere."""
 
 def trunc(
     data: ExprLike,
@@ -1100,6 +1176,11 @@ def where(
 ) -> Expr:
     """The element of `x` where the condition holds and of `y` elsewhere, with numpy's broadcasting."""
 
+def zeros_like(
+    data: ExprLike,
+) -> Expr:
+    """Zeros in the type of `data`."""
+
 __all__ = [
     "abs",
     "acos",
@@ -1120,6 +1201,7 @@ __all__ = [
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
+    "broadcast_to",
     "cast",
     "ceil",
     "clip",
@@ -1137,6 +1219,8 @@ __all__ = [
     "floor",
     "floor_divide",
     "floor_mod",
+    "full",
+    "full_like",
     "greater",
     "greater_equal",
     "image",
@@ -1163,13 +1247,17 @@ __all__ = [
     "negative",
     "nn",
     "not_equal",
+    "ones_like",
     "power",
     "prod",
+    "repeat",
     "reshape",
     "reverse",
+    "reverse_sequence",
     "right_shift",
     "round",
     "rsqrt",
+    "searchsorted",
     "sigmoid",
     "sign",
     "sin",
@@ -1178,15 +1266,20 @@ __all__ = [
     "split",
     "sqrt",
     "squeeze",
+    "stack",
     "std",
+    "strided_slice",
     "subtract",
     "sum",
     "tan",
     "tanh",
+    "tile",
     "topk",
     "transpose",
+    "trilu",
     "trunc",
     "unique",
     "variance",
     "where",
+    "zeros_like",
 ]

@@ -61,6 +61,16 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "layout_transform": lambda op: op.call(image(), src_layout="NCHW", dst_layout="NCHW8c"),
     "unique": lambda op: op.call(value(8)),
     "dyn.strided_slice": lambda op: op.call(image(), *[Block(arg_types=[tensor_type((1,), i64)]).args[0]] * 3),
+    "strided_slice": lambda op: op.call(image(), begin=(1,), end=(3,)),
+    "reverse_sequence": lambda op: op.call(image(), Block(arg_types=[tensor_type((1,), i64)]).args[0]),
+    "tile": lambda op: op.call(image(), reps=(2, 1)),
+    "repeat": lambda op: op.call(image(), repeats=2, axis=1),
+    "broadcast_to": lambda op: op.call(image(), shape=(2, 1, 32, 4, 4)),
+    "searchsorted": lambda op: op.call(value(8), image()),
+    "full": lambda op: op.call(value(), shape=(1, 32, 4, 4)),
+    "full_like": lambda op: op.call(image(), value()),
+    "stack": lambda op: op.call(TupleOp.call(image(), image()), axis=1),
+    "trilu": lambda op: op.call(image(), Block(arg_types=[tensor_type((), i64)]).args[0]),
     "where": lambda op: op.call(Block(arg_types=[tensor_type((1, 32, 4, 4), i1)]).args[0], image(), image()),
 }
 

@@ -17,7 +17,7 @@ func.func private @fused_transpose(%x: tensor<?x2xi32>) -> tensor<2x?xi32> attri
   func.return %t : tensor<2x?xi32>
 }
 
-// CHECK-LABEL: func.func @main(%x: tensor<4x5xf32>) -> (tensor<2x20xi32> {relay.name = "at", xrelay.counted = array<i64: 1, 1>}, tensor<i64> {relay.name = "at_count"}, tensor<4x5xf32>)
+// CHECK-LABEL: func.func @main(%x: tensor<4x5xf32>) -> (tensor<2x20xi32> {relay.name = "at", xrelay.counted = array<i64: 1, 1>}, tensor<i64> {relay.name = "at_count"}, tensor<4x5xf32> {relay.name = "output1"})
 // CHECK-NEXT: %w, %[[N:.*]] = func.call @fused_argwhere(%x) : (tensor<4x5xf32>) -> (tensor<20x2xi32>, tensor<i64>)
 // CHECK-NEXT: %t = func.call @fused_transpose_bounded(%w) : (tensor<20x2xi32>) -> tensor<2x20xi32>
 // CHECK-NEXT: func.return %t, %[[N]], %x : tensor<2x20xi32>, tensor<i64>, tensor<4x5xf32>

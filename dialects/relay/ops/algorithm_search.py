@@ -1,0 +1,58 @@
+"""`relay.searchsorted`: where elements belong in sorted rows."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from xrelay.dialects.relay.core.constraints import Constraints, RankOf, SameElements
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.index_algebra.dims import certainly_differ
+
+
+@register_relay_op
+@irdl_op_definition
+class SearchsortedOp(RelayOp):
+    """For each of `values` the place in an ascending row before which it may stand, so that the row stays ascending.
+
+    Of several such places the first, with `right` the last. One row serves all values, or each row of the values has a
+    row of its own. A NaN belongs behind all numbers. The places are i32, or `dtype`.
+
+    Constraints:
+    - C3: the sorted sequence has one axis, or the axes of the values, equal but for the last.
+    - C4: `dtype` is i32 or i64.
+
+    Example:
+    ```mlir
+    %s = relay.sort(%r) : (tensor<4x9xf32>) -> tensor<4x9xf32>
+    %i = relay.searchsorted(%s, %v) {right = true} : (tensor<4x9xf32>, tensor<4x3xf32>) -> tensor<4x3xi32>
+    ```
+
+    """
+
+    name = "relay.searchsorted"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 1), "C2": SameElements()}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    sorted_sequence = operand_def()
+    values = operand_def()
+
+    right = bool_property(False)
+    dtype = opt_prop_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A place for each value; C3 and C4."""
+        sequence, values = facts.shape(0), facts.shape(1)
+        rows_fit = len(sequence) == len(values) and not any(map(certainly_differ, sequence[:-1], values[:-1]))
+        facts.require(len(sequence) == 1 or rows_fit, "C3", lambda: f"values of {facts[1]} have no rows in {facts[0]}")
+        element = self.element_type_property(self.dtype, i32, "C4")
+        facts.require(element in (i32, i64), "C4", lambda: f"places are i32 or i64, not {element}")
+        return tensor_type(values, element)

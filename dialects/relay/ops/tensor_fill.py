@@ -1,0 +1,155 @@
+"""Tensors of one number: `relay.full`, `relay.full_like`, `relay.zeros_like`, `relay.ones_like`; and `relay.stack`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf, SameElements
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property, required_ints_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.index_algebra.dims import certainly_differ
+
+
+@register_relay_op
+@irdl_op_definition
+class FullOp(RelayOp):
+    """A tensor of `shape` whose every element is the number `fill_value`, of its element type or of `dtype`.
+
+    Example:
+    ```mlir
+    %y = relay.full(%x) {shape = [2, 3]} : (tensor<f32>) -> tensor<2x3xf32>
+    ```
+
+    """
+
+    name = "relay.full"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 0, 0), "C2": AtLeast("shape", 0)}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+
+    fill_value = operand_def()
+
+    shape = required_ints_property()
+    dtype = opt_prop_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The shape that is asked for."""
+        return tensor_type(ints(self.shape), self.element_type_property(self.dtype, facts.element(0), "C0"))
+
+
+@register_relay_op
+@irdl_op_definition
+class FullLikeOp(RelayOp):
+    """A tensor of the type of `data` whose every element is the number `fill_value`.
+
+    Example:
+    ```mlir
+    %y = relay.full_like(%x, %v) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+    ```
+
+    """
+
+    name = "relay.full_like"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(1, 0, 0), "C2": SameElements()}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+
+    data = operand_def()
+    fill_value = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type."""
+        return facts.tensor(0)
+
+
+class ConstantLikeOp(RelayOp):
+    """Base of the tensors of the type of `data` whose every element is one number."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    NUMBER: ClassVar[int]
+
+    data = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type."""
+        return facts.tensor(0)
+
+
+@register_relay_op
+@irdl_op_definition
+class ZerosLikeOp(ConstantLikeOp):
+    """Zeros in the type of `data`.
+
+    Example:
+    ```mlir
+    %y = relay.zeros_like(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    ```
+
+    """
+
+    name = "relay.zeros_like"
+    NUMBER: ClassVar[int] = 0
+
+
+@register_relay_op
+@irdl_op_definition
+class OnesLikeOp(ConstantLikeOp):
+    """Ones in the type of `data`.
+
+    Example:
+    ```mlir
+    %y = relay.ones_like(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    ```
+
+    """
+
+    name = "relay.ones_like"
+    NUMBER: ClassVar[int] = 1
+
+
+@register_relay_op
+@irdl_op_definition
+class StackOp(RelayOp):
+    """The fields of a tuple, of one type, side by side along a new axis, which becomes `axis` of the result.
+
+    Constraints:
+    - C1: the operand is a tuple of at least one tensor.
+    - C2: `axis` is an axis of the result.
+    - C3: the fields have one shape and one element type.
+
+    Example:
+    ```mlir
+    %t = relay.tuple(%a, %b) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tuple<tensor<4x8xf32>, tensor<4x8xf32>>
+    %y = relay.stack(%t) {axis = 1} : (tuple<tensor<4x8xf32>, tensor<4x8xf32>>) -> tensor<4x2x8xf32>
+    ```
+
+    """
+
+    name = "relay.stack"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+
+    axis = int_property(0)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The field's shape with one more axis; C1 to C3."""
+        type = facts[0]
+        fields = list(type.types) if isinstance(type, TupleType) else []
+        facts.require(bool(fields), "C1", lambda: f"the operand must be a tuple of tensors, found {type}")
+        parts = Facts(self.name, fields)
+        shape, element = parts.operand(0, "C1")
+        for index in range(1, len(fields)):
+            other, found = parts.operand(index, "C1")
+            same = found == element and len(other) == len(shape) and not any(map(certainly_differ, shape, other))
+            facts.require(same, "C3", lambda index=index: f"field {index} is {fields[index]}, field 0 {fields[0]}")
+        axis = require_axis(self, self.axis.value.data, len(shape) + 1, "C2")
+        return tensor_type((*shape[:axis], len(fields), *shape[axis:]), element)

@@ -1,0 +1,286 @@
+"""Ops of which each element is one of the data's: slices, reversals, repetitions, broadcasting, blocks of pixels."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, OneOf, RankOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import (
+    bool_property,
+    int_property,
+    ints_property,
+    optional_ints_property,
+    required_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.index_algebra.dims import Dim, Shape, certainly_differ, shape_text
+
+FAR = 1 << 62
+"""Behind the end of any axis."""
+
+
+class MovementOp(RelayOp):
+    """Base: the result is made of elements of the first operand."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """The result's shape for data of `shape`; the data's, unless an op says otherwise."""
+        return shape
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The result's shape with the data's element type."""
+        shape, element = facts.operand(0)
+        return tensor_type(self.result_shape(facts, shape), element)
+
+
+@register_relay_op
+@irdl_op_definition
+class StridedSliceOp(MovementOp):
+    """The elements from `begin` to before `end`, `strides` apart, along `axes` (the first ones where none are named).
+
+    Numbers below 0 count from the end of the axis, those outside are brought to the nearest place, as in numpy. One
+    stride stands for all. With `slice_mode` "size", `end` holds sizes, of which -1 reaches to the end of the axis.
+
+    Constraints:
+    - C3: `begin`, `end` and `axes` have one number for each axis that is cut, `strides` too or one in all.
+    - C4: no stride is 0; with "size" they are 1.
+    - C5: what is cut off an axis of unknown extent is known.
+
+    Example:
+    ```mlir
+    %y = relay.strided_slice(%x) {begin = [1, 7], end = [3, -9], strides = [1, -2]}
+        : (tensor<4x8xf32>) -> tensor<2x4xf32>
+    ```
+
+    """
+
+    name = "relay.strided_slice"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axes"), "C2": OneOf("slice_mode", ("end", "size"))}
+
+    begin = required_ints_property()
+    end = required_ints_property()
+    strides = ints_property(1)
+    slice_mode = string_property("end")
+    axes = optional_ints_property()
+
+    def steps(self, facts: Facts, shape: Shape) -> dict[int, tuple[Dim, Dim, int]]:
+        """For each axis that is cut: the first place, the number of elements, and the step; C3 to C5."""
+        begin, end, strides = ints(self.begin), ints(self.end), ints(self.strides)
+        axes = tuple(range(len(begin))) if self.axes is None else ints(self.axes)
+        if len(strides) == 1:
+            strides = strides * len(begin)
+        counts = (len(begin), len(end), len(strides), len(axes))
+        text = "{} begins, {} ends, {} strides and {} axes of a tensor of rank {}".format(*counts, len(shape))
+        facts.require(len(set(counts)) == 1 and len(axes) <= len(shape), "C3", text)
+        by_size = self.slice_mode.data == "size"
+        fits = all(strides) and not (by_size and any(stride != 1 for stride in strides))
+        facts.require(fits, "C4", f"strides are {list(strides)} with slice_mode {self.slice_mode.data!r}")
+        found: dict[int, tuple[Dim, Dim, int]] = {}
+        for named, first, last, step in zip(axes, begin, end, strides, strict=True):
+            axis = axis_index(named, len(shape))
+            stop = _stop_of_size(first, last) if by_size else last
+            found[axis] = _places(facts, shape[axis], first, stop, step)
+        return found
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """What is left of each axis."""
+        found = self.steps(facts, shape)
+        return tuple(found[axis][1] if axis in found else extent for axis, extent in enumerate(shape))
+
+
+def _stop_of_size(begin: int, size: int) -> int:
+    """The place before which `size` elements from `begin` end."""
+    stop = begin + size
+    return FAR if size < 0 or begin < 0 <= stop else stop
+
+
+def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple[Dim, Dim, int]:
+    """First place, number of elements and step along an axis; C5."""
+    if isinstance(extent, int):
+        places = range(*slice(begin, end, step).indices(extent))
+        return places[0] if places else 0, len(places), step
+    known = step == 1 and begin == 0 and end >= FAR - 1
+    facts.require(
+        known,
+        "C5",
+        lambda: f"what {begin}:{end}:{step} leaves of an axis of extent {extent} is not known",
+        help="give the model static shapes",
+    )
+    return 0, extent, 1
+
+
+@register_relay_op
+@irdl_op_definition
+class ReverseSequenceOp(MovementOp):
+    """The first elements of each sequence backwards, the others as they are.
+
+    `seq_lengths` has one number for each place along `batch_axis`: how many elements along `seq_axis` are reversed. A
+    number that is not between 0 and the extent is an error where the program runs.
+
+    Constraints:
+    - C3: `seq_lengths` is a list of integers, one for each place along `batch_axis`.
+    - C4: `seq_axis` and `batch_axis` differ.
+
+    Example:
+    ```mlir
+    %y = relay.reverse_sequence(%x, %n) {seq_axis = 1, batch_axis = 0}
+        : (tensor<4x8xf32>, tensor<4xi32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.reverse_sequence"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("seq_axis"), "C2": AxisOf("batch_axis")}
+
+    seq_lengths = operand_def()
+
+    seq_axis = int_property(1)
+    batch_axis = int_property(0)
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """The data's; C3 and C4."""
+        along, batch = (axis_index(each.value.data, len(shape)) for each in (self.seq_axis, self.batch_axis))
+        facts.require(along != batch, "C4", f"seq_axis and batch_axis are both {along}")
+        lengths, element = facts.operand(1)
+        is_list = isinstance(element, IntegerType) and element.width.data > 1 and len(lengths) == 1
+        facts.require(
+            is_list and not certainly_differ(lengths[0], shape[batch]),
+            "C3",
+            lambda: f"seq_lengths is {facts[1]} for {shape[batch]} sequences",
+        )
+        return shape
+
+
+@register_relay_op
+@irdl_op_definition
+class TileOp(MovementOp):
+    """The whole tensor again and again, `reps` times along each axis.
+
+    The shorter of shape and `reps` gets ones in front.
+
+    Example:
+    ```mlir
+    %y = relay.tile(%x) {reps = [2, 1, 3]} : (tensor<4x8xf32>) -> tensor<2x4x24xf32>
+    ```
+
+    """
+
+    name = "relay.tile"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("reps", 0)}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    reps = required_ints_property()
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """Each extent times its number."""
+        reps = ints(self.reps)
+        rank = max(len(reps), len(shape))
+        extents: list[Dim] = [1] * (rank - len(shape)) + list(shape)
+        times = [1] * (rank - len(reps)) + list(reps)
+        return tuple(extent * rep for extent, rep in zip(extents, times, strict=True))
+
+
+@register_relay_op
+@irdl_op_definition
+class RepeatOp(MovementOp):
+    """Each element `repeats` times along `axis`, one after the other.
+
+    Example:
+    ```mlir
+    %y = relay.repeat(%x) {repeats = 3, axis = 1} : (tensor<4x8xf32>) -> tensor<4x24xf32>
+    ```
+
+    """
+
+    name = "relay.repeat"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis"), "C2": AtLeast("repeats", 0)}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    repeats = int_property()
+    axis = int_property(0)
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """The axis grows."""
+        axis, repeats = axis_index(self.axis.value.data, len(shape)), self.repeats.value.data
+        return (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
+
+
+@register_relay_op
+@irdl_op_definition
+class BroadcastToOp(MovementOp):
+    """The data in `shape`, repeated along axes that it lacks or where its extent is 1.
+
+    Constraints:
+    - C2: `shape` has at least as many axes as the data; from the last on, the data's extent is that of `shape`, or 1.
+
+    Example:
+    ```mlir
+    %y = relay.broadcast_to(%x) {shape = [2, 4, 8]} : (tensor<4x1xf32>) -> tensor<2x4x8xf32>
+    ```
+
+    """
+
+    name = "relay.broadcast_to"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("shape", 0)}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    shape = required_ints_property()
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """`shape`; C2."""
+        target = ints(self.shape)
+        pairs = zip(reversed(shape), reversed(target), strict=False)
+        differ = any(certainly_differ(own, 1) and certainly_differ(own, wanted) for own, wanted in pairs)
+        facts.require(
+            len(target) >= len(shape) and not differ,
+            "C2",
+            lambda: f"shape {shape_text(shape)} does not broadcast to {list(target)}",
+        )
+        return target
+
+
+@register_relay_op
+@irdl_op_definition
+class TriluOp(MovementOp):
+    """The upper triangle of each matrix (the lower one where `upper` is false), zeros elsewhere.
+
+    `k` is a number: it moves the edge, which belongs to the triangle, so many places to the right of the diagonal.
+
+    Constraints:
+    - C2: `k` is an integer.
+
+    Example:
+    ```mlir
+    %y = relay.trilu(%x, %k) {upper = false} : (tensor<2x4x4xf32>, tensor<i32>) -> tensor<2x4x4xf32>
+    ```
+
+    """
+
+    name = "relay.trilu"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 2)}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+
+    k = operand_def()
+
+    upper = bool_property(True)
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """The data's; C2."""
+        at, element = facts.operand(1)
+        is_number = at == () and isinstance(element, IntegerType) and element.width.data > 1
+        facts.require(is_number, "C2", lambda: f"k is {facts[1]}, it must be an integer of rank 0")
+        return shape

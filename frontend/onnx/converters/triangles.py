@@ -1,0 +1,53 @@
+"""Trilu, EyeLike and ReverseSequence."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto, helper
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.errors import TypeInferenceError
+from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.tensors import check_size
+
+
+@converts("Trilu", since=14, attributes=("upper",))
+def convert_trilu(node: NodeView) -> SSAValue:
+    """`trilu`, on the diagonal where no other edge is given."""
+    k = node.emit_constant(np.zeros((), np.int64), "k")
+    if (given := node.optional_input(1)) is not None:
+        k = node.reshape(given, [])
+    upper = node.attribute_int("upper", 1, check=lambda value: value in (0, 1))
+    return node.emit("trilu", node.input(0), k, upper=bool(upper))
+
+
+@converts("EyeLike", since=9, attributes=("dtype", "k"), limits="known extents")
+def convert_eye_like(node: NodeView) -> SSAValue:
+    """Ones on a diagonal, as a constant: the shape of the input says all."""
+    shape = static_shape(node, node.input(0))
+    if len(shape) != 2:
+        raise node.error(f"a matrix is expected, found a tensor of rank {len(shape)}")
+    number = node.attribute_int("dtype", TensorProto.UNDEFINED)
+    dtype = numpy_dtype(node.element_type(0))
+    if number != TensorProto.UNDEFINED:
+        try:
+            dtype = np.dtype(helper.tensor_dtype_to_np_dtype(number))
+            element_type(dtype)
+        except (KeyError, TypeInferenceError) as error:
+            raise node.illegal("dtype", number) from error
+    problem = check_size(shape, dtype.itemsize)
+    if problem is not None:
+        raise node.error(problem)
+    return node.emit_constant(np.eye(*shape, k=node.attribute_int("k", 0)).astype(dtype), "eye")
+
+
+@converts("ReverseSequence", since=10, attributes=("batch_axis", "time_axis"))
+def convert_reverse_sequence(node: NodeView) -> SSAValue:
+    """`reverse_sequence`; the two axes are the first two."""
+    rank = len(node.shape(0))
+    time = known_axis(node, node.attribute_int("time_axis", 0), rank)
+    batch = known_axis(node, node.attribute_int("batch_axis", 1), rank)
+    return node.emit("reverse_sequence", node.input(0), node.input(1), seq_axis=time, batch_axis=batch)

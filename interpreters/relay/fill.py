@@ -1,0 +1,37 @@
+"""Tensors of one number, and stacks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.ops.tensor_fill import ConstantLikeOp, FullLikeOp, FullOp, OnesLikeOp, StackOp, ZerosLikeOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.registry import evaluates
+from xrelay.interpreters.rounding import cast_once
+
+
+@evaluates(FullOp)
+def evaluate_full(op: FullOp, fill_value: Array) -> Array:
+    """The number everywhere."""
+    dtype = fill_value.dtype if op.dtype is None else numpy_dtype(op.dtype)
+    return np.full(ints(op.shape), cast_once(fill_value, dtype), dtype)
+
+
+@evaluates(FullLikeOp)
+def evaluate_full_like(op: FullLikeOp, data: Array, fill_value: Array) -> Array:
+    """The number everywhere."""
+    return np.full(data.shape, fill_value, data.dtype)
+
+
+@evaluates(ZerosLikeOp, OnesLikeOp)
+def evaluate_constant_like(op: ConstantLikeOp, data: Array) -> Array:
+    """The number everywhere."""
+    return np.full(data.shape, op.NUMBER, data.dtype)
+
+
+@evaluates(StackOp)
+def evaluate_stack(op: StackOp, data: tuple[Array, ...]) -> Array:
+    """Side by side."""
+    return np.stack(data, op.axis.value.data)

@@ -1,0 +1,55 @@
+"""Tensors of one number, and stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.tensor_fill import ConstantLikeOp, FullLikeOp, FullOp, OnesLikeOp, StackOp, ZerosLikeOp
+from xrelay.dialects.topi.build import Body, variables
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+@implements(FullOp, "full.generic")
+@implements(FullLikeOp, "full_like.generic")
+def build_full(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The last operand, a number, everywhere."""
+    value = emitter.operand(len(emitter.op.operands) - 1)
+    element, shape = emitter.result_type.element_type, emitter.result_shape
+    return [
+        emitter.compute("full", variables("i", shape), element, lambda b: convert_scalar(b, b.read(value), element))
+    ]
+
+
+@implements(ZerosLikeOp, "zeros_like.generic")
+@implements(OnesLikeOp, "ones_like.generic")
+def build_constant_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """A constant everywhere."""
+    number, element = cast(ConstantLikeOp, emitter.op).NUMBER, emitter.result_type.element_type
+    names = variables("i", emitter.result_shape)
+    return [emitter.compute("constant_like", names, element, lambda b: b.constant(number, element))]
+
+
+@implements(StackOp, "stack.generic")
+def build_stack(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The field that the place along the new axis names, found by guards that halve the fields."""
+    parts, shape = emitter.operands_of_tuple(0), emitter.result_shape
+    axis, element = emitter.integer("axis") % len(shape), element_of(parts[0])
+
+    def read(b: Body) -> SSAValue:
+        others = [index for position, index in enumerate(b.spatial) if position != axis]
+
+        def choose(first: int, end: int) -> SSAValue:
+            if end - first == 1:
+                return b.read(parts[first], *others)
+            middle = (first + end) // 2
+            below = b.in_bounds([b.spatial[axis]], [middle])
+            return b.guard(below, element, lambda: choose(first, middle), lambda: choose(middle, end))
+
+        return choose(0, len(parts))
+
+    return [emitter.compute("stack", variables("i", shape), element, read)]

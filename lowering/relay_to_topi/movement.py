@@ -1,0 +1,112 @@
+"""Slices, reversals, repetitions and broadcasting: each element is read at one place of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i64
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.ops.tensor_movement import (
+    BroadcastToOp,
+    RepeatOp,
+    ReverseSequenceOp,
+    StridedSliceOp,
+    TileOp,
+    TriluOp,
+)
+from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+Place = Callable[[int, AffineExpr], IndexLike]
+"""From an axis of the data, and the index of the result along it, to the index of the data."""
+
+
+def moved(emitter: TopiEmitter, label: str, place: Place) -> Sequence[SSAValue]:
+    """A compute that reads at a place for each axis; axes that the result has in front are passed over."""
+    data, target = emitter.operand(0), emitter.result_shape
+    rank = len(shape_of(data))
+
+    def read(b: Body) -> SSAValue:
+        own = b.spatial[len(target) - rank :]
+        return b.read(data, *(place(axis, index) for axis, index in enumerate(own)))
+
+    return [emitter.compute(label, variables("i", target), element_of(data), read)]
+
+
+@implements(StridedSliceOp, "strided_slice.generic")
+def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """A step apart from a first place."""
+    op, shape = cast(StridedSliceOp, emitter.op), shape_of(emitter.operand(0))
+    steps = op.steps(Facts(op.name, op.operand_types), shape)
+
+    def place(axis: int, index: AffineExpr) -> IndexLike:
+        if axis not in steps:
+            return index
+        first, _, step = steps[axis]
+        return index * step + cast(int, first)
+
+    return moved(emitter, "strided_slice", place)
+
+
+@implements(ReverseSequenceOp, "reverse_sequence.generic")
+def build_reverse_sequence(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """From the last place of the sequence on, which is checked."""
+    data, lengths = emitter.operand(0), emitter.operand(1)
+    shape = shape_of(data)
+    along, batch = emitter.integer("seq_axis") % len(shape), emitter.integer("batch_axis") % len(shape)
+
+    def read(b: Body) -> SSAValue:
+        length = b.checked_index(b.read(lengths, b.spatial[batch]), shape[along] + 1)
+        here = b.index(b.spatial[along])
+        mirrored = b.add(arith.SubiOp(b.add(arith.SubiOp(length, here)), b.constant(1, IndexType())))
+        is_inside = b.add(CmpiOp(here, length, "slt"))
+        at: list[IndexLike] = [*b.spatial]
+        at[along] = b.as_index(b.add(SelectOp(is_inside, mirrored, here)))
+        return b.read(data, *at)
+
+    return [emitter.compute("reverse_sequence", variables("i", shape), element_of(data), read)]
+
+
+@implements(TileOp, "tile.generic")
+def build_tile(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """At the remainder."""
+    shape, target = shape_of(emitter.operand(0)), emitter.result_shape
+    own = target[len(target) - len(shape) :]
+    return moved(emitter, "tile", lambda axis, i: i if own[axis] == shape[axis] else i % max(1, shape[axis]))
+
+
+@implements(RepeatOp, "repeat.generic")
+def build_repeat(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """At the quotient."""
+    repeated, count = emitter.integer("axis") % len(shape_of(emitter.operand(0))), emitter.integer("repeats")
+    return moved(emitter, "repeat", lambda axis, i: i // count if axis == repeated and count > 1 else i)
+
+
+@implements(BroadcastToOp, "broadcast_to.generic")
+def build_broadcast_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """As numpy broadcasts."""
+    return emitter.map_elements("broadcast_to", lambda b, values: values[0])
+
+
+@implements(TriluOp, "trilu.generic")
+def build_trilu(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Chosen by how far the place lies to the right of the diagonal."""
+    data, k = emitter.operand(0), emitter.operand(1)
+    element, predicate = element_of(data), "sge" if emitter.flag("upper") else "sle"
+
+    def choose(b: Body) -> SSAValue:
+        row, column = b.spatial[-2:]
+        right = b.add(arith.IndexCastOp(b.index(column - row), i64))
+        is_kept = b.add(CmpiOp(right, convert_scalar(b, b.read(k), i64), predicate))
+        return b.add(SelectOp(is_kept, b.read(data, *b.spatial), b.constant(0, element)))
+
+    return [emitter.compute("trilu", variables("i", shape_of(data)), element, choose)]
