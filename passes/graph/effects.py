@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from functools import cache
 
-from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator, MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect, is_side_effect_free
 
-from xrelay.dialects.relay.ops.tensor_elementwise import DivideOp
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.passes.infra.verify import walk_ops
 
@@ -93,13 +93,13 @@ def _only_calls(function: FuncOp) -> bool:
 def ops_run_on_demand(function: FuncOp) -> set[Operation]:
     """The ops of `function` that must run only where their value is needed.
 
-    They are those that may fail, may not end or cost as much as a function does (calls and divisions of integers), ops
-    whose branches hold such ops, and ops that need the value of such an op. Making a closure calls nothing, so it is
-    one only where it captures the value of one.
+    They are those that may fail (divisions of integers, reads at indices that are checked), may not end or cost as much
+    as a function does (calls), ops whose branches hold such ops, and ops that need the value of such an op. Making a
+    closure calls nothing, so it is one only where it captures the value of one.
     """
     found: set[Operation] = set()
     for op in walk_ops(function):
-        if isinstance(op, CallOp | InvokeOp) or (isinstance(op, DivideOp) and _is_of_integers(op)):
+        if isinstance(op, CallOp | InvokeOp) or (isinstance(op, RelayOp) and op.may_fail):
             found.update(_branches_around(op))
         for operand in op.operands:
             owner = operand.owner
@@ -125,8 +125,3 @@ def _ops_between(op: Operation, home: Block | None) -> Iterator[Operation]:
             return
         op = around
         yield op
-
-
-def _is_of_integers(op: DivideOp) -> bool:
-    type = op.rhs.type
-    return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)

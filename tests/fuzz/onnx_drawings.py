@@ -270,19 +270,6 @@ def slice_(draft: Draft) -> None:
         draft.setting(values, kind)
 
 
-@draws("Gather")
-def gather(draft: Draft) -> None:
-    shape = tuple(max(extent, 1) for extent in draft.shape(1))
-    axis = draft.integer(0 if draft.opset < 11 else -len(shape), len(shape) - 1)
-    draft.data(shape)
-    low = 0 if draft.opset < 11 else -shape[axis]
-    indices = draft.rng.integers(low, shape[axis], draft.pick((), (1,), (3,), (2, 2), (0,)))
-    draft.setting(indices, draft.pick(np.int64, np.int32))
-    draft.maybe(axis=axis)
-    if "axis" not in draft.attributes:
-        draft.initializers[-1].CopyFrom(numpy_helper.from_array(indices % shape[0], draft.order[-1]))
-
-
 @draws("Expand")
 def expand(draft: Draft) -> None:
     wanted = draft.shape()

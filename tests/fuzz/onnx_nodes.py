@@ -84,6 +84,11 @@ class Draft:
         self.order.append(name)
         self._initializer(name, np.asarray(values, dtype))
 
+    def indices(self, shape: tuple[int, ...], extent: int, *, first: int = 11) -> None:
+        """One more operand: indices of an axis, negative ones among them from the opset `first` on."""
+        low = -extent if self.opset >= first else 0
+        self.data(shape, self.pick(np.int64, np.int32), f"whole {low} {extent}", constant=0.4)
+
     def absent(self) -> None:
         """One more operand that is left out."""
         self.order.append("")
@@ -171,7 +176,7 @@ def opsets_of(op: str) -> tuple[int, ...]:
 @cache
 def drawn_ops() -> tuple[str, ...]:
     """The registered ops, all of which must have a drawing."""
-    for module in ("fuzz.onnx_drawings", "fuzz.onnx_drawings_nn"):
+    for module in ("fuzz.onnx_drawings", "fuzz.onnx_drawings_index", "fuzz.onnx_drawings_nn"):
         import_module(module)
 
     converters.load()

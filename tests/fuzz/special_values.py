@@ -16,6 +16,7 @@ DOMAINS = ("any", "nonzero", "moderate", "small", "positive", "finite")
 - `any`: anywhere; `nonzero`: not at 0.
 - `moderate`: not at the greatest numbers, whose sums overflow in some orders and not in others.
 - `small`: whole between -4 and 4; `positive`: above 0.1; `finite`: within ±100. These hold no infinities and no NaN.
+- `whole LOW HIGH`: whole numbers from LOW up to, not with, HIGH, such as indices.
 """
 
 
@@ -30,6 +31,9 @@ def random_array(
     """An array of the shape and dtype whose values lie in the domain."""
     if dtype == np.bool_:
         return np.asarray(rng.random(shape) < 0.5)
+    if domain.startswith("whole "):
+        low, high = map(int, domain.split()[1:])
+        return np.asarray(rng.integers(low, high, shape) if high > low else np.zeros(shape)).astype(dtype)
     if domain == "small":
         low = 0 if dtype.kind == "u" else -4
         return np.asarray(rng.integers(low, 5, shape)).astype(dtype)

@@ -180,6 +180,11 @@ class RelayOp(IRDLOperation):
         """
         return False
 
+    @property
+    def may_fail(self) -> bool:
+        """Whether values of the operands may make the op fail where it runs, as a zero among integer divisors does."""
+        return False
+
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """What the op makes of operands that are available in `layouts` (`None`: as the op's text says now).
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
@@ -157,6 +158,12 @@ class DivideOp(BinaryBroadcastOp):
     """
 
     name = "relay.divide"
+
+    @property
+    def may_fail(self) -> bool:
+        """A divisor of integers may be zero."""
+        type = self.rhs.type
+        return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)
 
 
 @register_relay_op

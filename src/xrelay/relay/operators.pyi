@@ -792,6 +792,20 @@ def floor_mod(
     rhs: ExprLike,
 ) -> Expr:
     """The remainder of a division downwards, with the sign of `rhs`, elementwise with numpy's broadcasting."""
+def gather(
+    data: ExprLike,
+    indices: ExprLike,
+    axis: int,
+) -> Expr:
+    """The element of the data whose index along `axis` is that of `indices`, the other indices being the result's own."""
+
+def gather_nd(
+    data: ExprLike,
+    indices: ExprLike,
+    batch_dims: int | None = 0,
+    index_rank: int | None = None,
+) -> Expr:
+    """The slices of the data at index tuples, which the first axis of `indices` holds."""
 
 def full(
     fill_value: ExprLike,
@@ -957,6 +971,15 @@ def ones_like(
     data: ExprLike,
 ) -> Expr:
     """Ones in the type of `data`."""
+def one_hot(
+    indices: ExprLike,
+    on_value: ExprLike,
+    off_value: ExprLike,
+    depth: int,
+    axis: int | None = -1,
+    dtype: DType | None = None,
+) -> Expr:
+    """`on_value` where a new axis of extent `depth` counts what the index says, `off_value` elsewhere."""
 
 def power(
     lhs: ExprLike,
@@ -1112,6 +1135,14 @@ def tan(
     data: ExprLike,
 ) -> Expr:
     """The tangent of x, in radians, elementwise."""
+def take(
+    data: ExprLike,
+    indices: ExprLike,
+    batch_dims: int | None = 0,
+    axis: int | None = None,
+    mode: str | None = "clip",
+) -> Expr:
+    """The slices of the data at `indices` along `axis`, as `numpy.take`; without an axis, of the flattened data."""
 
 def tanh(
     data: ExprLike,
@@ -1221,6 +1252,8 @@ __all__ = [
     "floor_mod",
     "full",
     "full_like",
+    "gather",
+    "gather_nd",
     "greater",
     "greater_equal",
     "image",
@@ -1248,6 +1281,7 @@ __all__ = [
     "nn",
     "not_equal",
     "ones_like",
+    "one_hot",
     "power",
     "prod",
     "repeat",
@@ -1272,6 +1306,7 @@ __all__ = [
     "subtract",
     "sum",
     "tan",
+    "take",
     "tanh",
     "tile",
     "topk",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import f32, i1, i64
 from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op, relay_ops
@@ -31,8 +32,8 @@ OWN = [
 """The ops with a word of their own on layouts; the others do as their base class, and have a row where it helps."""
 
 
-def value(*shape: int) -> SSAValue:
-    return Block(arg_types=[tensor_type(shape, f32)]).args[0]
+def value(*shape: int, of: Attribute = f32) -> SSAValue:
+    return Block(arg_types=[tensor_type(shape, of)]).args[0]
 
 
 def image() -> SSAValue:
@@ -71,6 +72,10 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "full_like": lambda op: op.call(image(), value()),
     "stack": lambda op: op.call(TupleOp.call(image(), image()), axis=1),
     "trilu": lambda op: op.call(image(), Block(arg_types=[tensor_type((), i64)]).args[0]),
+    "take": lambda op: op.call(image(), value(3, of=i64), axis=1),
+    "gather": lambda op: op.call(image(), value(1, 32, 4, 4, of=i64), axis=1),
+    "gather_nd": lambda op: op.call(image(), value(2, 3, of=i64)),
+    "one_hot": lambda op: op.call(value(1, 32, 4, 4, of=i64), value(), value(), depth=4),
     "where": lambda op: op.call(Block(arg_types=[tensor_type((1, 32, 4, 4), i1)]).args[0], image(), image()),
 }
 

@@ -1,0 +1,313 @@
+"""`relay.take`, `relay.gather`, `relay.gather_nd`, `relay.one_hot`: elements at indices that are an operand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType, i1
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
+
+TAKE_MODES = ("clip", "wrap", "fast", "raise")
+"""What `take` can do with an index that is out of range."""
+
+
+def require_indices(facts: Facts, index: int, constraint: str) -> Shape:
+    """The shape of operand `index`, required to hold integers."""
+    shape, element = facts.operand(index, constraint)
+    whole = isinstance(element, IntegerType) and element != i1
+    facts.require(whole, constraint, lambda: f"the indices must be integers, found {element}", help="cast them")
+    return shape
+
+
+def require_same_extents(facts: Facts, lhs: Sequence[Dim], rhs: Sequence[Dim], constraint: str, what: str) -> None:
+    """Demand that two shapes are equal, axis by axis."""
+    facts.require(
+        len(lhs) == len(rhs), constraint, lambda: f"{what}: shapes {shape_text(lhs)} and {shape_text(rhs)} differ"
+    )
+    for axis, (left, right) in enumerate(zip(lhs, rhs, strict=True)):
+        facts.require_equal(left, right, constraint, f"{what}: extents of axis {axis}")
+
+
+class IndexingOp(RelayOp):
+    """An op whose indices count along axes of the layout in which the model wrote its data."""
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Insist on the layout of the text."""
+        return LayoutRefusal("its indices count along axes of the layout that the model has")
+
+
+@register_relay_op
+@irdl_op_definition
+class TakeOp(IndexingOp):
+    """The slices of the data at `indices` along `axis`, as `numpy.take`; without an axis, of the flattened data.
+
+    The result has the indices' shape in place of the axis. With `batch_dims` the first axes of data and indices are the
+    same, and each of their points takes its own slices. `mode` says what an index out of range is: "clip" the nearest
+    one, "wrap" counted around, "fast" left open by Relay and here the nearest one too, so that nothing outside is read;
+    "raise" lets negative ones count from the end, and fails where the index is out of range still.
+
+    Constraints:
+    - C1: the indices are integers.
+    - C2: `axis` is an axis of the data.
+    - C3: `mode` is "clip", "wrap", "fast" or "raise".
+    - C4: `batch_dims` axes lie before `axis` and in the indices, and have equal extents in both.
+    - C5: an axis of extent 0 has nothing to take, unless no index asks or `mode` is "raise".
+
+    Example:
+    ```mlir
+    %y = relay.take(%x, %i) {axis = 0} : (tensor<10x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+    ```
+
+    """
+
+    name = "relay.take"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    indices = operand_def()
+    result = result_def()
+
+    batch_dims = int_property(0)
+    axis = optional_int_property()
+    mode = string_property("clip")
+
+    traits = traits_def(Pure())
+
+    @property
+    def may_fail(self) -> bool:
+        """An index that is out of range fails where the mode says so."""
+        return self.mode.data == "raise"
+
+    def axis_and_batch(self, rank: int, places: int) -> tuple[int | None, int]:
+        """The axis from the front, None for that of the flattened data; and how many axes are those of a batch."""
+        number, batch = optional_int(self.axis), self.batch_dims.value.data
+        axis = None if number is None else require_axis(self, number, rank, "C2")
+        batch = batch + places if batch < 0 else batch
+        most = 0 if axis is None else min(axis, places)
+        self.require(
+            0 <= batch <= most,
+            "C4",
+            f"batch_dims {self.batch_dims.value.data} is out of range for "
+            f"{'no axis' if axis is None else f'axis {number}'} and indices of rank {places}",
+        )
+        return axis, batch
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's shape with the indices' shape in place of the axis; C1 to C5."""
+        shape, element = facts.operand(0)
+        places = require_indices(facts, 1, "C1")
+        axis, batch = self.axis_and_batch(len(shape), len(places))
+        mode = self.mode.data
+        facts.require(mode in TAKE_MODES, "C3", f"mode must be one of {', '.join(TAKE_MODES)}, found {mode!r}")
+        require_same_extents(facts, shape[:batch], places[:batch], "C4", "batch axes")
+        extent = product(shape) if axis is None else shape[axis]
+        facts.require(
+            extent != 0 or mode == "raise" or product(places) == 0,
+            "C5",
+            f"nothing can be taken of {shape_text(shape)} with indices of shape {shape_text(places)}",
+        )
+        if axis is None:
+            return tensor_type(places, element)
+        return tensor_type((*shape[:axis], *places[batch:], *shape[axis + 1 :]), element)
+
+
+@register_relay_op
+@irdl_op_definition
+class GatherOp(IndexingOp):
+    """The element of the data whose index along `axis` is that of `indices`, the other indices being the result's own.
+
+    `result[i, j] = data[indices[i, j], j]` for axis 0. Negative indices count from the end; the op fails where an index
+    is out of range still.
+
+    Constraints:
+    - C1: the indices are integers.
+    - C2: data and indices have one rank, and `axis` is an axis of them.
+    - C3: along the other axes the indices reach no further than the data.
+
+    Example:
+    ```mlir
+    %y = relay.gather(%x, %i) {axis = 1} : (tensor<4x16xf32>, tensor<4x3xi64>) -> tensor<4x3xf32>
+    ```
+
+    """
+
+    name = "relay.gather"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    indices = operand_def()
+    result = result_def()
+
+    axis = int_property()
+
+    traits = traits_def(Pure())
+
+    @property
+    def may_fail(self) -> bool:
+        """An index may be out of range."""
+        return True
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The indices' shape with the data's element type; C1 to C3."""
+        shape, element = facts.operand(0)
+        places = require_indices(facts, 1, "C1")
+        axis = require_elements_axis(self, facts, self.axis.value.data, shape, places)
+        require_inside(facts, shape, places, axis, "C3")
+        return tensor_type(places, element)
+
+
+def require_elements_axis(op: RelayOp, facts: Facts, axis: int, shape: Shape, places: Shape) -> int:
+    """C2 of ops on elements: one rank, and an axis of it."""
+    texts = shape_text(shape), shape_text(places)
+    facts.require(
+        len(shape) == len(places), "C2", f"data of shape {texts[0]} and indices of shape {texts[1]} differ in rank"
+    )
+    return require_axis(op, axis, len(shape), "C2")
+
+
+def require_inside(facts: Facts, shape: Shape, places: Shape, axis: int, constraint: str) -> None:
+    """Demand that indices of shape `places` reach no further than the data along all axes but one."""
+    for other, (extent, reach) in enumerate(zip(shape, places, strict=True)):
+        fits = not isinstance(extent, int) or not isinstance(reach, int) or reach <= extent
+        facts.require(
+            other == axis or fits,
+            constraint,
+            f"the indices have {reach} elements along axis {other}, the data has {extent}",
+        )
+
+
+@register_relay_op
+@irdl_op_definition
+class GatherNDOp(IndexingOp):
+    """The slices of the data at index tuples, which the first axis of `indices` holds.
+
+    With `batch_dims` B, `result[y_0, …, y_K, x…] = data[y_0, …, y_(B-1), indices[0, y…], …, indices[M-1, y…], x…]`.
+    `index_rank` is M where the indices' type does not say it. Negative indices count from the end; the op fails where
+    an index is out of range still.
+
+    Constraints:
+    - C1: the indices are integers, and have an axis of known extent M for the tuples.
+    - C2: a tuple and the batch axes have no more parts than the data has axes.
+    - C3: `batch_dims` axes have equal extents in data and indices.
+
+    Example:
+    ```mlir
+    %y = relay.gather_nd(%x, %i) : (tensor<16x16x3xf32>, tensor<2x5xi64>) -> tensor<5x3xf32>
+    ```
+
+    """
+
+    name = "relay.gather_nd"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    indices = operand_def()
+    result = result_def()
+
+    batch_dims = int_property(0)
+    index_rank = optional_int_property()
+
+    traits = traits_def(Pure())
+
+    @property
+    def may_fail(self) -> bool:
+        """An index may be out of range."""
+        return True
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The indices' shape without its first axis, then the data's axes that no index names; C1 to C3."""
+        shape, element = facts.operand(0)
+        places = require_indices(facts, 1, "C1")
+        parts = require_tuples(facts, places, optional_int(self.index_rank), "C1")
+        batch, places = self.batch_dims.value.data, places[1:]
+        facts.require(
+            0 <= batch <= len(places) and parts + batch <= len(shape),
+            "C2",
+            f"tuples of {parts} after {batch} batch axes do not index data of shape {shape_text(shape)} "
+            f"at places of shape {shape_text(places)}",
+        )
+        require_same_extents(facts, shape[:batch], places[:batch], "C3", "batch axes")
+        return tensor_type((*places, *shape[batch + parts :]), element)
+
+
+def require_tuples(facts: Facts, places: Shape, said: int | None, constraint: str) -> int:
+    """The number of parts of the index tuples that the first axis of the indices holds."""
+    facts.require(len(places) > 0, constraint, "the indices have no axis for the parts of an index")
+    parts = places[0] if isinstance(places[0], int) else said
+    facts.require(
+        parts is not None,
+        constraint,
+        f"the first extent of the indices, {places[0]}, is not known",
+        help="say how many parts an index has with index_rank",
+    )
+    known = parts if parts is not None else 0
+    facts.require_equal(known, said if said is not None else known, constraint, "index_rank")
+    return known
+
+
+@register_relay_op
+@irdl_op_definition
+class OneHotOp(IndexingOp):
+    """`on_value` where a new axis of extent `depth` counts what the index says, `off_value` elsewhere.
+
+    An index outside of [0, depth) makes no element on.
+
+    Constraints:
+    - C1: the indices are integers.
+    - C2: both values have rank 0 and one element type, which `dtype` names where it is given.
+    - C3: `depth` is not negative.
+    - C4: `axis` is a place for the new axis.
+
+    Example:
+    ```mlir
+    %y = relay.one_hot(%i, %on, %off) {depth = 4} : (tensor<3xi64>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+    ```
+
+    """
+
+    name = "relay.one_hot"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+
+    indices = operand_def()
+    on_value = operand_def()
+    off_value = operand_def()
+    result = result_def()
+
+    depth = int_property()
+    axis = int_property(-1)
+    dtype = opt_prop_def(Attribute)
+
+    traits = traits_def(Pure())
+
+    def axis_index(self, rank: int) -> int:
+        """The place of the new axis from the front, beside `rank` axes; C4."""
+        return require_axis(self, self.axis.value.data, rank + 1, "C4")
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The indices' shape with the new axis, and the values' element type; C1 to C4."""
+        places = require_indices(facts, 0, "C1")
+        (on_shape, on), (off_shape, off) = facts.operand(1), facts.operand(2)
+        element = self.element_type_property(self.dtype, on, "C2")
+        facts.require(
+            on_shape == off_shape == () and on == off == element,
+            "C2",
+            lambda: f"the values must both be tensor<{element}>, found {facts[1]} and {facts[2]}",
+        )
+        depth = self.depth.value.data
+        facts.require(depth >= 0, "C3", f"depth {depth} is negative")
+        axis = self.axis_index(len(places))
+        return tensor_type((*places[:axis], depth, *places[axis:]), element)

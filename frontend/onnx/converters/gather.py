@@ -1,0 +1,111 @@
+"""Gather, GatherElements, GatherND and OneHot: elements at indices that may be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, Signedness, i64
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.slice import cut
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+
+@converts("Gather", attributes=("axis",))
+def convert_gather(node: NodeView) -> SSAValue:
+    """Slices at indices; constant ones are checked here, and an even row of them is a part of the data."""
+    shape = node.shape(0)
+    axis = known_axis(node, node.attribute_int("axis", 0), len(shape))
+    indices, extent = node.constant(1), shape[axis]
+    if indices is None or not isinstance(extent, int):
+        return node.emit("take", node.input(0), node.input(1), axis=axis, mode="raise")
+    places = _checked(node, indices, axis, extent)
+    even = (
+        as_range([int(place) for place in places.reshape(-1)]) if all(isinstance(dim, int) for dim in shape) else None
+    )
+    if even is None:
+        known = node.input(1) if places is indices else node.emit_constant(places, "indices")
+        return node.emit("take", node.input(0), known, axis=axis, mode="fast")
+    part = cut(node, node.input(0), {axis: even})
+    rest = [int(dim) for dim in shape_of(part.type) if isinstance(dim, int)]
+    return part if places.ndim == 1 else node.reshape(part, (*rest[:axis], *places.shape, *rest[axis + 1 :]))
+
+
+def _as_range(indices: Sequence[int]) -> range | None:
+    """The indices as a range where they ascend or descend evenly; `None` otherwise."""
+    if len(indices) < 2:
+        return range(indices[0], indices[0] + 1) if indices else range(0)
+    step = indices[1] - indices[0]
+    even = range(indices[0], indices[0] + step * len(indices), step) if step else None
+    return even if even is not None and list(even) == list(indices) else None
+
+
+def _checked(node: NodeView, indices: Array, axis: int, extent: int) -> Array:
+    """Constant indices, counted from the front; an error where one is out of range."""
+    if indices.dtype.kind not in "iu":
+        raise node.error(f"input #1 (indices) must be integers, found {indices.dtype}{list(indices.shape)}")
+    wrong = indices[(indices < -extent) | (indices >= extent)]
+    if wrong.size:
+        raise node.error(f"index {wrong[0]} of axis {axis}, of extent {extent}, is out of range")
+    return np.where(indices < 0, indices + extent, indices) if (indices < 0).any() else indices
+
+
+@converts("GatherElements", since=11, attributes=("axis",))
+def convert_gather_elements(node: NodeView) -> SSAValue:
+    """Elements at indices along one axis and at their own along the others."""
+    axis = known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
+    return node.emit("gather", node.input(0), node.input(1), axis=axis)
+
+
+@converts("GatherND", since=11, until=11)
+@converts("GatherND", since=12, attributes=("batch_dims",))
+def convert_gather_nd(node: NodeView) -> SSAValue:
+    """Slices at tuples of indices, which Relay has along the first axis and ONNX along the last."""
+    batch = node.attribute_int("batch_dims", 0)
+    return node.emit("gather_nd", node.input(0), tuples_first(node), batch_dims=batch)
+
+
+def tuples_first(node: NodeView) -> SSAValue:
+    """The indices, input #1, with the parts of an index along the first axis."""
+    rank = len(node.shape(1))
+    if rank == 0:
+        raise node.error("input #1 (indices) must have an axis for the parts of an index, found a scalar")
+    return node.emit("transpose", node.input(1), axes=(rank - 1, *range(rank - 1)))
+
+
+@converts("OneHot", since=9, attributes=("axis",), limits="a depth that is constant")
+def convert_one_hot(node: NodeView) -> SSAValue:
+    """The second of two values where a new axis counts what the index says, the first elsewhere."""
+    depth = int(node.required_scalar(1, "depth"))
+    if depth < 0:
+        raise node.error(f"input #1 (depth) must not be negative, found {depth}")
+    rank = len(node.shape(0))
+    axis = known_axis(node, node.attribute_int("axis", -1), rank + 1)
+    off, on = (_value(node, index) for index in range(2))
+    return node.emit("one_hot", _from_the_front(node, depth), on, off, depth=depth, axis=axis)
+
+
+def _from_the_front(node: NodeView, depth: int) -> SSAValue:
+    """The indices as integers; from opset 11 on negative ones count from the end."""
+    indices, element = node.input(0), node.element_type(0)
+    if not isinstance(element, IntegerType):
+        indices, element = node.emit("cast", indices, dtype=i64), i64
+    if element.signedness.data == Signedness.UNSIGNED or node.opset < 11:
+        return indices
+    # A narrow type may not hold the depth.
+    indices = indices if element == i64 else node.emit("cast", indices, dtype=i64)
+    negative = node.emit("less", indices, node.scalar(0, indices))
+    return node.emit("where", negative, node.emit("add", indices, node.scalar(depth, indices)), indices)
+
+
+def _value(node: NodeView, index: int) -> SSAValue:
+    """One of the two values, as a scalar."""
+    if len(node.shape(2)) != 1:
+        raise node.error(f"input #2 (values) must be a list of two, found {node.input(2).type}")
+    place = node.emit_constant(np.array(index, np.int64), f"value_{index}")
+    return node.emit("take", node.input(2), place, axis=0, mode="clip")

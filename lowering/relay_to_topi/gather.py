@@ -1,0 +1,134 @@
+"""Operators that read at indices that are an operand: take, gather, gather_nd, one_hot.
+
+Indices that may be out of range are checked in a compute of their own, so that each is checked once, however many
+elements it selects, and none is left out where a later operator of the kernel drops elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHotOp, TakeOp
+from xrelay.dialects.topi.build import Body, IndexLike, is_unsigned, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, IndexCastUIOp, SelectOp
+from xrelay.lowering.relay_to_topi.data_movement import reshaped_indices
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+INDEX = IndexType()
+
+
+def checked_indices(emitter: TopiEmitter, indices: SSAValue, size: int, *, part: int | None = None) -> SSAValue:
+    """A tensor of the indices in [0, size), counted from the end where they are negative, checked where it runs.
+
+    `part` is the number of those wanted along the first axis, without which the result then is.
+    """
+    first: tuple[IndexLike, ...] = () if part is None else (part,)
+    shape = shape_of(indices)[len(first) :]
+
+    def fill(b: Body) -> SSAValue:
+        return b.checked_index(b.read(indices, *first, *b.spatial), size, from_end=True)
+
+    return emitter.compute("indices", variables("k", shape), INDEX, fill)
+
+
+@implements(TakeOp, "take.generic")
+def build_take(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The element whose index along the axis an element of the indices gives."""
+    data, indices, op = emitter.operand(0), emitter.operand(1), emitter.op
+    assert isinstance(op, TakeOp), "the implementation of take"
+    shape, places = shape_of(data), shape_of(indices)
+    axis, batch = op.axis_and_batch(len(shape), len(places))
+    flat = shape if axis is not None else (_count(shape),)
+    along = axis if axis is not None else 0
+    mode = op.mode.data
+    known = checked_indices(emitter, indices, flat[along]) if mode == "raise" else indices
+
+    def fill(b: Body) -> SSAValue:
+        behind = along + len(places) - batch
+        place = b.read(known, *b.spatial[:batch], *b.spatial[along:behind])
+        index = b.as_index(place if mode == "raise" else _in_mode(b, place, flat[along], mode))
+        at = [*b.spatial[:along], index, *b.spatial[behind:]]
+        return b.read(data, *(at if axis is not None else reshaped_indices(at, flat, shape)))
+
+    return [emitter.compute("take", variables("i", emitter.result_shape), element_of(data), fill)]
+
+
+def _count(shape: Sequence[int]) -> int:
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
+
+
+def as_index(b: Body, value: SSAValue) -> SSAValue:
+    """An integer as an index, unsigned ones by their bits."""
+    return b.add((IndexCastUIOp if is_unsigned(value.type) else IndexCastOp)(value, INDEX))
+
+
+def _in_mode(b: Body, place: SSAValue, size: int, mode: str) -> SSAValue:
+    """An index brought into [0, size): counted around for "wrap", else the nearest one."""
+    unsigned = is_unsigned(place.type)
+    index, zero, extent = as_index(b, place), b.constant(0, INDEX), b.constant(size, INDEX)
+    if mode == "wrap":
+        rest = b.add((arith.RemUIOp if unsigned else arith.RemSIOp)(index, extent))
+        return b.add(SelectOp(b.add(CmpiOp(rest, zero, "slt")), b.plus(rest, extent), rest))
+    last = b.constant(size - 1, INDEX)
+    return b.add(arith.MinUIOp(index, last)) if unsigned else b.minimum(b.maximum(index, zero), last)
+
+
+@implements(GatherOp, "gather.generic")
+def build_gather(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The element at the point itself, but along the axis at the index."""
+    data, axis = emitter.operand(0), emitter.integer("axis") % len(emitter.result_shape)
+    known = checked_indices(emitter, emitter.operand(1), shape_of(data)[axis])
+
+    def fill(b: Body) -> SSAValue:
+        at: list[IndexLike] = [*b.spatial]
+        at[axis] = b.as_index(b.read(known, *b.spatial))
+        return b.read(data, *at)
+
+    return [emitter.compute("gather", variables("i", emitter.result_shape), element_of(data), fill)]
+
+
+@implements(GatherNDOp, "gather_nd.generic")
+def build_gather_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The element at the batch's own point, at the parts of the tuple, and at the point of the slice."""
+    data, indices, batch = emitter.operand(0), emitter.operand(1), emitter.integer("batch_dims")
+    shape, rank = shape_of(data), len(shape_of(indices)) - 1
+    parts = tuple_parts(emitter, indices, shape[batch:])
+
+    def fill(b: Body) -> SSAValue:
+        place: tuple[AffineExpr, ...] = b.spatial[:rank]
+        at = [b.as_index(b.read(part, *place)) for part in parts]
+        return b.read(data, *place[:batch], *at, *b.spatial[rank:])
+
+    return [emitter.compute("gather_nd", variables("i", emitter.result_shape), element_of(data), fill)]
+
+
+def tuple_parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[int]) -> list[SSAValue]:
+    """The parts of the index tuples along the first axis of the indices, each checked against its own extent."""
+    count = shape_of(indices)[0]
+    return [checked_indices(emitter, indices, size, part=part) for part, size in enumerate(sizes[:count])]
+
+
+@implements(OneHotOp, "one_hot.generic")
+def build_one_hot(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """One value where the new axis has the index, the other elsewhere."""
+    indices, on_value, off_value = (emitter.operand(index) for index in range(3))
+    op = emitter.op
+    assert isinstance(op, OneHotOp), "the implementation of one_hot"
+    axis = op.axis_index(len(shape_of(indices)))
+
+    def fill(b: Body) -> SSAValue:
+        place = as_index(b, b.read(indices, *b.spatial[:axis], *b.spatial[axis + 1 :]))
+        on = b.add(CmpiOp(place, b.index(b.spatial[axis]), "eq"))
+        return b.add(SelectOp(on, b.read(on_value), b.read(off_value)))
+
+    return [emitter.compute("one_hot", variables("i", emitter.result_shape), emitter.result_type.element_type, fill)]
