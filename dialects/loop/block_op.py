@@ -63,6 +63,8 @@ class BlockOp(CheckedOp):
     - C8: no store's index depends on a reduce variable; it may depend on an ordered one
     - C9: inside, loop indices appear only in indices of accesses; computing uses the block's variables
     - C10: blocks do not nest, and hold no loops
+    - C11: a block that stores at a computed place has no reduce variable, and each of its spatial variables is by
+      itself the same index of every access to that buffer: points that differ in it touch different elements
 
     ```mlir
     func.func @sum(%X: memref<8x16xf32>, %Y: memref<8xf32>) {

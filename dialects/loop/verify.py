@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import IndexType, MemRefType, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
@@ -17,6 +17,7 @@ from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
 from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
 from xrelay.dialects.loop.sort_op import SortOp, scratch_shape
 from xrelay.dialects.upstream.signless import signless
+from xrelay.index_algebra.value_map import ValueMap
 
 
 def fail(op: Operation, constraint: str, message: str) -> VerifyException:
@@ -97,7 +98,7 @@ def _verify_dominance(function: func.FuncOp) -> None:
 
 @checks(BlockOp)
 def verify_block(op: BlockOp) -> None:
-    """C1 to C10."""
+    """C1 to C11."""
     _verify_block_shape(op)
     for operand in op.binding_operands:
         if not _is_enclosing_index(op, operand):
@@ -113,6 +114,27 @@ def verify_block(op: BlockOp) -> None:
     if stored != listed:
         raise fail(op, "C5", f"block {op.block_name!r} stores to {len(stored)} buffers, writes() lists {len(listed)} "
                    f"of which {len(stored & listed)} are the same")  # fmt: skip
+    for access in op.body.walk():
+        if isinstance(access, StoreOp) and _is_computed(access):
+            _verify_apart(op, access.memref)
+
+
+def _is_computed(access: LoadOp | StoreOp) -> bool:
+    """Whether an index of the access is something else than an expression of variables."""
+    return any(isinstance(operand, OpResult) for operand in access.index_operands)
+
+
+def _verify_apart(op: BlockOp, buffer: SSAValue) -> None:
+    """C11, of a buffer that the block updates at a computed place."""
+    if IterKind.REDUCE in op.kinds:
+        raise fail(op, "C11", f"block {op.block_name!r} stores at a computed place and has a reduce variable")
+    accesses = [each for each in op.body.walk() if isinstance(each, LoadOp | StoreOp) and each.memref is buffer]
+    for position in op.spatial:
+        own = ValueMap.identity([op.variables[position]])
+        places = [{d for d in range(len(each.index)) if each.index[d] == own} for each in accesses]
+        if op.extents[position] != 1 and not set[int].intersection(*places):
+            raise fail(op, "C11", f"block {op.block_name!r} stores at a computed place, and its spatial variable "
+                       f"{position} is not by itself an index of what it updates")  # fmt: skip
 
 
 def _verify_block_shape(op: BlockOp) -> None:

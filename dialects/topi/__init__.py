@@ -6,7 +6,7 @@ from xdsl.ir import Dialect
 
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp
-from xrelay.dialects.topi.index_space import IndexSpaceOp, YieldOp
+from xrelay.dialects.topi.index_space import BodyOp, IndexSpaceOp, YieldOp
 from xrelay.dialects.topi.named import (
     BatchMatmulOp,
     Conv1dNcwOp,
@@ -23,6 +23,7 @@ from xrelay.dialects.topi.named import (
 from xrelay.dialects.topi.positions import PositionsOp
 from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp
 from xrelay.dialects.topi.scan import ScanOp
+from xrelay.dialects.topi.scatter import Combine, CombineAttr, ScatterOp
 from xrelay.dialects.topi.sort import SortOp
 
 TOPI = Dialect(
@@ -36,6 +37,7 @@ TOPI = Dialect(
         PositionsOp,
         ReadOp,
         ScanOp,
+        ScatterOp,
         SortOp,
         YieldOp,
         BatchMatmulOp,
@@ -49,13 +51,15 @@ TOPI = Dialect(
         Pool3dOp,
         SoftmaxOp,
     ],
-    [],
+    [CombineAttr],
 )
 
 __all__ = [
     "TOPI",
     "BatchMatmulOp",
+    "BodyOp",
     "CheckedIndexOp",
+    "Combine",
     "ComputeOp",
     "Conv1dNcwOp",
     "Conv2dNchwOp",
@@ -73,6 +77,7 @@ __all__ = [
     "PositionsOp",
     "ReadOp",
     "ScanOp",
+    "ScatterOp",
     "SoftmaxOp",
     "SortOp",
     "YieldOp",

@@ -72,12 +72,14 @@ class Body:
     """Appends scalar ops to the body of a compute.
 
     `spatial` and `reduction` are the variables as affine expressions, to be used in `read`, `index` and `in_bounds`
-    (write `expr - 1`, never `1 - expr`: xDSL's expressions get the latter wrong); `accumulators` are scalars.
+    (write `expr - 1`, never `1 - expr`: xDSL's expressions get the latter wrong); `accumulators` are scalars, and
+    `variables` the variables as values.
     """
 
     spatial: tuple[AffineExpr, ...]
     reduction: tuple[AffineExpr, ...]
     accumulators: tuple[SSAValue, ...]
+    variables: tuple[SSAValue, ...]
 
     def __init__(self, block: Block, num_spatial: int, num_reduction: int):
         count = num_spatial + num_reduction
@@ -86,6 +88,7 @@ class Body:
         variables = tuple(AffineDimExpr(i) for i in range(count))
         self.spatial, self.reduction = variables[:num_spatial], variables[num_spatial:]
         self.accumulators = tuple(block.args[count:])
+        self.variables = tuple(block.args[:count])
 
     def add(self, op: Operation) -> SSAValue:
         """Appends `op` and gives its first result."""

@@ -1,4 +1,4 @@
-"""What `topi.compute` and `topi.scan` share: an index space with a scalar body; and `topi.yield`, which ends it."""
+"""What `topi.compute`, `topi.scan` and `topi.scatter` share: an index space with a scalar body; and `topi.yield`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ from xrelay.dialects.upstream.signless import signless
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends a region of `topi.compute`, `topi.scan` or `topi.guard` and gives its values.
+    """Ends a region of `topi.compute`, `topi.scan`, `topi.scatter` or `topi.guard` and gives its values.
 
-    - C1: stands in a `topi.compute`, a `topi.scan` or a `topi.guard`, which check number and types of the values.
+    - C1: stands in a `topi.compute`, `topi.scan`, `topi.scatter` or `topi.guard`, which check number and types of the
+      values.
 
     ```mlir
     func.func @ones() -> tensor<4xf32> {
@@ -61,7 +62,7 @@ class YieldOp(IRDLOperation):
     def verify_(self) -> None:
         """Checks C1."""
         parent = self.parent_op()
-        if parent is not None and parent.name not in ("topi.compute", "topi.scan", "topi.guard"):
+        if parent is not None and parent.name not in ("topi.compute", "topi.scan", "topi.scatter", "topi.guard"):
             raise VerifyException(f"[topi.yield C1] stands in {parent.name}")
 
     @classmethod
@@ -70,24 +71,22 @@ class YieldOp(IRDLOperation):
         return cls.build(operands=[values])
 
 
-class IndexSpaceOp(IRDLOperation, ABC):
-    """An op whose results have one element for each point of an index space, given by a scalar body.
+class BodyOp(IRDLOperation, ABC):
+    """An op with a scalar body that runs for each point of an index space.
 
-    The arguments of the body are the *spatial* variables, one for each axis of the results, then those of a reduction
-    where the op has one, then the accumulators.
+    The arguments of the body begin with the *spatial* variables, which number the points, and those of a reduction
+    where the op has one.
     """
 
     label = prop_def(StringAttr)
     extents = prop_def(DenseArrayBase[IntegerType])
-    init = prop_def(ArrayAttr[FloatAttr | IntegerAttr])
-    tensors = var_result_def(TensorType)
     body = region_def("single_block")
 
     traits = traits_def(Pure())
 
     @property
     def spatial(self) -> tuple[int, ...]:
-        """The extents of the spatial variables: the shape of every result."""
+        """The extents of the spatial variables."""
         return tuple(self.extents.iter_values())
 
     @property
@@ -97,7 +96,7 @@ class IndexSpaceOp(IRDLOperation, ABC):
 
     @property
     def spatial_vars(self) -> tuple[BlockArgument, ...]:
-        """The block arguments that number the elements."""
+        """The block arguments that number the points."""
         return tuple(self.body.block.args[: len(self.extents)])
 
     @property
@@ -107,15 +106,26 @@ class IndexSpaceOp(IRDLOperation, ABC):
         return tuple(self.body.block.args[first : first + len(self.reduction)])
 
     @property
-    def accumulators(self) -> tuple[BlockArgument, ...]:
-        """The block arguments that hold the accumulators, one per `init`."""
-        return tuple(self.body.block.args[len(self.extents) + len(self.reduction) :])
-
-    @property
     def yielded(self) -> tuple[SSAValue, ...]:
         """What the body yields."""
         last = self.body.block.last_op
         return tuple(last.operands) if isinstance(last, YieldOp) else ()
+
+
+class IndexSpaceOp(BodyOp, ABC):
+    """An op whose results have one element for each point of an index space, given by a scalar body.
+
+    The arguments of the body are the spatial variables, one for each axis of the results, then those of a reduction
+    where the op has one, then the accumulators.
+    """
+
+    init = prop_def(ArrayAttr[FloatAttr | IntegerAttr])
+    tensors = var_result_def(TensorType)
+
+    @property
+    def accumulators(self) -> tuple[BlockArgument, ...]:
+        """The block arguments that hold the accumulators, one per `init`."""
+        return tuple(self.body.block.args[len(self.extents) + len(self.reduction) :])
 
     @property
     def element_types(self) -> list[Attribute]:
@@ -170,10 +180,10 @@ class IndexSpaceOp(IRDLOperation, ABC):
             )
 
 
-def compute_around(op: Operation) -> IndexSpaceOp | None:
-    """The compute or scan in whose body an op stands; None where it stands in none."""
+def compute_around(op: Operation) -> BodyOp | None:
+    """The compute, scan or scatter in whose body an op stands; None where it stands in none."""
     parent = op.parent_op()
-    while parent is not None and not isinstance(parent, IndexSpaceOp):
+    while parent is not None and not isinstance(parent, BodyOp):
         parent = parent.parent_op()
     return parent
 

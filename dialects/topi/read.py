@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.topi.index_space import IndexSpaceOp, YieldOp
+from xrelay.dialects.topi.index_space import BodyOp, YieldOp
 from xrelay.dialects.topi.shapes import tensor_type
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.affine_bounds import Box, Interval, bounds, linear_form
@@ -32,7 +32,7 @@ from xrelay.index_algebra.value_map import ValueMap
 
 def extent_of(value: SSAValue) -> int | None:
     """The extent of an index variable of a compute; None for an index that was computed otherwise."""
-    if isinstance(value, BlockArgument) and isinstance(compute := value.block.parent_op(), IndexSpaceOp):
+    if isinstance(value, BlockArgument) and isinstance(compute := value.block.parent_op(), BodyOp):
         extents = (*compute.spatial, *compute.reduction)
         return extents[value.index] if value.index < len(extents) else None
     return None
@@ -64,7 +64,7 @@ class ReadOp(IRDLOperation):
     - C3: the result has the tensor's element type.
     - C4: where the expressions are affine in the variables and no `topi.guard` surrounds the read, they stay inside the
       tensor.
-    - C5: stands in the body of a `topi.compute` or `topi.scan`.
+    - C5: stands in the body of a `topi.compute`, `topi.scan` or `topi.scatter`.
 
     ```mlir
     func.func @shift(%x: tensor<9xf32>) -> tensor<4xf32> {
@@ -116,7 +116,7 @@ class ReadOp(IRDLOperation):
         if parent is None:
             return
         guarded = False
-        while parent is not None and not isinstance(parent, IndexSpaceOp):
+        while parent is not None and not isinstance(parent, BodyOp):
             guarded |= isinstance(parent, GuardOp)
             parent = parent.parent_op()
         if parent is None:

@@ -10,13 +10,14 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, SortOp
+from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
 from xrelay.interpreters.topi.positions import evaluate_positions
 from xrelay.interpreters.topi.scan import evaluate_scan
+from xrelay.interpreters.topi.scatter import evaluate_scatter
 from xrelay.interpreters.topi.sort import evaluate_sort
 
 ResolveWeight = Callable[[Attribute], Array]
@@ -81,6 +82,9 @@ class _Runner:
                 return evaluate_compute(op, values)
             case ScanOp():
                 return evaluate_scan(op, values)
+            case ScatterOp():
+                self._value(values, op.into)
+                return [evaluate_scatter(op, values)]
             case NamedOp():
                 return self._expand(op, values)
             case SortOp():

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
-from xrelay.dialects.topi import ComputeOp, IndexSpaceOp
+from xrelay.dialects.topi import BodyOp, ComputeOp, IndexSpaceOp
 from xrelay.dialects.topi.folds import combinations
 from xrelay.lowering.topi_to_loop.body import BodyLowering
 
@@ -26,7 +26,7 @@ class NestNames:
         self._several = several
         self._taken: set[str] = set()
 
-    def block(self, op: IndexSpaceOp) -> str:
+    def block(self, op: BodyOp) -> str:
         """A name for the block of a compute or scan."""
         return self.block_called(op.label.data)
 
@@ -34,7 +34,7 @@ class NestNames:
         """A name for a block that is `label` if possible."""
         return self._fresh(f"block {label}").removeprefix("block ")
 
-    def loops(self, op: IndexSpaceOp, block: str) -> list[str]:
+    def loops(self, op: BodyOp, block: str) -> list[str]:
         """Names for the loops of a compute, spatial and then reduction."""
         hints: list[str] = []
         for kind, variables in (("i", op.spatial_vars), ("k", op.reduce_vars)):
@@ -129,7 +129,7 @@ def loaded_buffers(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
     return [buffer for buffer in loaded if buffer not in results]
 
 
-def source_of(op: IndexSpaceOp) -> dict[str, Attribute]:
+def source_of(op: BodyOp) -> dict[str, Attribute]:
     """Returns the attributes of the compute, under names of this level."""
     kept = {key: value for key, value in op.attributes.items() if not key.startswith("topi.")}
     if (source := op.attributes.get(EXPANDED_FROM)) is not None:

@@ -16,18 +16,19 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.loop import LOCAL, WeightOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.topi import ComputeOp, IndexSpaceOp, NamedOp, PositionsOp, ScanOp, SortOp
+from xrelay.dialects.topi import BodyOp, ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import bit_width, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
 from xrelay.lowering.topi_to_loop.build_positions import build_positions
 from xrelay.lowering.topi_to_loop.build_scan import build_scan
+from xrelay.lowering.topi_to_loop.build_scatter import build_scatter
 from xrelay.lowering.topi_to_loop.build_sort import build_sort
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
-MADE_HERE = (IndexSpaceOp, PositionsOp, SortOp)
+MADE_HERE = (BodyOp, PositionsOp, SortOp)
 """The ops that become nests."""
 MAX_BYTES = (1 << 63) - 1
 """The size of the largest buffer: distances between its elements are computed in signed numbers of 64 bits."""
@@ -132,7 +133,9 @@ class _FunctionLowering:
         self._buffers: dict[SSAValue, SSAValue] = {}
         computes = [op for op in self._old.ops if isinstance(op, MADE_HERE)]
         self._is_kernel = bool(computes) or PRIMITIVE in function.attributes
-        self._names = NestNames(several=len(computes) > 1)
+        # A scatter is two nests: its updates come after a copy.
+        several = len(computes) > 1 or any(isinstance(op, ScatterOp) for op in computes)
+        self._names = NestNames(several=several)
 
     def run(self) -> None:
         """Rewrites the function."""
@@ -182,6 +185,10 @@ class _FunctionLowering:
             case PositionsOp():
                 results = [self._buffer(value, op) for value in op.results]
                 self._new.add_ops(build_positions(op, self._buffers, results, self._names))
+            case ScatterOp():
+                result = self._buffer(op.result, op)
+                self._copy_within(op.into, result)
+                self._add_nest(build_scatter(op, self._buffers, result, self._names))
             case func.CallOp():
                 arguments = [self._buffers[operand] for operand in op.operands]
                 arguments += [self._buffer(value, op) for value in op.results]
@@ -224,6 +231,10 @@ class _FunctionLowering:
         if not self._is_kernel:
             self._add(func.CallOp(self._copies.name(memref_of(value.type, place)), [buffer, output], []), place)
             return
+        self._copy_within(value, output)
+
+    def _copy_within(self, value: SSAValue, output: SSAValue) -> None:
+        """Copies a tensor into a buffer by a nest of this kernel."""
         copy = _copy_of(value)
         self._add_nest(build_nest(copy, self._buffers, [output], self._names))
         copy.drop_all_references()

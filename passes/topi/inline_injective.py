@@ -14,9 +14,10 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.levels import level_of
-from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, IndexSpaceOp, ReadOp, YieldOp
-from xrelay.dialects.topi.index_space import compute_around
+from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
+from xrelay.dialects.topi.index_space import BodyOp, compute_around
 from xrelay.dialects.topi.read import box_of, extent_of
+from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.affine_bounds import simplify
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.infra.conversion import fuse_locations
@@ -90,7 +91,7 @@ def inline_computes(block: Block, computes: Collection[ComputeOp]) -> None:
 
 def _inline_those(block: Block, is_chosen: Callable[[ComputeOp], bool]) -> None:
     """Inlines the computes that are chosen, consumers first."""
-    origins: dict[IndexSpaceOp, list[LocationAttr]] = {}
+    origins: dict[BodyOp, list[LocationAttr]] = {}
     for op in reversed(list(block.ops)):
         if isinstance(op, ComputeOp) and is_chosen(op):
             for reader in _inline(op):
@@ -132,7 +133,9 @@ def _may_fail(op: ComputeOp) -> bool:
 def _reads_all(read: ReadOp, shape: Sequence[int]) -> bool:
     """Whether a read surely visits every element: each index is a variable of its own, and nothing is guarded."""
     reader = read.parent_op()
-    if not isinstance(reader, IndexSpaceOp) or 0 in (*reader.spatial, *reader.reduction):
+    if not isinstance(reader, BodyOp) or 0 in (*reader.spatial, *reader.reduction):
+        return False
+    if isinstance(reader, ScatterOp) and 0 in shape_of(reader.into):
         return False
     index = ValueMap.make(read.exprs, read.indices)
     used: set[SSAValue] = set()
@@ -176,9 +179,9 @@ def _distinct(reads: Sequence[ReadOp]) -> list[ReadOp]:
     return list({(read.parent, read.access, tuple(read.operands)): read for read in reads}.values())
 
 
-def _inline(op: ComputeOp) -> list[IndexSpaceOp]:
+def _inline(op: ComputeOp) -> list[BodyOp]:
     """Puts a compute into its readers, and returns these."""
-    readers: dict[IndexSpaceOp, None] = {}
+    readers: dict[BodyOp, None] = {}
     reads = [use.operation for result in op.results for use in result.uses]
     for read in _merged([read for read in reads if isinstance(read, ReadOp)]):
         reader = compute_around(read)

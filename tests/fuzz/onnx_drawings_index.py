@@ -61,6 +61,35 @@ def index_range(extent: int) -> str:
     return f"whole {-extent} {extent}"
 
 
+def reduction(draft: Draft) -> None:
+    """A reduction that the opset knows; onnxruntime has none of booleans."""
+    words = ["add", "mul", *(("max", "min") if draft.opset >= 18 else ())] if draft.opset >= 16 else []
+    if words and draft.dtype != np.bool_ and draft.chance(0.7):
+        draft.attributes["reduction"] = draft.pick(*words)
+
+
+@draws("Scatter", "ScatterElements")
+def scatter_elements(draft: Draft) -> None:
+    shape = positive_shape(draft)
+    draft.data(shape, domain="moderate")
+    axis = axis_of(draft, len(shape))
+    places = reaching(draft, shape, axis)
+    draft.indices(places, shape[axis])
+    draft.data(places, domain="moderate")
+    reduction(draft)
+
+
+@draws("ScatterND")
+def scatter_nd(draft: Draft) -> None:
+    shape = positive_shape(draft)
+    parts = draft.integer(1, len(shape))
+    draft.data(shape, domain="moderate")
+    places = draft.pick((), (1,), (3,), (0,), (2, 2))
+    draft.data((*places, parts), np.int64, index_range(min(shape[:parts])), constant=0.4)
+    draft.data((*places, *shape[parts:]), domain="moderate")
+    reduction(draft)
+
+
 @draws("OneHot")
 def one_hot(draft: Draft) -> None:
     depth = draft.pick(0, 1, 3, 8)

@@ -58,6 +58,12 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
     arrays = [*inputs.values(), *(numpy_helper.to_array(tensor) for tensor in model.graph.initializer)]
     wild = any(is_float(array.dtype) and not np.isfinite(array.astype(np.float64)).all() for array in arrays)
     doubles = any(array.dtype == np.float64 for array in arrays)
+    if (
+        node.op_type in ("ScatterElements", "ScatterND")
+        and wild
+        and any(a.s in (b"max", b"min") for a in node.attribute)
+    ):
+        return "its maxima drop NaN"
     if node.op_type in _MAXIMA and wild:
         return "its maxima drop NaN"
     if node.op_type == "Clip" and wild:

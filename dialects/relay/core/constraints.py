@@ -100,13 +100,17 @@ class IntegerElements(_Elements):
 
     def sentence(self) -> str:
         """The sentence of the documentation."""
-        return "the element type is an integer, not a boolean"
+        return f"the element type{self._which} is an integer, not a boolean"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Look at the element type."""
         element = facts.element(self.operand)
         if not isinstance(element, IntegerType) or element.width.data == 1:
-            facts.require(False, constraint, f"the element type must be an integer, found {element}")
+            facts.require(False, constraint, f"the element type{self._which} must be an integer, found {element}")
+
+    @property
+    def _which(self) -> str:
+        return f" of operand #{self.operand}" if self.operand else ""
 
     @property
     def wrong_element(self) -> Attribute:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.axes import axis_index, require_axis
+from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, IntegerElements, OneOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -23,14 +22,6 @@ from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
 
 TAKE_MODES = ("clip", "wrap", "fast", "raise")
 """What `take` can do with an index that is out of range."""
-
-
-def require_indices(facts: Facts, index: int, constraint: str) -> Shape:
-    """The shape of operand `index`, required to hold integers."""
-    shape, element = facts.operand(index, constraint)
-    whole = isinstance(element, IntegerType) and element != i1
-    facts.require(whole, constraint, lambda: f"the indices must be integers, found {element}", help="cast them")
-    return shape
 
 
 def require_same_extents(facts: Facts, lhs: Sequence[Dim], rhs: Sequence[Dim], constraint: str, what: str) -> None:
@@ -61,9 +52,6 @@ class TakeOp(IndexingOp):
     "raise" lets negative ones count from the end, and fails where the index is out of range still.
 
     Constraints:
-    - C1: the indices are integers.
-    - C2: `axis` is an axis of the data.
-    - C3: `mode` is "clip", "wrap", "fast" or "raise".
     - C4: `batch_dims` axes lie before `axis` and in the indices, and have equal extents in both.
     - C5: an axis of extent 0 has nothing to take, unless no index asks or `mode` is "raise".
 
@@ -76,16 +64,14 @@ class TakeOp(IndexingOp):
 
     name = "relay.take"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(1), "C2": AxisOf(), "C3": OneOf("mode", TAKE_MODES)}
 
     data = operand_def()
     indices = operand_def()
-    result = result_def()
 
     batch_dims = int_property(0)
     axis = optional_int_property()
     mode = string_property("clip")
-
-    traits = traits_def(Pure())
 
     @property
     def may_fail(self) -> bool:
@@ -95,7 +81,7 @@ class TakeOp(IndexingOp):
     def axis_and_batch(self, rank: int, places: int) -> tuple[int | None, int]:
         """The axis from the front, None for that of the flattened data; and how many axes are those of a batch."""
         number, batch = optional_int(self.axis), self.batch_dims.value.data
-        axis = None if number is None else require_axis(self, number, rank, "C2")
+        axis = None if number is None else axis_index(number, rank)
         batch = batch + places if batch < 0 else batch
         most = 0 if axis is None else min(axis, places)
         self.require(
@@ -107,16 +93,13 @@ class TakeOp(IndexingOp):
         return axis, batch
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the indices' shape in place of the axis; C1 to C5."""
-        shape, element = facts.operand(0)
-        places = require_indices(facts, 1, "C1")
+        """The data's shape with the indices' shape in place of the axis; C4 and C5."""
+        (shape, element), places = facts.operand(0), facts.shape(1)
         axis, batch = self.axis_and_batch(len(shape), len(places))
-        mode = self.mode.data
-        facts.require(mode in TAKE_MODES, "C3", f"mode must be one of {', '.join(TAKE_MODES)}, found {mode!r}")
         require_same_extents(facts, shape[:batch], places[:batch], "C4", "batch axes")
         extent = product(shape) if axis is None else shape[axis]
         facts.require(
-            extent != 0 or mode == "raise" or product(places) == 0,
+            extent != 0 or self.mode.data == "raise" or product(places) == 0,
             "C5",
             f"nothing can be taken of {shape_text(shape)} with indices of shape {shape_text(places)}",
         )
@@ -134,9 +117,7 @@ class GatherOp(IndexingOp):
     is out of range still.
 
     Constraints:
-    - C1: the indices are integers.
-    - C2: data and indices have one rank, and `axis` is an axis of them.
-    - C3: along the other axes the indices reach no further than the data.
+    - C3: data and indices have one rank, and along the other axes the indices reach no further than the data.
 
     Example:
     ```mlir
@@ -147,14 +128,12 @@ class GatherOp(IndexingOp):
 
     name = "relay.gather"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(1), "C2": AxisOf()}
 
     data = operand_def()
     indices = operand_def()
-    result = result_def()
 
     axis = int_property()
-
-    traits = traits_def(Pure())
 
     @property
     def may_fail(self) -> bool:
@@ -162,25 +141,20 @@ class GatherOp(IndexingOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The indices' shape with the data's element type; C1 to C3."""
-        shape, element = facts.operand(0)
-        places = require_indices(facts, 1, "C1")
-        axis = require_elements_axis(self, facts, self.axis.value.data, shape, places)
-        require_inside(facts, shape, places, axis, "C3")
+        """The indices' shape with the data's element type; C3."""
+        (shape, element), places = facts.operand(0), facts.shape(1)
+        require_inside(facts, shape, places, self.axis.value.data, "C3")
         return tensor_type(places, element)
 
 
-def require_elements_axis(op: RelayOp, facts: Facts, axis: int, shape: Shape, places: Shape) -> int:
-    """C2 of ops on elements: one rank, and an axis of it."""
-    texts = shape_text(shape), shape_text(places)
-    facts.require(
-        len(shape) == len(places), "C2", f"data of shape {texts[0]} and indices of shape {texts[1]} differ in rank"
-    )
-    return require_axis(op, axis, len(shape), "C2")
-
-
 def require_inside(facts: Facts, shape: Shape, places: Shape, axis: int, constraint: str) -> None:
-    """Demand that indices of shape `places` reach no further than the data along all axes but one."""
+    """Demand that indices of shape `places` reach no further than the data along all axes but `axis`."""
+    axis = axis_index(axis, len(shape))
+    facts.require(
+        len(shape) == len(places),
+        constraint,
+        lambda: f"data of shape {shape_text(shape)} and indices of shape {shape_text(places)} differ in rank",
+    )
     for other, (extent, reach) in enumerate(zip(shape, places, strict=True)):
         fits = not isinstance(extent, int) or not isinstance(reach, int) or reach <= extent
         facts.require(
@@ -200,9 +174,9 @@ class GatherNDOp(IndexingOp):
     an index is out of range still.
 
     Constraints:
-    - C1: the indices are integers, and have an axis of known extent M for the tuples.
-    - C2: a tuple and the batch axes have no more parts than the data has axes.
-    - C3: `batch_dims` axes have equal extents in data and indices.
+    - C2: the indices have an axis of known extent M for the tuples.
+    - C3: a tuple and the batch axes have no more parts than the data has axes.
+    - C4: `batch_dims` axes have equal extents in data and indices.
 
     Example:
     ```mlir
@@ -213,15 +187,13 @@ class GatherNDOp(IndexingOp):
 
     name = "relay.gather_nd"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(1)}
 
     data = operand_def()
     indices = operand_def()
-    result = result_def()
 
     batch_dims = int_property(0)
     index_rank = optional_int_property()
-
-    traits = traits_def(Pure())
 
     @property
     def may_fail(self) -> bool:
@@ -229,18 +201,17 @@ class GatherNDOp(IndexingOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The indices' shape without its first axis, then the data's axes that no index names; C1 to C3."""
-        shape, element = facts.operand(0)
-        places = require_indices(facts, 1, "C1")
-        parts = require_tuples(facts, places, optional_int(self.index_rank), "C1")
+        """The indices' shape without its first axis, then the data's axes that no index names; C2 to C4."""
+        (shape, element), places = facts.operand(0), facts.shape(1)
+        parts = require_tuples(facts, places, optional_int(self.index_rank), "C2")
         batch, places = self.batch_dims.value.data, places[1:]
         facts.require(
             0 <= batch <= len(places) and parts + batch <= len(shape),
-            "C2",
+            "C3",
             f"tuples of {parts} after {batch} batch axes do not index data of shape {shape_text(shape)} "
             f"at places of shape {shape_text(places)}",
         )
-        require_same_extents(facts, shape[:batch], places[:batch], "C3", "batch axes")
+        require_same_extents(facts, shape[:batch], places[:batch], "C4", "batch axes")
         return tensor_type((*places, *shape[batch + parts :]), element)
 
 
@@ -267,9 +238,7 @@ class OneHotOp(IndexingOp):
     An index outside of [0, depth) makes no element on.
 
     Constraints:
-    - C1: the indices are integers.
-    - C2: both values have rank 0 and one element type, which `dtype` names where it is given.
-    - C3: `depth` is not negative.
+    - C3: both values have rank 0 and one element type, which `dtype` names where it is given.
     - C4: `axis` is a place for the new axis.
 
     Example:
@@ -281,33 +250,30 @@ class OneHotOp(IndexingOp):
 
     name = "relay.one_hot"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(), "C2": AtLeast("depth", 0)}
 
     indices = operand_def()
     on_value = operand_def()
     off_value = operand_def()
-    result = result_def()
 
     depth = int_property()
     axis = int_property(-1)
     dtype = opt_prop_def(Attribute)
-
-    traits = traits_def(Pure())
 
     def axis_index(self, rank: int) -> int:
         """The place of the new axis from the front, beside `rank` axes; C4."""
         return require_axis(self, self.axis.value.data, rank + 1, "C4")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The indices' shape with the new axis, and the values' element type; C1 to C4."""
-        places = require_indices(facts, 0, "C1")
+        """The indices' shape with the new axis, and the values' element type; C3 and C4."""
+        places = facts.shape(0)
         (on_shape, on), (off_shape, off) = facts.operand(1), facts.operand(2)
-        element = self.element_type_property(self.dtype, on, "C2")
+        element = self.element_type_property(self.dtype, on, "C3")
         facts.require(
             on_shape == off_shape == () and on == off == element,
-            "C2",
+            "C3",
             lambda: f"the values must both be tensor<{element}>, found {facts[1]} and {facts[2]}",
         )
         depth = self.depth.value.data
-        facts.require(depth >= 0, "C3", f"depth {depth} is negative")
         axis = self.axis_index(len(places))
         return tensor_type((*places[:axis], depth, *places[axis:]), element)

@@ -25,9 +25,8 @@ def convert_gather(node: NodeView) -> SSAValue:
     if indices is None or not isinstance(extent, int):
         return node.emit("take", node.input(0), node.input(1), axis=axis, mode="raise")
     places = _checked(node, indices, axis, extent)
-    even = (
-        as_range([int(place) for place in places.reshape(-1)]) if all(isinstance(dim, int) for dim in shape) else None
-    )
+    is_static = all(isinstance(dim, int) for dim in shape)
+    even = _as_range([int(place) for place in places.reshape(-1)]) if is_static else None
     if even is None:
         known = node.input(1) if places is indices else node.emit_constant(places, "indices")
         return node.emit("take", node.input(0), known, axis=axis, mode="fast")

@@ -19,6 +19,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     reads_pointwise,
 )
 from xrelay.lowering.topi_to_loop.schedules.scan import is_scan, schedule_scan
+from xrelay.lowering.topi_to_loop.schedules.scatter import is_update, schedule_scatter
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
@@ -39,6 +40,9 @@ def schedule_reductions(draft: ScheduleDraft) -> bool:
     for block in reductions:
         if is_scan(block):
             schedule_scan(draft, block.block_name)
+            draft.mark_done(block.block_name)
+        elif is_update(block):
+            schedule_scatter(draft, block.block_name)
             draft.mark_done(block.block_name)
         else:
             fold_at_consumer(draft, block.block_name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import IndexType
 
 from xrelay.dialects.loop import BlockOp, LoopKind, SchedulePrimitive
 from xrelay.dialects.loop.schedule import Vectorize
@@ -58,9 +59,13 @@ class ScheduleDraft:
         return 1 if found is None or found.extent is None else found.extent
 
     def lanes(self, block: BlockOp) -> int:
-        """Returns the number of elements of the widest type in `block` that fit into a vector register."""
-        buffers = (*block.reads, *block.writes)
-        return self.target.lanes(max(8, *(bit_width(memref_type(buffer).element_type) for buffer in buffers)))
+        """Returns the number of elements of the widest type in `block` that fit into a vector register.
+
+        Indices that a block reads say where its elements lie, and are mostly the same for all lanes.
+        """
+        types = [memref_type(buffer).element_type for buffer in (*block.reads, *block.writes)]
+        widths = [bit_width(type) for type in types if not isinstance(type, IndexType)]
+        return self.target.lanes(max([8, *widths] if widths else [64]))
 
     # --- doing --------------------------------------------------------------------------------------------------
 

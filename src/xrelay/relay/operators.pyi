@@ -792,6 +792,20 @@ def floor_mod(
     rhs: ExprLike,
 ) -> Expr:
     """The remainder of a division downwards, with the sign of `rhs`, elementwise with numpy's broadcasting."""
+
+def full(
+    fill_value: ExprLike,
+    shape: Ints,
+    dtype: DType | None = None,
+) -> Expr:
+    """A tensor of `shape` whose every element is the number `fill_value`, of its element type or of `dtype`."""
+
+def full_like(
+    data: ExprLike,
+    fill_value: ExprLike,
+) -> Expr:
+    """A tensor of the type of `data` whose every element is the number `fill_value`."""
+
 def gather(
     data: ExprLike,
     indices: ExprLike,
@@ -806,19 +820,6 @@ def gather_nd(
     index_rank: int | None = None,
 ) -> Expr:
     """The slices of the data at index tuples, which the first axis of `indices` holds."""
-
-def full(
-    fill_value: ExprLike,
-    shape: Ints,
-    dtype: DType | None = None,
-) -> Expr:
-    """A tensor of `shape` whose every element is the number `fill_value`, of its element type or of `dtype`."""
-
-def full_like(
-    data: ExprLike,
-    fill_value: ExprLike,
-) -> Expr:
-    """A tensor of the type of `data` whose every element is the number `fill_value`."""
 
 def greater(
     lhs: ExprLike,
@@ -967,10 +968,6 @@ def not_equal(
 ) -> Expr:
     """`lhs != rhs`, elementwise with numpy's broadcasting."""
 
-def ones_like(
-    data: ExprLike,
-) -> Expr:
-    """Ones in the type of `data`."""
 def one_hot(
     indices: ExprLike,
     on_value: ExprLike,
@@ -980,6 +977,11 @@ def one_hot(
     dtype: DType | None = None,
 ) -> Expr:
     """`on_value` where a new axis of extent `depth` counts what the index says, `off_value` elsewhere."""
+
+def ones_like(
+    data: ExprLike,
+) -> Expr:
+    """Ones in the type of `data`."""
 
 def power(
     lhs: ExprLike,
@@ -1038,6 +1040,23 @@ def rsqrt(
     data: ExprLike,
 ) -> Expr:
     """`1 / sqrt(x)`, elementwise."""
+
+def scatter_elements(
+    data: ExprLike,
+    indices: ExprLike,
+    updates: ExprLike,
+    axis: int | None = 0,
+    reduction: str | None = "update",
+) -> Expr:
+    """The data with updates at the places whose index along `axis` `indices` says, the others being the update's own."""
+
+def scatter_nd(
+    data: ExprLike,
+    indices: ExprLike,
+    updates: ExprLike,
+    mode: str | None = "update",
+) -> Expr:
+    """The data with updates of the slices at index tuples, which the first axis of `indices` holds."""
 
 def searchsorted(
     sorted_sequence: ExprLike,
@@ -1131,10 +1150,6 @@ def sum(
 ) -> Expr:
     """The sum over `axis`."""
 
-def tan(
-    data: ExprLike,
-) -> Expr:
-    """The tangent of x, in radians, elementwise."""
 def take(
     data: ExprLike,
     indices: ExprLike,
@@ -1143,6 +1158,11 @@ def take(
     mode: str | None = "clip",
 ) -> Expr:
     """The slices of the data at `indices` along `axis`, as `numpy.take`; without an axis, of the flattened data."""
+
+def tan(
+    data: ExprLike,
+) -> Expr:
+    """The tangent of x, in radians, elementwise."""
 
 def tanh(
     data: ExprLike,
@@ -1280,8 +1300,8 @@ __all__ = [
     "negative",
     "nn",
     "not_equal",
-    "ones_like",
     "one_hot",
+    "ones_like",
     "power",
     "prod",
     "repeat",
@@ -1291,6 +1311,8 @@ __all__ = [
     "right_shift",
     "round",
     "rsqrt",
+    "scatter_elements",
+    "scatter_nd",
     "searchsorted",
     "sigmoid",
     "sign",
@@ -1305,8 +1327,8 @@ __all__ = [
     "strided_slice",
     "subtract",
     "sum",
-    "tan",
     "take",
+    "tan",
     "tanh",
     "tile",
     "topk",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import f32, i1, i64
-from xdsl.ir import Block, SSAValue
 from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -75,6 +74,8 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "take": lambda op: op.call(image(), value(3, of=i64), axis=1),
     "gather": lambda op: op.call(image(), value(1, 32, 4, 4, of=i64), axis=1),
     "gather_nd": lambda op: op.call(image(), value(2, 3, of=i64)),
+    "scatter_elements": lambda op: op.call(image(), value(1, 3, 4, 4, of=i64), value(1, 3, 4, 4), axis=1),
+    "scatter_nd": lambda op: op.call(image(), value(2, 3, of=i64), value(3, 4, 4)),
     "one_hot": lambda op: op.call(value(1, 32, 4, 4, of=i64), value(), value(), depth=4),
     "where": lambda op: op.call(Block(arg_types=[tensor_type((1, 32, 4, 4), i1)]).args[0], image(), image()),
 }

@@ -65,8 +65,13 @@ def test_an_index_that_is_an_input_is_checked_where_it_runs(kind: int):
 @pytest.mark.parametrize(
     ("op", "inputs", "attributes", "words"),
     [
-        ("Gather", [value("i", (3,))], {}, "the indices must be integers, found f32"),
-        ("Gather", [value("i", (3,), TensorProto.BOOL)], {}, "the indices must be integers, found i1"),
+        ("Gather", [value("i", (3,))], {}, "the element type of operand #1 must be an integer, found f32"),
+        (
+            "Gather",
+            [value("i", (3,), TensorProto.BOOL)],
+            {},
+            "the element type of operand #1 must be an integer, found i1",
+        ),
         ("Gather", [np.array([0])], {"axis": 2}, "'axis' has the illegal value 2"),
         ("GatherElements", [value("i", (3,), TensorProto.INT64)], {}, "differ in rank"),
         ("GatherElements", [value("i", (3, 13), TensorProto.INT64)], {}, "the indices have 13 elements along axis 1"),

@@ -293,3 +293,29 @@ func.func @negative_size(%i: index) {
   %k = loop.checked_index %i of -1
   func.return
 }
+
+// -----
+
+func.func @not_apart(%at: memref<8xindex>, %Y: memref<8xf32>, %v: f32) {
+  loop.for "i" %i to 8 {
+    // expected-error@below {{[loop.block C11] block 'b' stores at a computed place, and its spatial variable 0 is not by itself an index of what it updates}}
+    loop.block "b" (%vi : spatial 8 = %i) reads(%at) writes(%Y) {
+      %k = loop.load %at[%vi] : memref<8xindex>
+      loop.store %v, %Y[%k] : memref<8xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @reduced_places(%at: memref<8xindex>, %Y: memref<8xf32>, %v: f32) {
+  loop.for "i" %i to 8 {
+    // expected-error@below {{[loop.block C11] block 'b' stores at a computed place and has a reduce variable}}
+    loop.block "b" (%vi : reduce 8 = %i) reads(%at) writes(%Y) {
+      %k = loop.load %at[%vi] : memref<8xindex>
+      loop.store %v, %Y[%k] : memref<8xf32>
+    }
+  }
+  func.return
+}

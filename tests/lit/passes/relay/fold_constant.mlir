@@ -148,3 +148,23 @@ func.func @known_branch(%x: tensor<f32>) -> tensor<f32> {
   %y = relay.add(%b, %d) : (tensor<f32>, tensor<f32>) -> tensor<f32>
   func.return %y : tensor<f32>
 }
+
+// Indices are looked at as where it runs: one that is out of range stays, to fail if it runs.
+// CHECK-LABEL: func.func @indices
+// CHECK-NOT:     relay.take
+// CHECK-NOT:     relay.scatter_elements
+// CHECK:         relay.constant dense<[3.000000e+00, 1.000000e+00]> : tensor<2xf32>
+// CHECK:         relay.constant dense<[1.000000e+00, 2.000000e+00, 8.000000e+00]> : tensor<3xf32>
+// CHECK:         [[OUTSIDE:%.*]] = relay.take
+// CHECK:         func.return {{%.*}}, {{%.*}}, [[OUTSIDE]]
+func.func @indices() -> (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) {
+  %x = relay.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %i = relay.constant dense<[-1, 0]> : tensor<2xi64>
+  %a = relay.take(%x, %i) {axis = 0, mode = "raise"} : (tensor<3xf32>, tensor<2xi64>) -> tensor<2xf32>
+  %k = relay.constant dense<[2, 2]> : tensor<2xi64>
+  %u = relay.constant dense<[1.0, 4.0]> : tensor<2xf32>
+  %b = relay.scatter_elements(%x, %k, %u) {reduction = "add"} : (tensor<3xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<3xf32>
+  %o = relay.constant dense<[0, 3]> : tensor<2xi64>
+  %c = relay.take(%x, %o) {axis = 0, mode = "raise"} : (tensor<3xf32>, tensor<2xi64>) -> tensor<2xf32>
+  func.return %a, %b, %c : tensor<2xf32>, tensor<3xf32>, tensor<2xf32>
+}

@@ -1,0 +1,54 @@
+"""`topi.scatter` on whole index spaces: updates as arrays over the space, put into a copy one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.topi import Combine, ScatterOp
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.topi.body import BodyEvaluator
+from xrelay.interpreters.topi.indices import Array, Box
+
+_COMBINED: dict[Combine, np.ufunc] = {
+    Combine.ADD: np.add,
+    Combine.MUL: np.multiply,
+    Combine.MIN: np.minimum,
+    Combine.MAX: np.maximum,
+}
+
+
+def evaluate_scatter(op: ScatterOp, tensors: dict[SSAValue, Array]) -> Array:
+    """The result of a scatter; `tensors` holds what it reads. `InterpreterError` for an index outside of the tensor."""
+    result = np.array(tensors[op.into])
+    if 0 in op.spatial:
+        return result
+    body = BodyEvaluator(Box({v: (0, n) for v, n in zip(op.spatial_vars, op.spatial, strict=True)}), tensors)
+    body.run(op.body.block.ops)
+    indices = [np.broadcast_to(body.value(index), op.spatial).reshape(-1) for index in op.indices]
+    for axis, (index, size) in enumerate(zip(indices, result.shape, strict=True)):
+        _check(index, size, axis, result)
+    values = np.ascontiguousarray(np.broadcast_to(body.value(op.value), op.spatial)).reshape(-1).view(result.dtype)
+    places = np.ravel_multi_index(indices, result.shape) if indices else np.zeros(values.size, np.int64)
+    _put(result.reshape(-1), places, values, op.combine)
+    return result
+
+
+def _check(index: Array, size: int, axis: int, tensor: Array) -> None:
+    wrong = (index < 0) | (index >= size)
+    if wrong.any():
+        raise InterpreterError(
+            f"update at index {index[wrong][0]} of axis {axis} of a tensor of shape {list(tensor.shape)}",
+            help="put topi.checked_index before",
+        )
+
+
+def _put(elements: Array, places: Array, values: Array, combine: Combine) -> None:
+    """Updates in order; `ufunc.at` takes one after the other, also for places that repeat."""
+    if combine is not Combine.UPDATE:
+        with np.errstate(all="ignore"):
+            _COMBINED[combine].at(elements, places, values)
+        return
+    # The last update of each place: the first one of the reversed order.
+    distinct, last = np.unique(places[::-1], return_index=True)
+    elements[distinct] = values[::-1][last]

@@ -1,0 +1,47 @@
+"""Operators that update at indices that are an operand: scatter_elements, scatter_nd."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
+from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.build_scatter import scatter
+from xrelay.dialects.topi.scatter import Combine
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi.gather import checked_indices, tuple_parts
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+@implements(ScatterElementsOp, "scatter_elements.generic")
+def build_scatter_elements(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Each update goes to its own point, but along the axis to the index."""
+    data, indices, updates = (emitter.operand(index) for index in range(3))
+    axis = emitter.integer("axis") % len(shape_of(data))
+    known = checked_indices(emitter, indices, shape_of(data)[axis])
+
+    def fill(b: Body) -> tuple[list[SSAValue], SSAValue]:
+        at = list(b.variables)
+        at[axis] = b.read(known, *b.spatial)
+        return at, b.read(updates, *b.spatial)
+
+    space, combine = variables("i", shape_of(updates)), Combine(emitter.text("reduction"))
+    return [emitter.insert(scatter("scatter_elements", space, combine, data, fill)).result]
+
+
+@implements(ScatterNDOp, "scatter_nd.generic")
+def build_scatter_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Each update goes to the parts of its tuple, and to the point of its slice."""
+    data, indices, updates = (emitter.operand(index) for index in range(3))
+    rank = len(shape_of(indices)) - 1
+    parts = tuple_parts(emitter, indices, shape_of(data))
+
+    def fill(b: Body) -> tuple[list[SSAValue], SSAValue]:
+        at = [b.read(part, *b.spatial[:rank]) for part in parts]
+        return [*at, *b.variables[rank:]], b.read(updates, *b.spatial)
+
+    space, combine = variables("i", shape_of(updates)), Combine(emitter.text("mode"))
+    return [emitter.insert(scatter("scatter_nd", space, combine, data, fill)).result]
