@@ -128,6 +128,7 @@ class Machine:
         if isinstance(op, FnOp):
             environment.values[op.result] = Closure(op, environment)
             return True
+        check_requirements(op, environment.sizes)
         if isinstance(op, (IfOp, InvokeOp, FusedOp, CallOp)):
             task.inner, task.targets = self._open(op, environment)
             if task.inner.depth > MAX_DEPTH:
@@ -136,7 +137,6 @@ class Machine:
                 )
             self._demand(task.targets, task.inner)
             return False
-        check_requirements(op, environment.sizes)
         value = evaluate_op(op, cast("list[Value]", self._values(op.operands, environment)))
         bind_dims(value, op.results[0].type, environment.sizes, op)
         environment.values[op.results[0]] = value

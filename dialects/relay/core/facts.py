@@ -9,7 +9,7 @@ from typing import TypeAlias, overload
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.broadcast import broadcast_shapes
+from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
 from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import AnyDim, Dim, Shape, certainly_differ, shape_text, symbol
@@ -98,15 +98,20 @@ class Facts(Sequence[Attribute]):
 
     def broadcast(self, constraint: str, *operands: int) -> Shape:
         """The shape that the operands (all, or those named) broadcast to, as numpy says; demands that they do."""
+        return self.broadcast_shapes([self.shape(index) for index in operands or range(len(self))], constraint)
+
+    def broadcast_shapes(self, shapes: Sequence[Shape], constraint: str, what: str = "shapes") -> Shape:
+        """The shape that `shapes` broadcast to; demands that they do. `what` names them in the message."""
         common: Shape = ()
-        chosen = operands or range(len(self))
-        for index in chosen:
-            shape = broadcast_shapes(common, self.shape(index))
-            if shape is None:
-                texts = [shape_text(self.shape(each)) for each in chosen]
+        for shape in shapes:
+            wider = broadcast_shapes(common, shape)
+            if wider is None:
+                texts = [shape_text(each) for each in shapes]
                 found = " and ".join((", ".join(texts[:-1]), texts[-1]))
-                raise ConstraintError(self.op_name, constraint, f"shapes {found} do not broadcast")
-            common = shape
+                raise ConstraintError(self.op_name, constraint, f"{what} {found} do not broadcast")
+            for requirement in broadcast_requirements(common, shape, constraint, "extents"):
+                self.keep(requirement)
+            common = wider
         return common
 
     def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:

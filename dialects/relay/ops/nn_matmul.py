@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.broadcast import broadcast_shapes
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.facts import Facts
@@ -162,11 +161,7 @@ class BatchMatmulOp(MatrixProductOp):
         rows, depth = _in_order(first[-2:], flip=flip_a)
         other, columns = _in_order(second[-2:], flip=flip_b)
         facts.require_equal(depth, other, "C3", "the depths of tensor_a and tensor_b differ:")
-        stacks = broadcast_shapes(first[:-2], second[:-2])
-        if stacks is None:
-            text = f"stacks of shapes {[*first[:-2]]} and {[*second[:-2]]} do not broadcast"
-            facts.require(False, "C4", text)
-            stacks = ()
+        stacks = facts.broadcast_shapes((first[:-2], second[:-2]), "C4", "stacks of shapes")
         return tensor_type((*stacks, rows, columns), self.result_element(facts))
 
 

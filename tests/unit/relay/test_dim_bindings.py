@@ -33,6 +33,27 @@ func.func @main(%c: tensor<i1>, %x: !x, %w: !w) -> !relay.incomplete {
 }
 """
 
+ADD = """
+!x = tensor<?xf32, #relay.dims<n>>
+!y = tensor<?xf32, #relay.dims<m>>
+func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
+  %z = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
+  func.return %z : !relay.incomplete
+}
+"""
+
+CALL = """
+!x = tensor<?xf32, #relay.dims<n>>
+!y = tensor<?xf32, #relay.dims<m>>
+func.func @same(%a: tensor<?xf32, #relay.dims<k>>, %b: tensor<?xf32, #relay.dims<k>>) -> tensor<?xf32, #relay.dims<k>> {
+  func.return %a : tensor<?xf32, #relay.dims<k>>
+}
+func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
+  %z = func.call @same(%x, %y) : (!x, !y) -> !relay.incomplete
+  func.return %z : !relay.incomplete
+}
+"""
+
 CLAIMED = """
 !x = tensor<?xf32, #relay.dims<n>>
 !y = tensor<?xf32, #relay.dims<m>>
@@ -75,3 +96,19 @@ def test_an_extent_that_a_text_claims_is_compared(infer: bool) -> None:
     assert run(CLAIMED, ones(5), ones(1), infer=infer)[0].shape == (5,)
     with pytest.raises(InterpreterError, match="n = 1"):
         run(CLAIMED, ones(1), ones(5), infer=infer)
+
+
+def test_extents_that_broadcast_only_for_some_sizes_are_typed_so_and_checked() -> None:
+    assert [result.shape for result in run(ADD, ones(1), ones(5))] == [(5,)]
+    assert [result.shape for result in run(ADD, ones(5), ones(1))] == [(5,)]
+    assert run(ADD, ones(0), ones(1))[0].shape == (0,)
+    message = r"\[relay.add C2\] extents: broadcastable\(n, m\) is broadcastable\(3, 5\) \(m = 5, n = 3\)"
+    with pytest.raises(InterpreterError, match=message) as refused:
+        run(ADD, ones(3), ones(5))
+    assert refused.value.location is not None
+
+
+def test_a_requirement_of_a_call_is_checked_before_it() -> None:
+    assert run(CALL, ones(5), ones(5))[0].shape == (5,)
+    with pytest.raises(InterpreterError, match=r"\[func.call C0\].*is 3 == 5"):
+        run(CALL, ones(5), ones(3))

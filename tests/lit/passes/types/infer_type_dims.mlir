@@ -57,3 +57,15 @@ func.func @known_branches(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) 
   }
   func.return %r : !relay.incomplete
 }
+
+// Of two extents that need not be equal the result has the one that is not 1; a demand that the first makes is none
+// of the second.
+// CHECK-LABEL: @broadcasting(
+// CHECK-SAME: -> tensor<?xf32, #relay.dims<broadcast(m, n)>>
+func.func @broadcasting(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+  // CHECK: relay.add(%x, %y) {relay.requires = #relay.requirements<broadcastable(n, m) "C2 extents">}
+  %z = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  // CHECK: relay.add(%z, %y) : (
+  %w = relay.add(%z, %y) : (!relay.incomplete, tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  func.return %w : !relay.incomplete
+}

@@ -73,7 +73,7 @@ func.func @batch_matmul_depth(%x: tensor<3x2x5xf32>, %y: tensor<3x5x4xf32>) {
 // -----
 
 func.func @batch_matmul_stacks(%x: tensor<3x2x5xf32>, %y: tensor<2x4x5xf32>) {
-  // expected-error@below {{[relay.nn.batch_matmul C4] stacks of shapes [3] and [2] do not broadcast}}
+  // expected-error@below {{[relay.nn.batch_matmul C4] stacks of shapes (3) and (2) do not broadcast}}
   %r = relay.nn.batch_matmul(%x, %y) : (tensor<3x2x5xf32>, tensor<2x4x5xf32>) -> !relay.incomplete
   func.return
 }
