@@ -15,7 +15,9 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import ANY
+from xrelay.index_algebra.dims import Dim
+
+ONE: Dim = 1
 
 
 @register_relay_op
@@ -45,7 +47,10 @@ class ArgwhereOp(RelayOp):
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Rows of as many indices as the condition has axes."""
-        return tensor_type((ANY, len(facts.shape(0))), i32)
+        shape, elements = facts.shape(0), ONE
+        for extent in shape:
+            elements = elements * extent
+        return tensor_type((facts.new_extent("k", at_most=elements), len(shape)), i32)
 
 
 @register_relay_op
@@ -124,4 +129,5 @@ class DynStridedSliceOp(RelayOp):
             facts.require(fits, "C1", lambda name=name, index=index: f"{name} is {facts[index]}, no list like begin's")
         known = count if isinstance(count, int) else 0
         facts.require(known <= len(shape), "C1", f"{known} numbers for data of rank {len(shape)}")
-        return tensor_type((*(ANY for _ in range(known)), *shape[known:]), element)
+        cut = [facts.new_extent("k", at_most=extent) for extent in shape[:known]]
+        return tensor_type((*cut, *shape[known:]), element)
