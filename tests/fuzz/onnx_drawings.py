@@ -125,7 +125,7 @@ def clip(draft: Draft) -> None:
             draft.data((), domain="finite", constant=0.7)
 
 
-@draws("Cast")
+@draws("Cast", "CastLike")
 def cast(draft: Draft) -> None:
     target = np.dtype(draft.pick("float16", "float32", "float64", "bool", "int8", "uint8", "int32", "int64", "uint64"))
     signed = draft.dtype.kind in "fi" or draft.dtype.kind == "V"
@@ -134,7 +134,10 @@ def cast(draft: Draft) -> None:
         # The integer that a float out of range becomes is left open.
         domain = "positive" if target.kind == "u" and signed else "finite"
     draft.data(draft.shape(), domain=domain)
-    draft.attributes["to"] = helper.np_dtype_to_tensor_dtype(target)
+    if draft.op == "Cast":
+        draft.attributes["to"] = helper.np_dtype_to_tensor_dtype(target)
+    else:
+        draft.data(draft.shape(), target)
 
 
 @draws("LogSoftmax", "Softmax")

@@ -20,7 +20,10 @@ from xrelay.dialects.relay.layout.layout import Layout
 
 
 class AlongAxisOp(RelayOp):
-    """Base of the functions of floats along `axis`: the result has the data's type."""
+    """Base of the functions of floats along `axis`: the result has the data's type.
+
+    Operands after the data, which lie along `axis`, stay as they are in any layout.
+    """
 
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
 
@@ -34,14 +37,14 @@ class AlongAxisOp(RelayOp):
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data's type is the result's."""
-        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
+        return [result_type if isinstance(facts[0], IncompleteType) else facts[0], *facts[1:]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""
-        layout = layouts[0]
+        layout, others = layouts[0], [None] * len(layouts[1:])
         if layout is None:
-            return LayoutDecision((None,), None)
+            return LayoutDecision((None, *others), None)
         letter = letter_of_axis(layout, self.axis.value.data)
         if layout.factor(letter) is not None:
             return LayoutRefusal(f"layout {layout} splits the axis along which {self.name} computes")
-        return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
+        return LayoutDecision((layout, *others), layout, {"axis": int_attribute(layout.index(letter))})

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import int_attribute
-from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements, VectorsAlong
+from xrelay.dialects.relay.core.along_axis import AlongAxisOp
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.constraints import Constraints, SameElements, VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
@@ -55,7 +52,7 @@ class LeakyReluOp(ElementwiseCompositeOp):
 
 @register_relay_op
 @irdl_op_definition
-class PReluOp(CompositeOp):
+class PReluOp(AlongAxisOp, CompositeOp):
     """`x` where x ≥ 0, `alpha[c] * x` below, with c the index along `axis`.
 
     Example:
@@ -67,21 +64,12 @@ class PReluOp(CompositeOp):
 
     name = "relay.nn.prelu"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
-    CONSTRAINTS: ClassVar[Constraints] = {
-        "C1": FloatElements(),
-        "C2": SameElements(),
-        "C3": AxisOf(),
-        "C4": VectorsAlong(),
-    }
+    CONSTRAINTS: ClassVar[Constraints] = {**AlongAxisOp.CONSTRAINTS, "C3": SameElements(), "C4": VectorsAlong()}
 
     data = operand_def()
     alpha = operand_def()
 
     axis = int_property(1)
-
-    def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type."""
-        return facts[0]
 
     def decompose(self, parts: Parts) -> SSAValue:
         """A choice by sign."""
@@ -89,16 +77,6 @@ class PReluOp(CompositeOp):
         behind = parts.rank(x) - axis_index(self.axis.value.data, parts.rank(x)) - 1
         slope = parts.op("expand_dims", alpha, axis=1, num_newaxis=behind) if behind else alpha
         return below_zero(parts, x, parts.op("multiply", x, slope))
-
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axis stays whole."""
-        layout = layouts[0]
-        if layout is None:
-            return LayoutDecision((None, None), None)
-        letter = letter_of_axis(layout, self.axis.value.data)
-        if layout.factor(letter) is not None:
-            return LayoutRefusal(f"layout {layout} splits the axis of alpha")
-        return LayoutDecision((layout, None), layout, {"axis": int_attribute(layout.index(letter))})
 
 
 @register_relay_op

@@ -1,4 +1,4 @@
-"""Arithmetic and comparisons, element by element; Where, Identity and Cast."""
+"""Arithmetic and comparisons, element by element; Where, Identity, Cast and CastLike."""
 
 from __future__ import annotations
 
@@ -202,3 +202,9 @@ def convert_cast(node: NodeView) -> SSAValue:
         return node.emit("cast", node.input(0), dtype=dtype)
     except (KeyError, TypeInferenceError) as error:
         raise node.error(f"attribute 'to' asks for {type_name(target)}, which is not supported") from error
+
+
+@converts("CastLike", since=15, attributes=("saturate", "round_mode"))
+def convert_cast_like(node: NodeView) -> SSAValue:
+    """`cast` to the element type of the second input."""
+    return node.emit("cast", node.input(0), dtype=numpy_dtype(node.element_type(1)))

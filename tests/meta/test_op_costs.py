@@ -1,0 +1,71 @@
+"""What operators cost stays within the bounds of their kinds, for those that are; `meta.op_costs` prints all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from meta.op_costs import SourceFile, bound_of, costs
+
+from xrelay.dialects.relay.core.registry import get_relay_op
+
+WITHIN = (
+    "nn.l2_normalize",
+    "nn.gelu",
+    "nn.leaky_relu",
+    "nn.elu",
+    "nn.softplus",
+    "nn.hard_swish",
+    "nn.log_softmax",
+    "nn.mish",
+    "nn.prelu",
+    "not_equal",
+)
+"""Operators that cost no more than their kind may: the list may only grow."""
+
+SOURCE = '''
+from ops import AbsOp, ExpOp, NegOp
+
+TABLE = {
+    AbsOp: helper,
+    ExpOp: other,
+}
+
+
+def helper(x):
+    return inner(x)
+
+
+def inner(x):
+
+    return x
+
+
+@evaluates(*TABLE)
+def evaluate(op):
+    """Both."""
+    return TABLE[op]
+
+
+@evaluates(NegOp)
+def negate(op):
+    return -helper(op)
+'''
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_an_operator_costs_no_more_than_its_kind_may(name: str) -> None:
+    cost, bound = costs()[name], bound_of(get_relay_op(name))
+    assert cost.lines <= bound.lines
+    assert len(cost.files) <= bound.files
+
+
+def test_what_operators_share_is_divided(tmp_path: Path) -> None:
+    path = tmp_path / "source.py"
+    path.write_text(SOURCE)
+    lines = dict.fromkeys(("abs", "exp", "neg"), 0.0)
+    for name, share in SourceFile(path, {"AbsOp": "abs", "ExpOp": "exp", "NegOp": "neg"}, {"evaluates"}).shares():
+        lines[name] += share
+    # A third of the import and, but for neg, a row of the table; half of `evaluate` or all of `negate`; of the helpers
+    # that abs and neg call, 2 lines each, the half.
+    assert lines == pytest.approx({"abs": 1 / 3 + 1 + 2 + 2, "exp": 1 / 3 + 1 + 2, "neg": 1 / 3 + 3 + 2})
