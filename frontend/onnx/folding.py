@@ -1,6 +1,7 @@
-"""Shape arithmetic at import: the relay ops of a node whose inputs are small constants are evaluated at once.
+"""Shape arithmetic at import: the relay ops of a node whose results are known are replaced by constants at once.
 
-The relay interpreter evaluates them, so a folded node means exactly what the same node means when it runs.
+Of inputs that are small constants the relay interpreter evaluates them, so a folded node means exactly what the same
+node means when it runs; of others, as the shape of a tensor, the rules of the ops tell the elements.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+import numpy as np
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
+from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.frontend.onnx.node import constant_value
@@ -23,6 +27,19 @@ FOLD_LIMIT = 64
 
 WORK_LIMIT = 4096
 """A node with an intermediate result of more elements than this is not folded."""
+
+
+def known_arrays(elements: KnownElements, results: Sequence[SSAValue]) -> list[Array] | None:
+    """Returns the values of `results` where every element of each is a known number, as of the shape of a tensor."""
+    arrays: list[Array] = []
+    for result in results:
+        found = elements.of(result)
+        numbers = [element for element in found or () if isinstance(element, int)]
+        if found is None or len(numbers) != len(found) or not is_static(result.type):
+            return None
+        shape = [extent for extent in shape_of(result.type) if isinstance(extent, int)]
+        arrays.append(np.array(numbers, numpy_dtype(element_type_of(result.type))).reshape(shape))
+    return arrays
 
 
 def fold_ops(ops: Sequence[Operation], results: Sequence[SSAValue]) -> list[Array] | None:

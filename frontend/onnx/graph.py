@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
 
@@ -29,6 +30,8 @@ class GraphBuilder:
 
     def __init__(self, block: Block, model: onnx.ModelProto, place: str, opset: int | None = None):
         self.block, self.place, self.values, self.missing = block, place, {}, set()
+        self.elements = KnownElements()
+        """What is known of the elements of small integer tensors: shapes that the model computes."""
         self._graph = model.graph
         self._opsets = {entry.domain: int(entry.version) for entry in model.opset_import}
         if opset is not None:

@@ -19,7 +19,7 @@ from xrelay.arguments import checked_shapes
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.errors import ConstraintError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx import converters
-from xrelay.frontend.onnx.folding import fold_ops
+from xrelay.frontend.onnx.folding import fold_ops, known_arrays
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.load import ModelSource, load_model
 from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
@@ -179,7 +179,11 @@ def _convert(node: NodeView, converter: Converter, graph: GraphBuilder) -> None:
             raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
     named = {name: value for name, value in zip(wanted, values, strict=False) if name}
     added = graph.ops_after(last)
-    folded = fold_ops(added, list(named.values())) if node.inputs and added else None
+    folded = None
+    if node.inputs and added:
+        outputs = list(named.values())
+        known = known_arrays(graph.elements, outputs)
+        folded = known if known is not None else fold_ops(added, outputs)
     if folded is None:
         for name, value in named.items():
             graph.define(name, value)

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
@@ -159,6 +160,10 @@ class NodeView:
         value = self.optional_input(index)
         return None if value is None else constant_value(value)
 
+    def elements(self, index: int) -> Elements | None:
+        """What is known of the elements of input `index`, a small tensor of integers."""
+        return self._graph.elements.of(self.input(index))
+
     def required_constant(self, index: int, what: str) -> Array:
         """The value of input `index`, required to be a constant; `what` says what it means."""
         value = self.constant(index)
@@ -192,8 +197,11 @@ class NodeView:
         return self._add(get_relay_op(op), operands, **attributes)
 
     def _add(self, op: type[RelayOp], operands: Sequence[SSAValue], **attributes: AttributeValue) -> SSAValue:
+        known = self._graph.elements
         try:
-            return self._graph.insert(op.call(*operands, **attributes), self.name).results[0]
+            made = op.typed(operands, op.properties_from(attributes), [known.of(operand) for operand in operands])
+            known.learn(self._graph.insert(made, self.name), made.operand_types)
+            return made.results[0]
         except ConstraintError as error:
             raise self.error(error.message, help=error.help) from error
 

@@ -16,11 +16,10 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import IncompleteType, dims_in, merge_types
-from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
+from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.errors import TypeInferenceError
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.types.dim_names import DimNames
@@ -45,7 +44,7 @@ class TypeSolver:
         self.types: dict[Variable, Attribute] = {}
         self.functions: dict[str, FuncOp] = {}
         self.callers: dict[str, list[CallOp]] = {}
-        self._elements: dict[SSAValue, Elements] = {}
+        self.elements = KnownElements()
         self._names: dict[FuncOp, DimNames] = {}
         self._queue: deque[Operation] = deque()
         self._waiting: set[Operation] = set()
@@ -77,27 +76,15 @@ class TypeSolver:
 
     def inference(self, op: RelayOp, types: Sequence[Attribute]) -> Inference:
         """What the rule of `op` gives for operands of `types`, with names for the extents that it makes."""
-        inference = op.inference(types, [self.elements_of(operand) for operand in op.operands])
+        inference = op.inference(types, self.elements.of_operands(op))
         if not inference.extents:
             return inference
         names = self.names_around(op).of_extents(op, inference.extents, inference.type, op.results[0].type)
         return inference.renamed(names)
 
-    def elements_of(self, value: SSAValue) -> Elements | None:
-        """The elements of a small tensor of integers, as far as they are known."""
-        known = self._elements.get(value)
-        if known is None and isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
-            known = elements_of_constant(value.op)
-        return known
-
     def learn_elements(self, op: RelayOp, types: Sequence[Attribute]) -> None:
         """Ask `op` for the elements of its result; its users hear of them."""
-        if type(op).infer_elements is RelayOp.infer_elements:
-            return
-        facts = Facts(op.name, types, [self.elements_of(operand) for operand in op.operands])
-        found = op.infer_elements(facts)
-        if found is not None and found != self._elements.get(op.results[0]):
-            self._elements[op.results[0]] = found
+        if self.elements.learn(op, types):
             self._notify(op.results[0])
 
     def next_op(self) -> Operation | None:

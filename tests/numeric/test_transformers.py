@@ -8,27 +8,13 @@ from fuzz.onnx_oracles import onnxruntime_outputs
 from support.exported_models import EXPORTED, ExportedModel, random_inputs
 
 from xrelay.api.compile import compile
-from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
-
-MISSING = {
-    "bert-11": ("Gather",),
-    "bert-17": ("Gather",),
-    "gpt2-13": ("Gather",),
-    "gpt2_with_trilu-18": ("Gather", "Trilu"),
-}
-"""Models that are refused, and for which ops: a model that is not refused any more has no place here."""
 
 
 @pytest.mark.parametrize("exported", EXPORTED, ids=lambda exported: exported.id)
 def test_native_code_and_the_interpreter_equal_onnxruntime(exported: ExportedModel) -> None:
     model = exported.proto()
-    if exported.id in MISSING:
-        with pytest.raises(ModelImportError) as refusal:
-            import_onnx(model)
-        assert [op for op in MISSING[exported.id] if f"({op}, " not in str(refusal.value)] == []
-        return
     inputs = random_inputs(model, seed=1)
     expected = onnxruntime_outputs(model, inputs)
     assert expected is not None

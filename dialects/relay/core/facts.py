@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, overload
 
@@ -40,7 +40,7 @@ class Facts(Sequence[Attribute]):
         self.op_name = op_name
         self.types = tuple(types)
         self._elements = tuple(elements)
-        self.requirements: dict[Requirement, None] = {}
+        self.requirements: dict[Hashable, Requirement] = {}
         self.extents: list[MadeExtent] = []
 
     @overload
@@ -130,7 +130,8 @@ class Facts(Sequence[Attribute]):
     def keep(self, requirement: Requirement) -> None:
         """Leave a demand that names decide; of Any nothing can be demanded."""
         if not any(isinstance(side, AnyDim) for side in (requirement.lhs, requirement.rhs)):
-            self.requirements[requirement.canonical()] = None
+            kept = requirement.canonical()
+            self.requirements.setdefault((type(kept), kept.lhs, kept.rhs), kept)
 
     def new_extent(self, hint: str, *, at_most: Dim | None = None) -> Dim:
         """An extent that the op makes: a placeholder, which gets a name of its own for each op, `hint` if it is free.

@@ -26,7 +26,7 @@ class Inference:
     @staticmethod
     def of(type: Attribute, facts: Facts) -> Inference:
         """What a rule gave that was told `facts`."""
-        return Inference(type, tuple(facts.requirements), tuple(facts.extents))
+        return Inference(type, tuple(facts.requirements.values()), tuple(facts.extents))
 
     @cached_property
     def anonymous_type(self) -> Attribute:

@@ -209,17 +209,25 @@ class RelayOp(IRDLOperation):
         return cls.create(operands=values, result_types=[INCOMPLETE], properties=properties)
 
     @classmethod
-    def typed(cls, operands: Sequence[SSAValue], properties: Mapping[str, Attribute]) -> Self:
-        """The op on `operands`, its result of the type that the shape rule gives; `ConstraintError` as that."""
+    def typed(
+        cls,
+        operands: Sequence[SSAValue],
+        properties: Mapping[str, Attribute],
+        elements: Sequence[Elements | None] = (),
+    ) -> Self:
+        """The op on `operands`, its result of the type that the shape rule gives; `ConstraintError` as that.
+
+        `elements` is what is known of the operands' elements.
+        """
         types = [operand.type for operand in operands]
-        known = _INFERRED.get(_rule_key(cls, types, properties, ()))
+        known = _INFERRED.get(_rule_key(cls, types, properties, elements))
         if known is not None:
             op = cls.create(operands=operands, result_types=[known.anonymous_type], properties=properties)
             record_requirements(op, known.known_requirements)
             return op
         op = cls.create(operands=operands, result_types=[INCOMPLETE], properties=properties)
         try:
-            inference = op.inference(types)
+            inference = op.inference(types, elements)
         except (XRelayError, ValueError):
             # xDSL's implicit builder has put the op into a block already.
             if op.parent is not None:

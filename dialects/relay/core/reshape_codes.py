@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, product, quotient, remainder
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, names_of, product, quotient, remainder, shape_text
 
 
 def reshaped(facts: Facts, shape: Shape, codes: Sequence[int], *, allow_zero: bool) -> Shape:
@@ -13,6 +13,51 @@ def reshaped(facts: Facts, shape: Shape, codes: Sequence[int], *, allow_zero: bo
     reader = _CodeReader(facts, shape, codes, allow_zero)
     reader.read()
     return reader.finish()
+
+
+def reshaped_to(facts: Facts, shape: Shape, elements: Sequence[Dim], *, copies: bool) -> Shape:
+    """The shape that a list of extents known at run time makes of `shape`, as far as `elements` tell it.
+
+    -1 is what remains, and 0 copies an extent where `copies`. Of an expression it is taken that it is no -1; it is
+    required not to be 0, unless it is the very extent that would be copied. Constraints C2 and C3 of the op.
+    """
+    result: list[Dim] = []
+    rest: int | None = None
+    for place, element in enumerate(elements):
+        if isinstance(element, AnyDim):
+            result.append(facts.new_extent("e"))
+            continue
+        if element == -1:
+            facts.require(rest is None, "C2", f"the shape {shape_text(elements)} has -1 twice")
+            rest = place
+            result.append(1)
+        elif element == 0 and copies:
+            facts.require(place < len(shape), "C2", f"0 at place {place} of the shape copies no extent of {len(shape)}")
+            result.append(shape[place])
+        else:
+            facts.require(not isinstance(element, int) or element >= 0, "C2", f"the shape has the extent {element}")
+            if copies and element != (shape[place] if place < len(shape) else None):
+                facts.require_at_least(element, 1, "C2", "an extent that is not copied")
+            result.append(element)
+    return _with_rest(facts, shape, result, rest)
+
+
+def _with_rest(facts: Facts, shape: Shape, result: list[Dim], rest: int | None) -> Shape:
+    """The extents with the one at place `rest` filled in; C3."""
+    total, known = product(shape), product(result)
+    unknown = ANY in (total, known) or any(name.startswith("%") for name in names_of(known))
+    if rest is None:
+        if not unknown:
+            what = f"element counts of {shape_text(shape)} and {shape_text(result)} differ:"
+            facts.require_equal(total, known, "C3", what)
+        return tuple(result)
+    if unknown:
+        result[rest] = facts.new_extent("e")
+        return tuple(result)
+    facts.require_at_least(known, 1, "C3", "the count beside -1")
+    facts.require_equal(remainder(total, known), 0, "C3", f"{total} elements modulo {known}:")
+    result[rest] = quotient(total, known)
+    return tuple(result)
 
 
 class _CodeReader:

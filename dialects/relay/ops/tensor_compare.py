@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
+from xrelay.dialects.relay.core.element_rules import Combine, equality
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
@@ -39,6 +41,7 @@ class EqualOp(CompareOp):
     """
 
     name = "relay.equal"
+    ON_ELEMENTS: ClassVar[Combine | None] = equality
 
 
 @register_relay_op

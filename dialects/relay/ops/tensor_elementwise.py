@@ -11,7 +11,18 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts
 from xrelay.dialects.relay.core.constraints import Broadcasting, Constraints, FloatElements, SameElements
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.element_rules import (
+    Combine,
+    add,
+    binary_elements,
+    converted,
+    mul,
+    pair_maximum,
+    pair_minimum,
+    sub,
+    truncated_quotient,
+)
+from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -81,8 +92,16 @@ class BinaryBroadcastOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
     CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": Broadcasting()}
 
+    ON_ELEMENTS: ClassVar[Combine | None] = None
+    """What becomes of two elements of integers of which only expressions may be known; `None` for nothing."""
+
     lhs = operand_def()
     rhs = operand_def()
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Element by element."""
+        combine = type(self).ON_ELEMENTS
+        return None if combine is None else binary_elements(facts, combine)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The broadcast shape with the common element type."""
@@ -113,6 +132,7 @@ class AddOp(BinaryBroadcastOp):
     """
 
     name = "relay.add"
+    ON_ELEMENTS: ClassVar[Combine | None] = add
 
 
 @register_relay_op
@@ -128,6 +148,7 @@ class MultiplyOp(BinaryBroadcastOp):
     """
 
     name = "relay.multiply"
+    ON_ELEMENTS: ClassVar[Combine | None] = mul
 
 
 @register_relay_op
@@ -143,6 +164,7 @@ class SubtractOp(BinaryBroadcastOp):
     """
 
     name = "relay.subtract"
+    ON_ELEMENTS: ClassVar[Combine | None] = sub
 
 
 @register_relay_op
@@ -158,6 +180,7 @@ class DivideOp(BinaryBroadcastOp):
     """
 
     name = "relay.divide"
+    ON_ELEMENTS: ClassVar[Combine | None] = truncated_quotient
 
     @property
     def may_fail(self) -> bool:
@@ -179,6 +202,7 @@ class MaximumOp(BinaryBroadcastOp):
     """
 
     name = "relay.maximum"
+    ON_ELEMENTS: ClassVar[Combine | None] = pair_maximum
 
 
 @register_relay_op
@@ -194,6 +218,7 @@ class MinimumOp(BinaryBroadcastOp):
     """
 
     name = "relay.minimum"
+    ON_ELEMENTS: ClassVar[Combine | None] = pair_minimum
 
 
 @register_relay_op
@@ -231,6 +256,10 @@ class CastOp(RelayOp):
 
     data = operand_def()
     dtype = prop_def()
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Integers as the new type holds them."""
+        return converted(facts, self.dtype)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The operand's shape with the new element type; C1."""

@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.axes import axis_index, require_axis
 from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, IntegerElements, OneOf
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property, string_property
@@ -77,6 +77,17 @@ class TakeOp(IndexingOp):
     def may_fail(self) -> bool:
         """An index that is out of range fails where the mode says so."""
         return self.mode.data == "raise"
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of a vector at places that are known and lie in it, negative ones counted from the end."""
+        elements, places = facts.elements(0), facts.elements(1)
+        if elements is None or places is None or len(facts.shape(0)) != 1 or self.batch_dims.value.data:
+            return None
+        known = [place for place in places if isinstance(place, int) and -len(elements) <= place < len(elements)]
+        counts_back = self.mode.data in ("raise", "wrap")
+        if len(known) != len(places) or not (counts_back or all(place >= 0 for place in known)):
+            return None
+        return tuple(elements[place] for place in known)
 
     def axis_and_batch(self, rank: int, places: int) -> tuple[int | None, int]:
         """The axis from the front, None for that of the flattened data; and how many axes are those of a batch."""

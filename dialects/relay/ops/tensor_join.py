@@ -12,8 +12,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -47,6 +47,13 @@ class ConcatenateOp(RelayOp):
     data = operand_def()
 
     axis = int_property(0)
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of the fields one after the other, where these are vectors."""
+        tuple_type = facts[0]
+        fields = tuple_type.types.data if isinstance(tuple_type, TupleType) else ()
+        vectors = all((shape := known_shape(field)) is not None and len(shape) == 1 for field in fields)
+        return facts.elements(0) if vectors else None
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The extents along `axis` summed; C1 to C4."""
@@ -142,6 +149,10 @@ class SplitOp(RelayOp):
             length = end - begin
             ascends = not isinstance(length, int) or length >= 0
             facts.require(ascends, "C3", f"places {list(ints(cut))} do not ascend from 0 to {extent}")
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of a vector, whose parts follow each other."""
+        return facts.elements(0) if len(facts.shape(0)) == 1 else None
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The tuple of the parts' types; C1 to C3."""

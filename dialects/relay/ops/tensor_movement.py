@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, OneOf, RankOf
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -95,6 +95,16 @@ class StridedSliceOp(MovementOp):
             stop = _stop_of_size(first, last) if by_size else last
             found[axis] = _places(facts, shape[axis], first, stop, step)
         return found
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of a vector at the places."""
+        elements, shape = facts.elements(0), facts.shape(0)
+        if elements is None or len(shape) != 1:
+            return None
+        first, count, step = self.steps(facts, shape).get(0, (0, len(elements), 1))
+        if not isinstance(first, int) or not isinstance(count, int):
+            return None
+        return tuple(elements[first + place * step] for place in range(count))
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """What is left of each axis."""

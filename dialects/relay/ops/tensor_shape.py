@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axes
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -39,6 +39,10 @@ class ReshapeLikeOp(RelayOp):
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """The shape rule."""
         raise NotImplementedError(f"{self.name} has no shape rule")
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """The data's, in their order."""
+        return facts.elements(0)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The new shape with the data's element type."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.core.types import IncompleteType, shape_of
+from xrelay.index_algebra.dims import ANY, product
 
 
 @irdl_op_definition
@@ -38,6 +39,12 @@ class TupleOp(RelayOp):
     result = result_def()
 
     traits = traits_def(Pure())
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of the fields, one after the other."""
+        parts = [facts.elements(index) for index in range(len(facts))]
+        known = [part for part in parts if part is not None]
+        return tuple(element for part in known for element in part) if len(known) == len(parts) else None
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The tuple of the operands' types."""
@@ -75,6 +82,19 @@ class TupleGetItemOp(RelayOp):
     index = int_property()
 
     traits = traits_def(Pure())
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of the field, which follow those of the fields before it."""
+        elements, tuple_type = facts.elements(0), facts[0]
+        if elements is None or not isinstance(tuple_type, TupleType):
+            return None
+        counts = [product(shape_of(field)) if isinstance(field, TensorType) else ANY for field in tuple_type.types]
+        known = [count for count in counts if isinstance(count, int)]
+        if len(known) != len(counts):
+            return None
+        index = self.index.value.data
+        first = sum(known[:index])
+        return elements[first : first + known[index]]
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The field's type; C1 and C2."""

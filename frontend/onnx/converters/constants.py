@@ -32,14 +32,16 @@ def convert_constant(node: NodeView) -> SSAValue:
     return node.emit_constant(np.array(attribute.i if name == "value_int" else attribute.ints, np.int64))
 
 
-@converts("ConstantOfShape", since=9, attributes=("value",), limits="constant shape")
+@converts("ConstantOfShape", since=9, attributes=("value",), limits="native code: constant shape")
 def convert_constant_of_shape(node: NodeView) -> SSAValue:
-    """A constant of one value whose shape is itself a constant."""
-    shape = node.required_ints(0, "shape")
-    if any(extent < 0 for extent in shape):
-        raise node.error(f"the shape {list(shape)} has a negative extent")
+    """A constant of one value where the shape is known, else `dyn.full`."""
     value = node.attribute_tensor("value")
     filler = np.zeros(1, np.float32) if value is None else value
     if filler.size != 1:
         raise node.illegal("value", filler.tolist(), "a tensor of one element is expected")
+    if node.constant(0) is None:
+        return node.emit("dyn.full", node.emit_constant(filler.reshape(())), node.input(0))
+    shape = node.required_ints(0, "shape")
+    if any(extent < 0 for extent in shape):
+        raise node.error(f"the shape {list(shape)} has a negative extent")
     return node.emit_filled(filler, shape, "value")

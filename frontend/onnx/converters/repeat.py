@@ -13,9 +13,11 @@ from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
 
 
-@converts("Expand", since=8, limits="constant shape")
+@converts("Expand", since=8, limits="native code: constant shape")
 def convert_expand(node: NodeView) -> SSAValue:
-    """Broadcasting to a constant shape."""
+    """Broadcasting to a shape, in both directions; `dyn.broadcast_to` where the shape is not known."""
+    if node.constant(1) is None:
+        return node.emit("dyn.broadcast_to", node.input(0), node.input(1))
     wanted = node.required_ints(1, "shape")
     shape = (1,) * (len(wanted) - len(static_shape(node, node.input(0)))) + static_shape(node, node.input(0))
     wanted = (1,) * (len(shape) - len(wanted)) + wanted

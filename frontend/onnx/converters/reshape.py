@@ -17,10 +17,12 @@ def convert_reshape_attribute(node: NodeView) -> SSAValue:
     return _reshape(node, node.attribute_ints("shape", ()) or ())
 
 
-@converts("Reshape", since=5, attributes=("allowzero",), limits="constant shape")
+@converts("Reshape", since=5, attributes=("allowzero",), limits="native code: constant shape")
 def convert_reshape_input(node: NodeView) -> SSAValue:
-    """`reshape` with its shape as a constant input; -1 is what is left, and 0 copies an extent unless `allowzero`."""
+    """`reshape` where the shape is known, else `dyn.reshape`; -1 is what is left, and 0 copies unless `allowzero`."""
     allowzero = bool(node.attribute_int("allowzero", 0, check=lambda value: value in (0, 1)))
+    if node.constant(1) is None:
+        return node.emit("dyn.reshape", node.input(0), node.input(1), allowzero=allowzero)
     return _reshape(node, node.required_ints(1, "shape"), allowzero)
 
 

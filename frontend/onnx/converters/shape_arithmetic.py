@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.converters.slice import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
@@ -35,30 +36,19 @@ def _not_constant(node: NodeView) -> ModelImportError:
     )
 
 
-def _known_shape(node: NodeView) -> tuple[int, ...] | None:
-    shape = node.shape(0)
-    known = tuple(extent for extent in shape if isinstance(extent, int))
-    return known if len(known) == len(shape) else None
-
-
-@converts("Shape", attributes=("start", "end"), limits="known extents")
+@converts("Shape", attributes=("start", "end"))
 def convert_shape(node: NodeView) -> SSAValue:
-    """The extents of the input, which must be known in the slice `start:end` (opset 15) that is asked for."""
-    shape = node.shape(0)
-    extents = shape[slice(node.attribute_int("start", 0), node.attribute_int("end", len(shape)))]
-    known = [extent for extent in extents if isinstance(extent, int)]
-    if len(known) != len(extents):
-        raise _not_constant(node)
-    return node.emit_constant(np.array(known, dtype=np.int64), "shape")
+    """`shape_of`, of which the slice `start:end` (opset 15) is taken."""
+    rank = len(node.shape(0))
+    first, last, _ = slice(node.attribute_int("start", 0), node.attribute_int("end", rank)).indices(rank)
+    shape = node.emit("shape_of", node.input(0))
+    return cut(node, shape, {0: range(first, max(first, last))})
 
 
-@converts("Size", limits="known extents")
+@converts("Size")
 def convert_size(node: NodeView) -> SSAValue:
-    """The number of elements of the input, whose extents must be known."""
-    shape = _known_shape(node)
-    if shape is None:
-        raise _not_constant(node)
-    return node.emit_constant(np.array(np.prod(shape, dtype=np.int64)), "size")
+    """`ndarray_size`."""
+    return node.emit("ndarray_size", node.input(0))
 
 
 @converts("Range", since=11, limits=_CONSTANTS)

@@ -25,6 +25,28 @@ annotation: _Annotation
 
 class _Dyn:
     @staticmethod
+    def broadcast_to(
+        data: ExprLike,
+        shape: ExprLike,
+    ) -> Expr:
+        """The data broadcast with the shape that an operand gives: an extent of 1 in either gives way to the other's."""
+
+    @staticmethod
+    def full(
+        fill_value: ExprLike,
+        shape: ExprLike,
+    ) -> Expr:
+        """A tensor of the shape that the second operand gives, whose every element is the first."""
+
+    @staticmethod
+    def reshape(
+        data: ExprLike,
+        newshape: ExprLike,
+        allowzero: bool | None = False,
+    ) -> Expr:
+        """The data's elements in the shape that an operand gives: extents, and -1 for what remains."""
+
+    @staticmethod
     def strided_slice(
         data: ExprLike,
         begin: ExprLike,
@@ -957,6 +979,12 @@ def multiply(
 ) -> Expr:
     """`lhs * rhs`, elementwise with numpy's broadcasting."""
 
+def ndarray_size(
+    data: ExprLike,
+    dtype: DType | None = ...,
+) -> Expr:
+    """The number of elements of the data."""
+
 def negative(
     data: ExprLike,
 ) -> Expr:
@@ -1065,6 +1093,12 @@ def searchsorted(
     dtype: DType | None = None,
 ) -> Expr:
     """For each of `values` the place in an ascending row before which it may stand, so that the row stays ascending."""
+
+def shape_of(
+    data: ExprLike,
+    dtype: DType | None = ...,
+) -> Expr:
+    """The extents of the data, outermost first."""
 
 def sigmoid(
     data: ExprLike,
@@ -1297,6 +1331,7 @@ __all__ = [
     "minimum",
     "mod",
     "multiply",
+    "ndarray_size",
     "negative",
     "nn",
     "not_equal",
@@ -1314,6 +1349,7 @@ __all__ = [
     "scatter_elements",
     "scatter_nd",
     "searchsorted",
+    "shape_of",
     "sigmoid",
     "sign",
     "sin",

@@ -1,0 +1,159 @@
+"""Ops whose shape is an operand: `relay.dyn.reshape`, `relay.dyn.broadcast_to` and `relay.dyn.full`.
+
+Where the elements of that operand are known, as numbers or as expressions over named dimensions, so is the type;
+`relay-dynamic-to-static` puts the static op in the place of one whose shape is numbers alone.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.reshape_codes import reshaped_to
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ
+from xrelay.index_algebra.requirement import Broadcasts
+
+
+class ShapeOperandOp(RelayOp):
+    """Base of the ops whose second operand is the shape of the result."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    @property
+    def shape_depends_on_data(self) -> bool:
+        """The elements of the shape decide."""
+        return True
+
+    def wanted(self, facts: Facts) -> tuple[Elements | None, int]:
+        """The elements of the shape as far as they are known, and how many there are; C1."""
+        type, extents = facts.tensor(1), facts.shape(1)
+        count = extents[0] if len(extents) == 1 else None
+        if not isinstance(count, int) or not isinstance(type.element_type, IntegerType):
+            facts.require(False, "C1", lambda: f"the shape must be a vector of integers of known length, found {type}")
+            return None, 0
+        return facts.elements(1), count
+
+
+@register_relay_op
+@irdl_op_definition
+class DynReshapeOp(ShapeOperandOp):
+    """The data's elements in the shape that an operand gives: extents, and -1 for what remains.
+
+    An element of 0 copies the data's extent at its place; with `allowzero` it is an extent of 0.
+
+    Constraints:
+    - C1: the shape is a vector of integers of known length.
+    - C2: at most one element is -1, none is less, and a 0 that copies has an extent to copy.
+    - C3: the element counts are equal, and divisible where -1 divides.
+
+    Example:
+    ```mlir
+    %y = relay.dyn.reshape(%x, %shape) : (tensor<2x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+    ```
+
+    """
+
+    name = "relay.dyn.reshape"
+
+    data = operand_def()
+    newshape = operand_def()
+
+    allowzero = bool_property(False)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The known elements as extents; new ones in the place of the others."""
+        shape, element = facts.operand(0)
+        elements, count = self.wanted(facts)
+        if elements is None:
+            return tensor_type([facts.new_extent("e") for _ in range(count)], element)
+        return tensor_type(reshaped_to(facts, shape, elements, copies=not self.allowzero.value.data), element)
+
+
+@register_relay_op
+@irdl_op_definition
+class DynBroadcastToOp(ShapeOperandOp):
+    """The data broadcast with the shape that an operand gives: an extent of 1 in either gives way to the other's.
+
+    Constraints:
+    - C1: the shape is a vector of integers of known length.
+    - C2: data and shape broadcast, and no element of the shape is negative.
+
+    Example:
+    ```mlir
+    %y = relay.dyn.broadcast_to(%x, %shape) : (tensor<3x1xf32>, tensor<3xi64>) -> tensor<?x3x?xf32>
+    ```
+
+    """
+
+    name = "relay.dyn.broadcast_to"
+
+    data = operand_def()
+    shape = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The two shapes broadcast."""
+        own, element = facts.operand(0)
+        elements, count = self.wanted(facts)
+        rank = max(len(own), count)
+        padded: Shape = ((1,) * (rank - len(own))) + own
+        given: Elements = (ANY,) * count if elements is None else elements
+        wanted: Shape = ((1,) * (rank - count)) + given
+        return tensor_type([_joined(facts, have, want) for have, want in zip(padded, wanted, strict=True)], element)
+
+
+def _joined(facts: Facts, have: Dim, want: Dim) -> Dim:
+    """The extent of two that broadcast; C2."""
+    if isinstance(want, AnyDim):
+        return have if isinstance(have, int) and have != 1 else facts.new_extent("e")
+    facts.require(not isinstance(want, int) or want >= 0, "C2", f"an extent of the shape is {want}")
+    if have == 1 or want in (1, have):
+        return want if have == 1 else have
+    apart = certainly_differ(have, want) and certainly_differ(have, 1) and certainly_differ(want, 1)
+    facts.require(not apart, "C2", f"an extent of {have} does not broadcast to {want}")
+    facts.keep(Broadcasts(have, want, constraint="C2", about="broadcast extents"))
+    return broadcast(have, want)
+
+
+@register_relay_op
+@irdl_op_definition
+class DynFullOp(ShapeOperandOp):
+    """A tensor of the shape that the second operand gives, whose every element is the first.
+
+    Constraints:
+    - C1: the shape is a vector of integers of known length.
+    - C2: no element of the shape is negative.
+    - C3: the value has rank 0.
+
+    Example:
+    ```mlir
+    %y = relay.dyn.full(%value, %shape) : (tensor<f32>, tensor<2xi64>) -> tensor<?x?xf32>
+    ```
+
+    """
+
+    name = "relay.dyn.full"
+
+    fill_value = operand_def()
+    shape = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The known elements as extents; new ones in the place of the others."""
+        value, element = facts.operand(0)
+        facts.require(value == (), "C3", lambda: f"the value must have rank 0, found {facts[0]}")
+        elements, count = self.wanted(facts)
+        extents: list[Dim] = []
+        for place in range(count):
+            extent = None if elements is None else elements[place]
+            known = extent is not None and not isinstance(extent, AnyDim)
+            facts.require(not isinstance(extent, int) or extent >= 0, "C2", f"an extent of the shape is {extent}")
+            extents.append(extent if known and extent is not None else facts.new_extent("e"))
+        return tensor_type(extents, element)

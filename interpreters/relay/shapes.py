@@ -1,0 +1,59 @@
+"""Shapes as values, and ops whose shape is an operand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp
+from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.registry import evaluates
+
+
+@evaluates(ShapeOfOp)
+def evaluate_shape_of(op: ShapeOfOp, data: Array) -> Array:
+    """The extents."""
+    return np.array(data.shape, np.int64).astype(numpy_dtype(op.dtype))
+
+
+@evaluates(NdarraySizeOp)
+def evaluate_ndarray_size(op: NdarraySizeOp, data: Array) -> Array:
+    """Their product."""
+    return np.array(data.size, np.int64).astype(numpy_dtype(op.dtype))
+
+
+@evaluates(DynReshapeOp)
+def evaluate_dyn_reshape(op: DynReshapeOp, data: Array, newshape: Array) -> Array:
+    """The elements in the new shape; an error that names both where they do not fit."""
+    extents = [int(extent) for extent in newshape]
+    if not op.allowzero.value.data:
+        short = next((place for place, extent in enumerate(extents) if extent == 0 and place >= data.ndim), None)
+        if short is not None:
+            raise InterpreterError(f"0 at place {short} of the shape {extents} copies no extent of {list(data.shape)}")
+        extents = [data.shape[place] if extent == 0 else extent for place, extent in enumerate(extents)]
+    if extents.count(-1) > 1 or any(extent < -1 for extent in extents):
+        raise InterpreterError(f"the shape {extents} is illegal", help="extents are positive, 0, or at most one -1")
+    known = int(np.prod([extent for extent in extents if extent != -1], dtype=np.int64))
+    if (data.size != known) if -1 not in extents else (known == 0 or data.size % known):
+        raise InterpreterError(f"data of shape {list(data.shape)} cannot be reshaped to {extents}")
+    return data.reshape(extents)
+
+
+@evaluates(DynBroadcastToOp)
+def evaluate_dyn_broadcast_to(op: DynBroadcastToOp, data: Array, shape: Array) -> Array:
+    """Numpy's broadcasting in both directions."""
+    wanted = tuple(int(extent) for extent in shape)
+    if any(extent < 0 for extent in wanted):
+        raise InterpreterError(f"the shape {list(wanted)} has a negative extent")
+    return np.broadcast_to(data, np.broadcast_shapes(data.shape, wanted)).copy()
+
+
+@evaluates(DynFullOp)
+def evaluate_dyn_full(op: DynFullOp, value: Array, shape: Array) -> Array:
+    """One number everywhere."""
+    extents = [int(extent) for extent in shape]
+    if any(extent < 0 for extent in extents):
+        raise InterpreterError(f"the shape {extents} has a negative extent")
+    return np.full(extents, value, value.dtype)

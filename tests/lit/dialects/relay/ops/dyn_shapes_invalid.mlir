@@ -1,0 +1,31 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+func.func @no_vector(%x: tensor<4xf32>, %s: tensor<2x2xi64>) {
+  // expected-error@below {{[relay.dyn.reshape C1] the shape must be a vector of integers of known length, found tensor<2x2xi64>}}
+  %r = relay.dyn.reshape(%x, %s) : (tensor<4xf32>, tensor<2x2xi64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @no_integers(%x: tensor<4xf32>, %s: tensor<2xf32>) {
+  // expected-error@below {{[relay.dyn.broadcast_to C1] the shape must be a vector of integers of known length, found tensor<2xf32>}}
+  %r = relay.dyn.broadcast_to(%x, %s) : (tensor<4xf32>, tensor<2xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @unknown_length(%x: tensor<f32>, %s: tensor<?xi64>) {
+  // expected-error@below {{[relay.dyn.full C1] the shape must be a vector of integers of known length, found tensor<?xi64>}}
+  %r = relay.dyn.full(%x, %s) : (tensor<f32>, tensor<?xi64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @no_scalar(%x: tensor<1xf32>, %s: tensor<2xi64>) {
+  // expected-error@below {{[relay.dyn.full C3] the value must have rank 0, found tensor<1xf32>}}
+  %r = relay.dyn.full(%x, %s) : (tensor<1xf32>, tensor<2xi64>) -> !relay.incomplete
+  func.return
+}

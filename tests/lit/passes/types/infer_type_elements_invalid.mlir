@@ -1,0 +1,35 @@
+// RUN: xrelay-opt %s -p relay-infer-type --split-input-file --verify-diagnostics
+
+func.func @twice_what_remains(%x: tensor<2x6xf32>) -> !relay.incomplete {
+  %s = relay.constant dense<[-1, -1]> : tensor<2xi64>
+  // expected-error@below {{[relay.dyn.reshape C2] the shape (-1, -1) has -1 twice}}
+  %r = relay.dyn.reshape(%x, %s) : (tensor<2x6xf32>, tensor<2xi64>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+
+// -----
+
+func.func @other_count(%x: tensor<2x6xf32>) -> !relay.incomplete {
+  %s = relay.constant dense<[3, 5]> : tensor<2xi64>
+  // expected-error@below {{[relay.dyn.reshape C3] element counts of (2, 6) and (3, 5) differ: 12 != 15}}
+  %r = relay.dyn.reshape(%x, %s) : (tensor<2x6xf32>, tensor<2xi64>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+
+// -----
+
+func.func @no_common_shape(%x: tensor<3x4xf32>) -> !relay.incomplete {
+  %s = relay.constant dense<[2, 4]> : tensor<2xi64>
+  // expected-error@below {{[relay.dyn.broadcast_to C2] an extent of 3 does not broadcast to 2}}
+  %r = relay.dyn.broadcast_to(%x, %s) : (tensor<3x4xf32>, tensor<2xi64>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+
+// -----
+
+func.func @negative(%x: tensor<f32>) -> !relay.incomplete {
+  %s = relay.constant dense<[2, -4]> : tensor<2xi64>
+  // expected-error@below {{[relay.dyn.full C2] an extent of the shape is -4}}
+  %r = relay.dyn.full(%x, %s) : (tensor<f32>, tensor<2xi64>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}

@@ -1,0 +1,83 @@
+"""Ops whose shape is an operand: what their rules make of elements that are known, and what their meaning refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import f32, i64
+
+from xrelay.dialects.relay.core.facts import Elements
+from xrelay.dialects.relay.core.inference import Inference
+from xrelay.dialects.relay.core.op_base import INCOMPLETE
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.errors import ConstraintError, InterpreterError
+from xrelay.index_algebra.dims import ANY, Dim, Shape, symbol
+from xrelay.interpreters.relay import apply_op
+
+n, c = symbol("n"), symbol("c")
+
+
+def inferred(name: str, shape: Shape, elements: Elements | None, count: int = 2, **properties: object) -> Inference:
+    """What the rule of the op gives for data of `shape` and a shape operand of such elements."""
+    kind = get_relay_op(name)
+    op = kind.create(result_types=[INCOMPLETE], properties=kind.properties_from(dict(properties)))
+    return op.inference([tensor_type(shape, f32), tensor_type((count,), i64)], [None, elements])
+
+
+@pytest.mark.parametrize(
+    ("shape", "elements", "expected"),
+    [
+        ((2, 6), (3, 4), (3, 4)),
+        ((2, 6), (0, -1), (2, 6)),
+        ((n, 6), (n, 6), (n, 6)),
+        ((n, 6), (-1, 2), (3 * n, 2)),
+        ((n, c), (0, c), (n, c)),
+    ],
+)
+def test_reshape_to_known_elements(shape: Shape, elements: Elements, expected: Shape) -> None:
+    found = inferred("dyn.reshape", shape, elements)
+    assert shape_of(found.type) == expected
+    assert not found.requirements
+
+
+def test_what_a_reshape_takes_for_granted_is_a_requirement() -> None:
+    found = inferred("dyn.reshape", (n, 6), (c, -1))
+    assert [each.text for each in found.requirements] == ["c >= 1", "(6 * n) mod c == 0"]
+
+
+@pytest.mark.parametrize(("name", "elements"), [("dyn.reshape", None), ("dyn.full", (ANY, 3))])
+def test_elements_that_are_not_known_are_new_extents(name: str, elements: tuple[Dim, ...] | None) -> None:
+    assert inferred(name, () if name == "dyn.full" else (4, 3), elements).extents
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "elements", "constraint"),
+    [
+        ("dyn.reshape", (2, 6), (-1, -1), "C2"),
+        ("dyn.reshape", (2, 6), (-2, 6), "C2"),
+        ("dyn.reshape", (4,), (4, 0), "C2"),
+        ("dyn.reshape", (2, 6), (5, -1), "C3"),
+        ("dyn.reshape", (2, 6), (3, 5), "C3"),
+        ("dyn.broadcast_to", (3, 4), (2, 4), "C2"),
+        ("dyn.broadcast_to", (3, 1), (3, -4), "C2"),
+        ("dyn.full", (), (3, -4), "C2"),
+    ],
+)
+def test_elements_that_cannot_be(name: str, shape: Shape, elements: Elements, constraint: str) -> None:
+    with pytest.raises(ConstraintError) as refused:
+        inferred(name, shape, elements)
+    assert str(refused.value).startswith(f"[relay.{name} {constraint}]")
+
+
+@pytest.mark.parametrize(
+    ("extents", "words"), [([5, -1], "cannot be"), ([-1, -1], "illegal"), ([2, 3, 1, 0], "copies no")]
+)
+def test_the_meaning_refuses_impossible_shapes(extents: list[int], words: str) -> None:
+    with pytest.raises(InterpreterError, match=words):
+        apply_op("dyn.reshape", np.zeros((2, 3), np.float32), np.array(extents))
+
+
+def test_broadcasting_goes_both_ways() -> None:
+    assert apply_op("dyn.broadcast_to", np.zeros((3, 1), np.float32), np.array([2, 1, 4])).shape == (2, 3, 4)
+    assert apply_op("dyn.full", np.float32(2).reshape(()), np.array([2, 0])).shape == (2, 0)
