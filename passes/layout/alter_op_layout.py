@@ -44,7 +44,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.axes import letter_of_axis
 from xrelay.dialects.relay.core.broadcast import has_one_element
-from xrelay.dialects.relay.core.op_base import RelayOp, compatible
+from xrelay.dialects.relay.core.compatible import compatible
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape

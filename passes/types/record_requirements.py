@@ -59,25 +59,31 @@ class _BlockRecorder:
         if not demands and not extents:
             record_requirements(op, ())
             return
-        kept = [demand for demand in demands if self._is_open(demand, op)]
+        always = op in self._always and isinstance(self._nested, FuncOp)
+        for extent in extents:
+            if always and extent.fact is not None:
+                self._environment.add(extent.fact)
+        kept: list[Requirement] = []
+        for demand in demands:
+            if _is_open(demand, op, self._environment):
+                kept.append(demand)
+                if always:
+                    self._environment.add(demand)
         record_requirements(op, kept)
-        if op in self._always and isinstance(self._nested, FuncOp):
-            for fact in (*(extent.fact for extent in extents), *kept):
-                if fact is not None:
-                    self._environment.add(fact)
 
-    def _is_open(self, demand: Requirement, op: Operation) -> bool:
-        """Whether a demand is left for run time; `TypeInferenceError` where it never holds."""
-        verdict = self._environment.prove(demand)
-        if verdict is Verdict.REFUTED:
-            about = f" ({demand.about})" if demand.about else ""
-            constraint = f"[{op.name} {demand.constraint}] " if demand.constraint else f"{op.name}: "
-            raise TypeInferenceError(
-                f"{constraint}{demand.text}{about} cannot hold here",
-                location=location_of(op),
-                help="other ops of the function require the opposite",
-            )
-        return verdict is Verdict.UNKNOWN
+
+def _is_open(demand: Requirement, op: Operation, environment: ShapeEnvironment) -> bool:
+    """Whether a demand is left for run time; `TypeInferenceError` where it never holds."""
+    verdict = environment.prove(demand)
+    if verdict is Verdict.REFUTED:
+        about = f" ({demand.about})" if demand.about else ""
+        constraint = f"[{op.name} {demand.constraint}] " if demand.constraint else f"{op.name}: "
+        raise TypeInferenceError(
+            f"{constraint}{demand.text}{about} cannot hold here",
+            location=location_of(op),
+            help="other ops of the function require the opposite",
+        )
+    return verdict is Verdict.UNKNOWN
 
 
 def _needed_by_the_end(block: Block) -> set[Operation]:

@@ -114,16 +114,36 @@ class Facts(Sequence[Attribute]):
             common = wider
         return common
 
-    def require_equal(self, lhs: Dim, rhs: Dim, constraint: str, what: str, *, help: str | None = None) -> None:
-        """Demand that two extents are equal; `what` names both sides, e.g. "in-channels"."""
-        self.require(not certainly_differ(lhs, rhs), constraint, f"{what} {lhs} != {rhs}", help=help)
+    def require_equal(
+        self,
+        lhs: Dim,
+        rhs: Dim,
+        constraint: str,
+        what: str,
+        *,
+        message: str | Callable[[], str] | None = None,
+        help: str | None = None,
+    ) -> None:
+        """Demand that two extents are equal; `what` names both sides, e.g. "in-channels".
+
+        `message` is said in place of both where they certainly differ.
+        """
+        if certainly_differ(lhs, rhs):
+            self.require(False, constraint, f"{what} {lhs} != {rhs}" if message is None else message, help=help)
         if lhs != rhs:
             self.keep(Equal(lhs, rhs, constraint=constraint, about=what.rstrip(":")))
 
-    def require_at_least(self, dim: Dim, least: int, constraint: str, what: str) -> None:
-        """Demand that an extent is `least` or more, as one that divides has to be 1 or more."""
-        if isinstance(dim, int):
-            self.require(dim >= least, constraint, f"{what} {dim} is less than {least}")
+    def require_at_least(
+        self, dim: Dim, least: Dim, constraint: str, what: str, *, message: str | Callable[[], str] | None = None
+    ) -> None:
+        """Demand that an extent is `least` or more, as one that divides has to be 1 or more.
+
+        `message` is said in place of both where it certainly is less.
+        """
+        room = dim - least
+        if isinstance(room, int):
+            said = f"{what} {dim} is less than {least}" if message is None else message
+            self.require(room >= 0, constraint, said)
         else:
             self.keep(AtLeast(dim, least, constraint=constraint, about=what))
 

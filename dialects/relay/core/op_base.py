@@ -15,7 +15,6 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import (
     FunctionType,
     TensorType,
-    TupleType,
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
 from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext, result_def, traits_def
@@ -26,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
+from xrelay.dialects.relay.core.compatible import compatible, environment_of
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
@@ -34,15 +34,14 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
 from xrelay.dialects.relay.core.types import (
     IncompleteType,
-    element_type_of,
     function_type,
     is_complete,
     shape_of,
 )
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.errors import ConstraintError, XRelayError, did_you_mean
-from xrelay.index_algebra.dims import Shape, certainly_differ
+from xrelay.errors import ConstraintError, ContradictionError, XRelayError, did_you_mean
+from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.requirement import Requirement
 
 
@@ -157,10 +156,13 @@ class RelayOp(IRDLOperation):
             return
         try:
             inferred = self.inferred_type(operand_types)
+            environment = environment_of(self.requirements)
         except ConstraintError as error:
             raise VerifyException(_verifier_text(error)) from error
+        except ContradictionError as error:
+            raise VerifyException(f"[{self.name} C0] what the op requires cannot hold: {error.message}") from error
         found = self.results[0].type
-        if is_complete(found) and not compatible(inferred, found):
+        if is_complete(found) and not compatible(inferred, found, environment):
             raise VerifyException(
                 f"[{self.name} C0] result type {found} does not follow from the operands, which give {inferred}"
             )
@@ -364,27 +366,6 @@ def _check_property(op: type[RelayOp], name: str, attribute: Attribute) -> Attri
 
 
 INCOMPLETE = IncompleteType()
-
-
-def compatible(lhs: Attribute, rhs: Attribute) -> bool:
-    """Whether two complete types may describe the same value: equal, or tensors whose dimensions do not contradict."""
-    if lhs == rhs:
-        return True
-    if not isinstance(lhs, TensorType) or not isinstance(rhs, TensorType):
-        return _compatible_tuples(lhs, rhs)
-    left, right = shape_of(lhs), shape_of(rhs)
-    same_element = element_type_of(lhs) == element_type_of(rhs)
-    return (
-        same_element
-        and len(left) == len(right)
-        and not any(certainly_differ(first, second) for first, second in zip(left, right, strict=True))
-    )
-
-
-def _compatible_tuples(lhs: Attribute, rhs: Attribute) -> bool:
-    if not isinstance(lhs, TupleType) or not isinstance(rhs, TupleType) or len(lhs.types) != len(rhs.types):
-        return False
-    return all(compatible(left, right) for left, right in zip(lhs.types, rhs.types, strict=True))
 
 
 def _verifier_text(error: ConstraintError) -> str:

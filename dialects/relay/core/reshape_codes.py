@@ -104,6 +104,7 @@ class _CodeReader:
         if isinstance(total, AnyDim) or isinstance(known, AnyDim):
             self.result[self.inferred] = ANY
             return tuple(self.result)
+        self.facts.require_at_least(known, 1, "C3", "the elements beside -1")
         self.facts.require_equal(remainder(total, known), 0, "C3", f"{total} elements modulo {known}:")
         self.result[self.inferred] = quotient(total, known)
         return tuple(self.result)

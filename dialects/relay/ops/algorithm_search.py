@@ -15,7 +15,6 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import certainly_differ
 
 
 @register_relay_op
@@ -51,8 +50,11 @@ class SearchsortedOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """A place for each value; C3 and C4."""
         sequence, values = facts.shape(0), facts.shape(1)
-        rows_fit = len(sequence) == len(values) and not any(map(certainly_differ, sequence[:-1], values[:-1]))
-        facts.require(len(sequence) == 1 or rows_fit, "C3", lambda: f"values of {facts[1]} have no rows in {facts[0]}")
+        if len(sequence) != 1:
+            message = f"values of {facts[1]} have no rows in {facts[0]}"
+            facts.require(len(sequence) == len(values), "C3", message)
+            for rows, wanted in zip(sequence[:-1], values[:-1], strict=True):
+                facts.require_equal(rows, wanted, "C3", "rows of the sequence and of the values", message=message)
         element = self.element_type_property(self.dtype, i32, "C4")
         facts.require(element in (i32, i64), "C4", lambda: f"places are i32 or i64, not {element}")
         return tensor_type(values, element)

@@ -145,8 +145,8 @@ class TopKOp(OrderOp):
         if k < 1:
             return shape
         extent = shape[axis]
-        fits = not isinstance(extent, int) or k <= extent
-        facts.require(fits, "C2", f"k is {k}, the axis has {extent} elements")
+        message = f"k is {k}, the axis has {extent} elements"
+        facts.require_at_least(extent, k, "C2", "elements of the axis, and k", message=message)
         return (*shape[:axis], k, *shape[axis + 1 :])
 
     def infer_type(self, facts: Facts) -> Attribute:

@@ -24,7 +24,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
-from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
+from xrelay.index_algebra.dims import Dim, Shape
 
 _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 
@@ -70,7 +70,7 @@ class FilterOp(SlidingWindowOp):
         """The weight's extents O and I for these channels of data and result."""
         raise NotImplementedError(f"{self.name} does not say how many channels its weight has")
 
-    def spatial_extents(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
+    def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
         """The result's extent of each spatial axis; C6 to C9."""
         raise NotImplementedError(f"{self.name} does not say its result's extents")
 
@@ -92,7 +92,7 @@ class FilterOp(SlidingWindowOp):
         data, weight = self.extents_in(data_layout, data_shape), self.extents_in(weight_layout, weight_shape)
         self.check_channels(facts, data["C"], weight)
         self._check_hints(facts, weight)
-        result = {"N": data["N"], "C": self.result_channels(weight)} | self.spatial_extents(data, weight)
+        result = {"N": data["N"], "C": self.result_channels(weight)} | self.spatial_extents(facts, data, weight)
         return tensor_type(out_layout.shape_from(result), self.element_type_property(self.out_dtype, element, "C11"))
 
     def _check_groups(self) -> None:
@@ -154,9 +154,10 @@ class ConvOp(FilterOp):
         facts.require_equal(weight["I"] * groups, in_channels, "C3", what)
         facts.require_equal(weight["O"] % groups, 0, "C4", f"out-channels {weight['O']} modulo groups {groups}:")
 
-    def spatial_extents(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
+    def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
         """How many windows fit."""
-        return self.window_counts(self.checked_window([weight[axis] for axis in self.AXES]), data)
+        window = self.checked_window(facts, [weight[axis] for axis in self.AXES])
+        return self.window_counts(facts, window, data)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data's layout: any order of axes, and channels in blocks that divide the channels of a group."""
@@ -196,7 +197,7 @@ class ConvOp(FilterOp):
         )
         of_group = " of a group" if groups > 1 and not whole else ""
         for what, channels, factor in blocks:
-            if factor is not None and certainly_differ(channels % factor, 0):
+            if factor is not None and channels % factor != 0:
                 return LayoutRefusal(f"blocks of {factor} do not divide the {channels} {what}{of_group}")
         properties: dict[str, Attribute] = {
             "data_layout": string_attribute(str(data)),

@@ -57,9 +57,9 @@ class ConvTransposeOp(FilterOp):
         facts.require_equal(weight["I"], in_channels, "C3", "kernel in-channels")
         facts.require_equal(weight["I"] % groups, 0, "C4", f"in-channels {weight['I']} modulo groups {groups}:")
 
-    def spatial_extents(self, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
+    def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
         """How far the windows spread, without the padding; C6 to C9 and C12."""
-        window, extra = self.checked_window([weight[axis] for axis in self.AXES]), ints(self.output_padding)
+        window, extra = self.checked_window(facts, [weight[axis] for axis in self.AXES]), ints(self.output_padding)
         legal = len(extra) in (1, len(self.AXES)) and min(extra) >= 0
         self.require(legal, "C12", f"output_padding must be numbers that are not negative, found {list(extra)}")
         extents: dict[str, Dim] = {}
@@ -67,13 +67,11 @@ class ConvTransposeOp(FilterOp):
             covered = axis.covered(data[letter])
             extents[letter] = covered - (axis.before + axis.after) + more
             for what, extent in (("data", data[letter]), ("result", extents[letter])):
-                positive = not isinstance(extent, int) or extent > 0
-                self.require(
-                    positive,
-                    "C9",
+                message = (
                     f"the {what} has the {letter} extent {extent}: its windows cover {covered}, of which padding takes "
-                    f"{axis.before + axis.after}",
+                    f"{axis.before + axis.after}"
                 )
+                facts.require_at_least(extent, 1, "C9", f"{letter} extent of the {what}", message=message)
         return extents
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:

@@ -31,7 +31,7 @@ class PoolOp(SpatialOp):
 
     layout = string_property("")
 
-    def spatial_extents(self, extents: dict[str, Dim]) -> dict[str, Dim]:
+    def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
         """The result's extent of each spatial axis, for those of the data."""
         raise NotImplementedError(f"{self.name} does not say its result's extents")
 
@@ -48,7 +48,7 @@ class PoolOp(SpatialOp):
         shape, element = facts.operand(0)
         layout, out_layout = self.layouts
         extents = self.extents_in(layout, shape)
-        return tensor_type(out_layout.shape_from(extents | self.spatial_extents(extents)), element)
+        return tensor_type(out_layout.shape_from(extents | self.spatial_extents(facts, extents)), element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where its spatial axes stay whole."""
@@ -89,10 +89,10 @@ class WindowPoolOp(SlidingWindowOp, PoolOp):
         """The window's extent along each spatial axis."""
         return each(ints(self.pool_size), len(self.AXES))
 
-    def spatial_extents(self, extents: dict[str, Dim]) -> dict[str, Dim]:
+    def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
         """How many windows fit."""
-        window = self.checked_window(ints(self.pool_size))
-        return self.window_counts(window, extents, partial=bool(self.ceil_mode.value.data))
+        window = self.checked_window(facts, ints(self.pool_size))
+        return self.window_counts(facts, window, extents, partial=bool(self.ceil_mode.value.data))
 
 
 class AvgPoolOp(WindowPoolOp):
@@ -106,7 +106,7 @@ class AvgPoolOp(WindowPoolOp):
 class GlobalPoolOp(PoolOp):
     """Base of the pools over all of the spatial axes."""
 
-    def spatial_extents(self, extents: dict[str, Dim]) -> dict[str, Dim]:
+    def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
         """One element each."""
         return dict.fromkeys(self.AXES, 1)
 

@@ -20,6 +20,7 @@ from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -109,7 +110,7 @@ class SlidingWindowOp(SpatialOp):
         """The window whose taps are `sizes`, one axis for each of `AXES`."""
         return window_of(sizes, ints(self.strides), ints(self.dilation), ints(self.padding))
 
-    def checked_window(self, sizes: Sequence[Dim]) -> tuple[WindowAxis[Dim], ...]:
+    def checked_window(self, facts: Facts, sizes: Sequence[Dim]) -> tuple[WindowAxis[Dim], ...]:
         """The window, its numbers checked; C6 to C8."""
         rank = len(self.AXES)
         rows: list[tuple[str, Sequence[Dim], str]] = [(self.SIZE, sizes, "C6")]
@@ -118,6 +119,8 @@ class SlidingWindowOp(SpatialOp):
             legal = len(numbers) in (1, rank) and all(number > 0 for number in numbers if isinstance(number, int))
             found = ", ".join(map(str, numbers))
             self.require(legal, constraint, f"{what} must be {_POSITIVE[rank]}, found [{found}]")
+            for number in numbers:
+                facts.require_at_least(number, 1, constraint, what)
         padding, counts = ints(self.padding), sorted({1, rank, 2 * rank})
         legal = len(padding) in counts and min(padding) >= 0
         words = f"{', '.join(map(str, counts[:-1]))} or {counts[-1]}"
@@ -125,18 +128,16 @@ class SlidingWindowOp(SpatialOp):
         return self.window(tuple(sizes) * (rank if len(sizes) == 1 else 1))
 
     def window_counts(
-        self, window: Sequence[WindowAxis[Dim]], extents: dict[str, Dim], *, partial: bool = False
+        self, facts: Facts, window: Sequence[WindowAxis[Dim]], extents: dict[str, Dim], *, partial: bool = False
     ) -> dict[str, Dim]:
         """How many windows fit along each spatial axis; C9."""
         counts: dict[str, Dim] = {}
         for letter, axis in zip(self.AXES, window, strict=True):
-            extent, room = extents[letter], axis.room(extents[letter])
-            self.require(
-                not isinstance(room, int) or room >= 0,
-                "C9",
-                f"a window of {axis.size} (dilation {axis.dilation}) is larger than the padded {letter} extent "
-                f"{extent + (axis.before + axis.after)}",
-            )
+            extent = extents[letter]
+            padded = extent + (axis.before + axis.after)
+            size = f"{axis.size} (dilation {axis.dilation})"
+            message = f"a window of {size} is larger than the padded {letter} extent {padded}"
+            facts.require_at_least(padded, axis.reach, "C9", f"padded {letter} extent, and window", message=message)
             counts[letter] = axis.count(extent, partial=partial)
         return counts
 

@@ -39,8 +39,9 @@ class ArgReduceOp(ReduceOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The extents that stay, of i32; C2."""
         shape = facts.shape(0)
-        empty = [axis for axis in self.reduced_axes(len(shape)) if shape[axis] == 0]
-        facts.require(not empty, "C2", f"axis {empty[0] if empty else 0} has no elements to choose from")
+        for axis in self.reduced_axes(len(shape)):
+            message = f"axis {axis} has no elements to choose from"
+            facts.require_at_least(shape[axis], 1, "C2", f"elements of axis {axis}", message=message)
         return tensor_type(self.result_shape(shape), i32)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:

@@ -17,7 +17,6 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import certainly_differ
 
 
 @register_relay_op
@@ -149,7 +148,9 @@ class StackOp(RelayOp):
         shape, element = parts.operand(0, "C1")
         for index in range(1, len(fields)):
             other, found = parts.operand(index, "C1")
-            same = found == element and len(other) == len(shape) and not any(map(certainly_differ, shape, other))
-            facts.require(same, "C3", lambda index=index: f"field {index} is {fields[index]}, field 0 {fields[0]}")
+            message = f"field {index} is {fields[index]}, field 0 {fields[0]}"
+            facts.require(found == element and len(other) == len(shape), "C3", message)
+            for first, extent in zip(shape, other, strict=True):
+                facts.require_equal(first, extent, "C3", "extents of the fields", message=message)
         axis = require_axis(self, self.axis.value.data, len(shape) + 1, "C2")
         return tensor_type((*shape[:axis], len(fields), *shape[axis:]), element)

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
+from xrelay.index_algebra.dims import Dim, Shape, minimum, product, shape_text
 
 TAKE_MODES = ("clip", "wrap", "fast", "raise")
 """What `take` can do with an index that is out of range."""
@@ -109,11 +109,10 @@ class TakeOp(IndexingOp):
         axis, batch = self.axis_and_batch(len(shape), len(places))
         require_same_extents(facts, shape[:batch], places[:batch], "C4", "batch axes")
         extent = product(shape) if axis is None else shape[axis]
-        facts.require(
-            extent != 0 or self.mode.data == "raise" or product(places) == 0,
-            "C5",
-            f"nothing can be taken of {shape_text(shape)} with indices of shape {shape_text(places)}",
-        )
+        if self.mode.data != "raise":
+            message = f"nothing can be taken of {shape_text(shape)} with indices of shape {shape_text(places)}"
+            asked = minimum(product(places), 1)
+            facts.require_at_least(extent, asked, "C5", "elements to take, and indices", message=message)
         if axis is None:
             return tensor_type(places, element)
         return tensor_type((*shape[:axis], *places[batch:], *shape[axis + 1 :]), element)
@@ -167,12 +166,10 @@ def require_inside(facts: Facts, shape: Shape, places: Shape, axis: int, constra
         lambda: f"data of shape {shape_text(shape)} and indices of shape {shape_text(places)} differ in rank",
     )
     for other, (extent, reach) in enumerate(zip(shape, places, strict=True)):
-        fits = not isinstance(extent, int) or not isinstance(reach, int) or reach <= extent
-        facts.require(
-            other == axis or fits,
-            constraint,
-            f"the indices have {reach} elements along axis {other}, the data has {extent}",
-        )
+        if other != axis:
+            message = f"the indices have {reach} elements along axis {other}, the data has {extent}"
+            what = f"elements along axis {other} of the data and the indices"
+            facts.require_at_least(extent, reach, constraint, what, message=message)
 
 
 @register_relay_op

@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.index_algebra.dims import Dim, Shape, certainly_differ, merge_dims
+from xrelay.index_algebra.dims import Dim, Shape, merge_dims
 
 
 @register_relay_op
@@ -66,20 +66,23 @@ class ConcatenateOp(RelayOp):
         result, element = fields[0]
         axis = require_axis(self, self.axis.value.data, len(result), "C2")
         for index, (shape, found) in enumerate(fields[1:], start=1):
-            result = self._joined(result, shape, axis, index)
+            result = self._joined(facts, result, shape, axis, index)
             if found != element:
                 facts.require(False, "C4", f"element types {element} of field 0 and {found} of field {index}")
         return tensor_type(result, element)
 
-    def _joined(self, result: Shape, shape: Shape, axis: int, index: int) -> Shape:
-        self.require(len(shape) == len(result), "C3", f"field {index} has rank {len(shape)}, field 0 {len(result)}")
+    def _joined(self, facts: Facts, result: Shape, shape: Shape, axis: int, index: int) -> Shape:
+        facts.require(len(shape) == len(result), "C3", f"field {index} has rank {len(shape)}, field 0 {len(result)}")
         joined: list[Dim] = []
         for position, (left, right) in enumerate(zip(result, shape, strict=True)):
-            merged = left + right if position == axis else merge_dims(left, right)
-            if merged is None:
-                self.require(False, "C3", f"field {index} has extent {right} along axis {position}, field 0 {left}")
-            else:
-                joined.append(merged)
+            if position == axis:
+                joined.append(left + right)
+                continue
+            message = f"field {index} has extent {right} along axis {position}, field 0 {left}"
+            facts.require_equal(left, right, "C3", f"extents along axis {position} of the fields", message=message)
+            # What certainly differs has been refused.
+            merged = merge_dims(left, right)
+            joined.append(left if merged is None else merged)
         return tuple(joined)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
@@ -94,7 +97,7 @@ class ConcatenateOp(RelayOp):
             for field in tuple_type.types:
                 shape = shape_of(field)
                 # A field that already comes in blocks has whole ones.
-                if len(shape) == len(layout.primal) and certainly_differ(shape[self.axis.value.data] % factor, 0):
+                if len(shape) == len(layout.primal) and shape[self.axis.value.data] % factor != 0:
                     return LayoutRefusal(f"blocks of {factor} do not divide a field of shape {list(map(str, shape))}")
         return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
 
@@ -146,9 +149,8 @@ class SplitOp(RelayOp):
             facts.require_equal(extent % sections, 0, "C2", f"extent {extent} modulo {sections} parts:")
             return
         for begin, end in pairwise(self.bounds(extent)):
-            length = end - begin
-            ascends = not isinstance(length, int) or length >= 0
-            facts.require(ascends, "C3", f"places {list(ints(cut))} do not ascend from 0 to {extent}")
+            message = f"places {list(ints(cut))} do not ascend from 0 to {extent}"
+            facts.require_at_least(end, begin, "C3", "a place and the one before it", message=message)
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Those of a vector, whose parts follow each other."""
@@ -175,7 +177,7 @@ class SplitOp(RelayOp):
         factor = layout.factor(letter)
         if factor is not None:
             places = self.bounds(shape_of(self.data.type)[self.axis.value.data])
-            if any(certainly_differ(place % factor, 0) for place in places):
+            if any(place % factor != 0 for place in places):
                 return LayoutRefusal(f"blocks of {factor} do not divide the parts cut at {', '.join(map(str, places))}")
             if not isinstance(self.indices_or_sections, IntegerAttr):
                 cuts = [place // factor for place in ints(self.indices_or_sections)]

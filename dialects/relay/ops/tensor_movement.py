@@ -24,7 +24,8 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import Dim, Shape, certainly_differ, shape_text
+from xrelay.index_algebra.dims import Dim, Shape, shape_text
+from xrelay.index_algebra.requirement import Broadcasts
 
 FAR = 1 << 62
 """Behind the end of any axis."""
@@ -167,11 +168,9 @@ class ReverseSequenceOp(MovementOp):
         facts.require(along != batch, "C4", f"seq_axis and batch_axis are both {along}")
         lengths, element = facts.operand(1)
         is_list = isinstance(element, IntegerType) and element.width.data > 1 and len(lengths) == 1
-        facts.require(
-            is_list and not certainly_differ(lengths[0], shape[batch]),
-            "C3",
-            lambda: f"seq_lengths is {facts[1]} for {shape[batch]} sequences",
-        )
+        message = f"seq_lengths is {facts[1]} for {shape[batch]} sequences"
+        facts.require(is_list, "C3", message)
+        facts.require_equal(lengths[0], shape[batch], "C3", "seq_lengths and sequences", message=message)
         return shape
 
 
@@ -253,13 +252,14 @@ class BroadcastToOp(MovementOp):
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """`shape`; C2."""
         target = ints(self.shape)
-        pairs = zip(reversed(shape), reversed(target), strict=False)
-        differ = any(certainly_differ(own, 1) and certainly_differ(own, wanted) for own, wanted in pairs)
-        facts.require(
-            len(target) >= len(shape) and not differ,
-            "C2",
-            lambda: f"shape {shape_text(shape)} does not broadcast to {list(target)}",
-        )
+        message = f"shape {shape_text(shape)} does not broadcast to {list(target)}"
+        facts.require(len(target) >= len(shape), "C2", message)
+        for own, wanted in zip(reversed(shape), reversed(target), strict=False):
+            # An extent that is to become 1 is 1; any other may be 1 as well.
+            if wanted == 1 or isinstance(own, int):
+                facts.require_equal(own, 1 if own == 1 else wanted, "C2", "extents", message=message)
+            else:
+                facts.keep(Broadcasts(own, wanted, constraint="C2", about="extents"))
         return target
 
 

@@ -208,15 +208,9 @@ class PadOp(RelayOp):
             f"the pad value must be tensor<{element}>, found {facts[1]}",
         )
         for extent, (before, after) in zip(shape, self.pad_pairs, strict=True):
-            self._check_mode(mode, extent, max(before, after))
+            _check_mode(facts, mode, extent, max(before, after))
         padded = [extent + before + after for extent, (before, after) in zip(shape, self.pad_pairs, strict=True)]
         return tensor_type(padded, element)
-
-    def _check_mode(self, mode: str, extent: Dim, width: int) -> None:
-        if mode == "constant" or width == 0 or not isinstance(extent, int):
-            return
-        least = 1 if mode == "edge" else width + 1
-        self.require(extent >= least, "C4", f"mode {mode!r} cannot pad an extent of {extent} by {width}")
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The pad value is a scalar of the data's element type."""
@@ -240,3 +234,10 @@ class PadOp(RelayOp):
             pairs[letter] = (pair[0] // factor, pair[1] // factor)
         widths = [number for axis in layout.axes for number in (pairs[axis.letter] if axis.is_primal else (0, 0))]
         return LayoutDecision((layout, None), layout, {"pad_width": int_array(widths)})
+
+
+def _check_mode(facts: Facts, mode: str, extent: Dim, width: int) -> None:
+    """C4 of `nn.pad`: the elements that the mode repeats are there."""
+    if mode != "constant" and width > 0:
+        message = f"mode {mode!r} cannot pad an extent of {extent} by {width}"
+        facts.require_at_least(extent, 1 if mode == "edge" else width + 1, "C4", "padded extent", message=message)

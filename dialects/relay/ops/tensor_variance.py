@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
-from xrelay.index_algebra.dims import certainly_differ
+from xrelay.index_algebra.dims import shape_text
 
 
 @register_relay_op
@@ -55,8 +55,10 @@ class VarianceOp(ReduceOp):
         reduced = self.reduced_axes(len(shape))
         wanted = tuple(1 if axis in reduced else extent for axis, extent in enumerate(shape))
         found = facts.shape(1)
-        fits = len(found) == len(wanted) and not any(map(certainly_differ, found, wanted))
-        facts.require(fits, "C4", f"the mean has shape {list(found)}, it must be {list(wanted)}")
+        message = f"the mean has shape {shape_text(found)}, it must be {shape_text(wanted)}"
+        facts.require(len(found) == len(wanted), "C4", message)
+        for has, must in zip(found, wanted, strict=True):
+            facts.require_equal(has, must, "C4", "extents of the mean and of the data", message=message)
         return tensor_type(self.result_shape(shape), element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:

@@ -22,7 +22,7 @@ from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
-from xrelay.dialects.relay.core.op_base import compatible
+from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield

@@ -7,7 +7,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, traits_def
 from xdsl.traits import IsTerminator, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.relay.core.op_base import compatible
+from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.core.types import is_complete
 
 

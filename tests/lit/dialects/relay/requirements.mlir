@@ -2,8 +2,8 @@
 
 // CHECK-LABEL: @requirements(
 func.func @requirements(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) {
-  // CHECK: {relay.requires = #relay.requirements<broadcastable(n, m) "C1 extents of axis 0", n >= 1 "C2", 16 * ((n + 15) floordiv 16) == n, (n + 1) mod 4 == 0 "C3">}
-  %r = relay.add(%x, %y) {relay.requires = #relay.requirements<broadcastable(n, m) "C1 extents of axis 0", 1 <= n "C2", 16 * ((n + 15) floordiv 16) == n, (n + 5) mod 4 == 0 "C3">} : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<n>>
+  // CHECK: {relay.requires = #relay.requirements<broadcastable(n, m) "C1 extents of axis 0", n >= 1 "C2", 16 * ((n + 15) floordiv 16) == n, (k + 1) mod 4 == 0 "C3">}
+  %r = relay.add(%x, %y) {relay.requires = #relay.requirements<broadcastable(n, m) "C1 extents of axis 0", 1 <= n "C2", 16 * ((n + 15) floordiv 16) == n, (k + 5) mod 4 == 0 "C3">} : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<n>>
   func.return
 }
 

@@ -60,3 +60,19 @@ func.func @twice() attributes {a = #relay.bounds<k <= n, k>} {
 func.func @word() attributes {a = #relay.bounds<floordiv <= n>} {
   func.return
 }
+
+// -----
+
+func.func @result(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) {
+  // expected-error@below {{[relay.add C0] result type tensor<1xf32> does not follow from the operands}}
+  %z = relay.add(%x, %y) {relay.requires = #relay.requirements<n == m, n >= 2>} : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> tensor<1xf32>
+  func.return
+}
+
+// -----
+
+func.func @contradiction(%x: tensor<?xf32, #relay.dims<n>>) {
+  // expected-error@below {{[relay.exp C0] what the op requires cannot hold: n >= 3 contradicts what is known}}
+  %z = relay.exp(%x) {relay.requires = #relay.requirements<n == 2, n >= 3>} : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+  func.return
+}

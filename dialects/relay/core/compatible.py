@@ -1,0 +1,53 @@
+"""Whether types may describe the same value, by what is known of named dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.index_algebra.dims import Dim, certainly_differ
+from xrelay.index_algebra.requirement import Equal, Requirement
+from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
+
+
+def environment_of(requirements: Sequence[Requirement]) -> ShapeEnvironment | None:
+    """What is known of dimensions where an op runs that demands `requirements`; `None` where it demands nothing."""
+    if not requirements:
+        return None
+    environment = ShapeEnvironment()
+    for requirement in requirements:
+        environment.add(requirement)
+    return environment
+
+
+def compatible(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | None = None) -> bool:
+    """Whether two complete types may describe the same value: equal, or tensors whose dimensions do not contradict.
+
+    With `environment` neither may they contradict what that knows.
+    """
+    if lhs == rhs:
+        return True
+    if not isinstance(lhs, TensorType) or not isinstance(rhs, TensorType):
+        return _compatible_tuples(lhs, rhs, environment)
+    left, right = shape_of(lhs), shape_of(rhs)
+    same_element = element_type_of(lhs) == element_type_of(rhs)
+    return (
+        same_element
+        and len(left) == len(right)
+        and all(_may_be_equal(first, second, environment) for first, second in zip(left, right, strict=True))
+    )
+
+
+def _may_be_equal(lhs: Dim, rhs: Dim, environment: ShapeEnvironment | None) -> bool:
+    if certainly_differ(lhs, rhs):
+        return False
+    return lhs == rhs or environment is None or environment.prove(Equal(lhs, rhs)) is not Verdict.REFUTED
+
+
+def _compatible_tuples(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | None) -> bool:
+    if not isinstance(lhs, TupleType) or not isinstance(rhs, TupleType) or len(lhs.types) != len(rhs.types):
+        return False
+    return all(compatible(left, right, environment) for left, right in zip(lhs.types, rhs.types, strict=True))
