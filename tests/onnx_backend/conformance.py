@@ -88,7 +88,7 @@ def failure(case: NodeCase) -> str:
         found = compile(case.model, cache=False, threads=1).run(case.inputs)
         names = [output.name for output in case.model.graph.output]
         comparison = compare_outputs(
-            names, found, case.outputs, levels=("native", "onnx"), rtol=case.rtol, atol=case.atol
+            names, found, case.outputs, levels=("native", "onnx"), rtol=case.allowed, atol=case.atol
         )
     except XRelayError as error:
         return f"{REFUSED}: {error.message}"

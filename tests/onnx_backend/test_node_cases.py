@@ -74,7 +74,7 @@ def check(case: NodeCase, step: str) -> None:
         return
     found = STEPS[step](case)
     names = [output.name for output in case.model.graph.output]
-    comparison = compare_outputs(names, found, case.outputs, levels=(step, "onnx"), rtol=case.rtol, atol=case.atol)
+    comparison = compare_outputs(names, found, case.outputs, levels=(step, "onnx"), rtol=case.allowed, atol=case.atol)
     assert comparison, str(comparison)
 
 
