@@ -14,6 +14,9 @@ from xdsl.dialects.builtin import ArrayAttr, FusedLoc, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.locations import format_location
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.passes.fusion.forward_graph import ForwardGraph
@@ -22,6 +25,15 @@ from xrelay.passes.fusion.fusion_reason import FusionDecision
 from xrelay.passes.fusion.hints import hint_of, names_of
 from xrelay.passes.fusion.op_patterns import is_fusable_scalar
 from xrelay.passes.fusion.partition import FusionOptions, Partition
+
+
+@dataclass(frozen=True)
+class Composite:
+    """The definition of a composite op: its parts, and where it becomes them."""
+
+    parts: tuple[str, ...]
+    """Relay's names of the parts in order, constants aside."""
+    expansion: str
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,8 @@ class ExplainedOp:
     """The consumer that `relay.fuse_with` names."""
     names: frozenset[str]
     """What the op answers to."""
+    composite: Composite | None = None
+    """What other ops define it, if it is a composite."""
 
     @property
     def label(self) -> str:
@@ -122,7 +136,18 @@ def _explain_op(node: int, op: Operation, operator: str) -> ExplainedOp:
     hint = hint_of(op)
     wanted = None if hint is None else hint.data
     names = frozenset({*names_of(op), *(places := _places(op.location)), f"#{node}", str(node)})
-    return ExplainedOp(node, operator, value, places, wanted, names)
+    return ExplainedOp(node, operator, value, places, wanted, names, _composite(op))
+
+
+def _composite(op: Operation) -> Composite | None:
+    """The definition of `op`, as far as its types tell it."""
+    if not isinstance(op, CompositeOp) or not all(map(is_complete, op.operand_types)):
+        return None
+    parts, _ = op.parts_on(op.operands)
+    names = tuple(part.relay_name() for part in parts if isinstance(part, RelayOp))
+    for part in reversed(parts):
+        part.erase()
+    return Composite(names, op.expansion.value)
 
 
 def _explain_group(group: FusedOp, nodes: tuple[int, ...]) -> ExplainedGroup:

@@ -51,6 +51,9 @@ def _op(block: ExplainedBlock, op: ExplainedOp) -> Json:
         "value": op.value,
         "locations": list(op.places),
         "pattern": block.graph.patterns[op.node].relay_name,
+        "composite": None
+        if op.composite is None
+        else {"parts": list(op.composite.parts), "expands": op.composite.expansion},
         "kernel": None if group is None else group.name,
         "decision": _decision(block, block.decision(op.node)),
         "hint": hint_effect(block, op),

@@ -23,7 +23,7 @@ def group_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:
             yield f"  {group.name}{_kind(group)}"
             for node in group.nodes:
                 if node in block.ops:
-                    yield f"    {_with_places(block.ops[node])}"
+                    yield f"    {_with_parts(block.ops[node])}"
         if block.alone:
             yield "  in no kernel"
             yield from (f"    {_with_places(block.ops[node])}" for node in block.alone)
@@ -42,11 +42,19 @@ def _with_places(op: ExplainedOp) -> str:
     return f"{op.label} [{', '.join(op.places)}]" if op.places else op.label
 
 
+def _with_parts(op: ExplainedOp) -> str:
+    """The op as the list of kernels has it: a composite with what it stands for."""
+    parts = f" = {', '.join(op.composite.parts)}" if op.composite is not None else ""
+    return f"{_with_places(op)}{parts}"
+
+
 def story_lines(block: ExplainedBlock, op: ExplainedOp) -> Iterator[str]:
     """What happened to `op` and why: its kernel, its post-dominator, the rule, what blocked it, what would help."""
     decision = block.decision(op.node)
     yield f"{_with_places(op)}, node #{op.node} of @{block.function}"
     yield f"  pattern: {block.graph.patterns[op.node].relay_name}"
+    if op.composite is not None:
+        yield f"  composite of: {', '.join(op.composite.parts)}; it becomes them {op.composite.expansion}"
     yield f"  kernel: {_kernel(block, op.node)}"
     yield f"  post-dominator: {_post_dominator(block, decision)}"
     yield (
