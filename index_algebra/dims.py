@@ -28,6 +28,7 @@ from xrelay.index_algebra.dim_expressions import (
     select,
     single_atom,
     substitute,
+    terms_of,
 )
 from xrelay.index_algebra.dim_text import WORDS
 
@@ -51,6 +52,7 @@ __all__ = [
     "maximum",
     "merge_dims",
     "minimum",
+    "name_and_size",
     "names_of",
     "product",
     "quotient",
@@ -102,6 +104,25 @@ def broadcast(*dims: Dim) -> Dim:
     requires it. Raises `DimensionError` for integers that do not broadcast.
     """
     return select("broadcast", dims)
+
+
+def name_and_size(dim: Dim, extent: int) -> tuple[str, int | None] | None:
+    """The name of which `dim` is a multiple plus an integer, and its size where `dim` is `extent`.
+
+    `2 * n + 1` is 7 for n = 3. The size is `None` where none of 0 or more fits; so is the answer of other dimensions.
+    """
+    if not isinstance(dim, Polynomial):
+        return None
+    terms = terms_of(dim)
+    offset = terms.get((), 0)
+    linear = [(monomial, factor) for monomial, factor in terms.items() if monomial]
+    if len(linear) != 1:
+        return None
+    ((atom, *others), factor) = linear[0]
+    if others or not isinstance(atom, Symbol):
+        return None
+    size, rest = divmod(extent - offset, factor)
+    return atom.name, size if not rest and size >= 0 else None
 
 
 def ceil_div(lhs: Dim, rhs: int) -> Dim:

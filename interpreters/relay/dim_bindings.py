@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.errors import DimensionError, InterpreterError
-from xrelay.index_algebra.dims import Dim, DimExpr, Symbol, evaluate, single_atom
+from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size
 
 
 def bind_dims(value: object, type: Attribute, sizes: dict[str, int], op: Operation) -> None:
@@ -36,12 +36,12 @@ def bind_dims(value: object, type: Attribute, sizes: dict[str, int], op: Operati
                 _bind_shape(shape, current_type, sizes, op)
 
 
-def _bind_shape(found: tuple[int, ...], type: Attribute, sizes: dict[str, int], op: Operation) -> None:
-    pairs = [(extent, dim) for extent, dim in zip(found, shape_of(type), strict=False) if isinstance(dim, DimExpr)]
+def _bind_shape(shape: tuple[int, ...], type: Attribute, sizes: dict[str, int], op: Operation) -> None:
+    pairs = [(extent, dim) for extent, dim in zip(shape, shape_of(type), strict=False) if isinstance(dim, DimExpr)]
     for extent, dim in pairs:
-        atom = single_atom(dim)
-        if isinstance(atom, Symbol):
-            sizes.setdefault(atom.name, extent)
+        name, size = name_and_size(dim, extent) or ("", None)
+        if size is not None:
+            sizes.setdefault(name, size)
     for extent, dim in pairs:
         if dim.names <= sizes.keys() and dim.names:
             _compare(extent, dim, sizes, type, op)

@@ -13,7 +13,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import InterpreterError
+from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import certainly_differ
 from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
@@ -71,7 +71,9 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
         if error.location is not None:
             raise
         raise InterpreterError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
-    except (ValueError, TypeError, OverflowError) as error:
+    except ConstraintError as error:
+        raise InterpreterError(error.message, location=location_of(op), help=error.help) from error
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise InterpreterError(f"{op.name}: {error}", location=location_of(op)) from error
     if not matches(value, op.results[0].type):
         raise InterpreterError(

@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, InterpreterError
-from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, Polynomial, Symbol
+from xrelay.index_algebra.dims import AnyDim, Dim, name_and_size
 from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue
 
 
@@ -62,20 +62,12 @@ def _extent_fits(found: int, dim: Dim, names: dict[str, int]) -> bool:
         return found == dim
     if isinstance(dim, AnyDim):
         return True
-    name = _single_name(dim)
-    if name is not None:
-        return names.setdefault(name, found) == found
+    solved = name_and_size(dim, found)
+    if solved is not None:
+        name, size = solved
+        return size is not None and names.setdefault(name, size) == size
     known = dim.substitute(names)
     return not isinstance(known, int) or known == found
-
-
-def _single_name(dim: DimExpr) -> str | None:
-    """The name of a dimension that is nothing but a name."""
-    if isinstance(dim, Polynomial) and len(dim.terms) == 1:
-        ((monomial, coefficient),) = dim.terms
-        if coefficient == 1 and len(monomial) == 1 and isinstance(monomial[0], Symbol):
-            return monomial[0].name
-    return None
 
 
 def _flatten(value: RuntimeValue, results: list[Array]) -> None:

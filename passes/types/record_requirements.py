@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.errors import TypeInferenceError
+from xrelay.errors import ContradictionError, TypeInferenceError
 from xrelay.index_algebra.dims import AnyDim
 from xrelay.index_algebra.requirement import Equal, Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
@@ -68,7 +68,7 @@ class _BlockRecorder:
             if _is_open(demand, op, self._environment):
                 kept.append(demand)
                 if always:
-                    self._environment.add(demand)
+                    _assume(demand, op, self._environment)
         record_requirements(op, kept)
 
 
@@ -76,14 +76,26 @@ def _is_open(demand: Requirement, op: Operation, environment: ShapeEnvironment) 
     """Whether a demand is left for run time; `TypeInferenceError` where it never holds."""
     verdict = environment.prove(demand)
     if verdict is Verdict.REFUTED:
-        about = f" ({demand.about})" if demand.about else ""
-        constraint = f"[{op.name} {demand.constraint}] " if demand.constraint else f"{op.name}: "
-        raise TypeInferenceError(
-            f"{constraint}{demand.text}{about} cannot hold here",
-            location=location_of(op),
-            help="other ops of the function require the opposite",
-        )
+        raise _impossible(demand, op)
     return verdict is Verdict.UNKNOWN
+
+
+def _assume(demand: Requirement, op: Operation, environment: ShapeEnvironment) -> None:
+    """Let the ops after `op` know a demand; `TypeInferenceError` where what follows from it cannot be."""
+    try:
+        environment.add(demand)
+    except ContradictionError as error:
+        raise _impossible(demand, op) from error
+
+
+def _impossible(demand: Requirement, op: Operation) -> TypeInferenceError:
+    about = f" ({demand.about})" if demand.about else ""
+    constraint = f"[{op.name} {demand.constraint}] " if demand.constraint else f"{op.name}: "
+    return TypeInferenceError(
+        f"{constraint}{demand.text}{about} cannot hold here",
+        location=location_of(op),
+        help="other ops of the function require the opposite",
+    )
 
 
 def _needed_by_the_end(block: Block) -> set[Operation]:

@@ -141,7 +141,10 @@ def call_bindings(call: CallOp, func: FuncOp, solver: TypeSolver) -> dict[str, D
 
 
 def _if(op: IfOp, solver: TypeSolver) -> None:
-    """The result has what both branches yield in common; an extent in which they differ is one that the op makes."""
+    """The result has what both branches yield in common; an extent in which they differ is one that the op makes.
+
+    While a branch may still be told its type by its own ops, the other says nothing of it.
+    """
     solver.refine(op.condition, BOOL_SCALAR, op)
     branches = [yielded(region) for region in (op.true_region, op.false_region)]
     first, second = (solver.type_of(value) for value in branches)
@@ -150,6 +153,12 @@ def _if(op: IfOp, solver: TypeSolver) -> None:
         if joined is not None:
             solver.refine(op.result, joined, op)
             return
+    elif solver.postpone(op):
+        known = solver.type_of(op.result)
+        for value in branches if is_complete(known) else ():
+            if not is_complete(solver.type_of(value)):
+                solver.refine(value, known, op)
+        return
     # What one branch says of the result reaches the other.
     for value in (*branches, branches[0]):
         solver.relate(op.result, value, op)

@@ -48,6 +48,8 @@ class TypeSolver:
         self._names: dict[FuncOp, DimNames] = {}
         self._queue: deque[Operation] = deque()
         self._waiting: set[Operation] = set()
+        self._postponed: dict[Operation, None] = {}
+        self._put_off: set[Operation] = set()
         for op in ops:
             self._enqueue(op)
             if isinstance(op, FuncOp):
@@ -89,11 +91,22 @@ class TypeSolver:
 
     def next_op(self) -> Operation | None:
         """The next op whose types may tell something new; `None` when all is said."""
-        if not self._queue:
-            return None
-        op = self._queue.popleft()
-        self._waiting.discard(op)
+        if self._queue:
+            op = self._queue.popleft()
+            self._waiting.discard(op)
+            return op
+        op = next(iter(self._postponed), None)
+        if op is not None:
+            del self._postponed[op]
         return op
+
+    def postpone(self, op: Operation) -> bool:
+        """Whether to wait with guesses on `op`: it is asked again when nothing else has news, and then is not to."""
+        if op in self._put_off:
+            return op in self._postponed
+        self._put_off.add(op)
+        self._postponed[op] = None
+        return True
 
     def type_of(self, variable: Variable) -> Attribute:
         """What is known of a type now."""

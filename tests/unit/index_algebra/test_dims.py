@@ -36,6 +36,7 @@ from xrelay.index_algebra.dims import (
     maximum,
     merge_dims,
     minimum,
+    name_and_size,
     product,
     quotient,
     remainder,
@@ -297,3 +298,21 @@ def test_types_merge_part_by_part() -> None:
     assert merge_types(parse("tuple<tensor<4xf32>>"), parse("tuple<>")) is None
     function = merge_types(parse("(!relay.incomplete) -> tensor<f32>"), parse("(tensor<i1>) -> !relay.incomplete"))
     assert function == parse("(tensor<i1>) -> tensor<f32>")
+
+
+@pytest.mark.parametrize(
+    ("dim", "extent", "found"),
+    [
+        (symbol("n"), 0, ("n", 0)),
+        (2 * symbol("n") + 1, 7, ("n", 3)),
+        (2 * symbol("n") + 1, 8, ("n", None)),
+        (symbol("n") + 4, 3, ("n", None)),
+        (symbol("n") + symbol("m"), 3, None),
+        (symbol("n") * symbol("n"), 4, None),
+        (symbol("n") // 2, 4, None),
+        (ANY, 4, None),
+        (4, 4, None),
+    ],
+)
+def test_a_name_is_found_from_the_extent(dim: Dim, extent: int, found: tuple[str, int | None] | None) -> None:
+    assert name_and_size(dim, extent) == found

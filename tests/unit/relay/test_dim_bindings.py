@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xrelay.errors import InterpreterError
+from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
@@ -51,6 +51,27 @@ func.func @same(%a: tensor<?xf32, #relay.dims<k>>, %b: tensor<?xf32, #relay.dims
 func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
   %z = func.call @same(%x, %y) : (!x, !y) -> !relay.incomplete
   func.return %z : !relay.incomplete
+}
+"""
+
+DOUBLE = """
+!x = tensor<?xf32, #relay.dims<2 * n + 1>>
+func.func @main(%x: !x) -> !relay.incomplete {
+  %t = relay.split(%x) {indices_or_sections = 3} : (!x) -> !relay.incomplete
+  %z = relay.tuple_get_item(%t) {index = 0} : (!relay.incomplete) -> !relay.incomplete
+  func.return %z : !relay.incomplete
+}
+"""
+
+LATE_BRANCH = """
+func.func @main(%c: tensor<i1>, %x: tensor<3xf32>) -> !relay.incomplete {
+  %r = relay.if %c : tensor<i1> -> !relay.incomplete {
+    %y = relay.sum(%x) {axis = [0], keepdims = true} : (tensor<3xf32>) -> !relay.incomplete
+    relay.yield %y : !relay.incomplete
+  } else {
+    relay.yield %x : tensor<3xf32>
+  }
+  func.return %r : !relay.incomplete
 }
 """
 
@@ -112,3 +133,16 @@ def test_a_requirement_of_a_call_is_checked_before_it() -> None:
     assert run(CALL, ones(5), ones(5))[0].shape == (5,)
     with pytest.raises(InterpreterError, match=r"\[func.call C0\].*is 3 == 5"):
         run(CALL, ones(5), ones(3))
+
+
+def test_a_name_is_found_out_from_a_multiple_of_it() -> None:
+    assert run(DOUBLE, ones(9))[0].shape == (3,)
+    with pytest.raises(InterpreterError, match=r"\[relay.split C2\].*\(n = 3\)"):
+        run(DOUBLE, ones(7))
+    with pytest.raises(InputError, match="input #0"):
+        run(DOUBLE, ones(8))
+
+
+def test_a_branch_that_passes_a_value_on_says_nothing_of_the_other() -> None:
+    assert run(LATE_BRANCH, np.array(True), ones(3))[0].shape == (1,)
+    assert run(LATE_BRANCH, np.array(False), ones(3))[0].shape == (3,)

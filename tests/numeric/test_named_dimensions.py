@@ -1,0 +1,112 @@
+"""Random programs with named dimensions against the same programs at given sizes, where every rule decides at once.
+
+What fails at the sizes is reported by the program with names, what does not fail runs there too and gives the same
+arrays, and these have the inferred types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from support.choices import Choices, Drawn, Seeded
+from support.examples import examples
+from support.random_dims import NAMES, SIZES, DimProgram, dim_program
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import ConstraintError, InterpreterError, TypeInferenceError
+from xrelay.index_algebra.dims import DimExpr, evaluate
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.types.infer_type import infer_types
+
+RUNS = 3
+"""At how many sizes a program is tried."""
+
+
+@cache
+def context() -> Context:
+    return full_context()
+
+
+def typed(text: str) -> ModuleOp | str:
+    """The module with its types, or why it has none."""
+    module = parse_module(context(), text, "test.mlir")
+    try:
+        infer_types(module)
+    except (TypeInferenceError, ConstraintError) as error:
+        return error.message
+    module.verify()
+    return module
+
+
+def outcome(module: ModuleOp | str, inputs: list[Array]) -> list[Array] | str:
+    """The results, or why there are none."""
+    if isinstance(module, str):
+        return module
+    try:
+        return run_relay(module, inputs)
+    except InterpreterError as error:
+        return error.message
+
+
+def check_types(module: ModuleOp, results: list[Array], sizes: Mapping[str, int]) -> None:
+    """The results have the function's types at `sizes`; extents that an op makes are not known here."""
+    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
+    for array, type in zip(results, function.function_type.outputs, strict=True):
+        for extent, dim in zip(array.shape, shape_of(type), strict=True):
+            if not isinstance(dim, DimExpr) or dim.names <= sizes.keys():
+                assert evaluate(dim, sizes) == extent, f"{dim} is {extent}"
+
+
+def compare(program: DimProgram, sizes: Mapping[str, int], branch: int, module: ModuleOp | str) -> str:
+    """Check a program at some sizes; what came of it."""
+    inputs = program.inputs(sizes, branch)
+    wanted = outcome(typed(program.at(sizes, branch)), inputs)
+    if isinstance(module, str) and not isinstance(wanted, str):
+        # What ops can never do that do not run this time, or never, is refused as well.
+        texts = [program.at(sizes, each, whole=True) for each in (0, 1)]
+        wanted = next((reason for reason in map(typed, texts) if isinstance(reason, str)), wanted)
+    found = outcome(module, inputs)
+    if isinstance(wanted, str) or isinstance(found, str):
+        assert isinstance(wanted, str), f"{sizes}, branch {branch}: {found}\n{program.with_names()}"
+        assert isinstance(found, str), f"{sizes}, branch {branch}: not reported: {wanted}\n{program.with_names()}"
+        return "refused" if isinstance(module, str) else "reported"
+    for want, find in zip(wanted, found, strict=True):
+        assert want.dtype == find.dtype
+        assert want.shape == find.shape
+        assert want.tobytes() == find.tobytes()
+    assert isinstance(module, ModuleOp)
+    check_types(module, found, sizes)
+    return "ran"
+
+
+def check(choices: Choices) -> list[str]:
+    """A random program at some random sizes; what came of it at each."""
+    program = dim_program(choices)
+    module = typed(program.with_names())
+    found: list[str] = []
+    for _ in range(RUNS):
+        same = choices.chance(30)
+        size = choices.pick(SIZES)
+        sizes = {name: size if same else choices.pick(SIZES) for name in NAMES}
+        found.append(compare(program, sizes, choices.below(2), module))
+    return found
+
+
+@given(st.data())
+@settings(max_examples=examples(200), deadline=None)
+def test_named_dimensions_are_the_sizes_they_stand_for(data: st.DataObject) -> None:
+    for each in check(Drawn(data.draw)):
+        event(each)
+
+
+def test_programs_run_and_fail() -> None:
+    found = [each for seed in range(30) for each in check(Seeded(seed))]
+    assert {"ran", "reported"} <= set(found)
