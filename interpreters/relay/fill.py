@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.tensor_fill import ConstantLikeOp, FullLikeOp, FullOp, OnesLikeOp, StackOp, ZerosLikeOp
+from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.rounding import cast_once
 
@@ -35,3 +39,14 @@ def evaluate_constant_like(op: ConstantLikeOp, data: Array) -> Array:
 def evaluate_stack(op: StackOp, data: tuple[Array, ...]) -> Array:
     """Side by side."""
     return np.stack(data, op.axis.value.data)
+
+
+@evaluates(ArangeOp)
+def evaluate_arange(op: ArangeOp, start: Array, stop: Array, step: Array) -> Array:
+    """Integers are counted exactly, floats in double precision."""
+    first, last, by = (bound.item() for bound in (start, stop, step))
+    if by == 0 or not all(math.isfinite(bound) for bound in (first, last, by)):
+        raise InterpreterError(f"from {first} to {last} by {by} there is no number of elements")
+    count = -((first - last) // by) if start.dtype.kind in "iu" else math.ceil((last - first) / by)
+    places: Array = np.arange(max(int(count), 0), dtype=np.int64).astype(start.dtype)
+    return np.asarray(start + places * step, start.dtype)

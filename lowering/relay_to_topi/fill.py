@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.tensor_fill import ConstantLikeOp, FullLikeOp, FullOp, OnesLikeOp, StackOp, ZerosLikeOp
+from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
@@ -53,3 +56,16 @@ def build_stack(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return choose(0, len(parts))
 
     return [emitter.compute("stack", variables("i", shape), element, read)]
+
+
+@implements(ArangeOp, "arange.counted")
+def build_arange(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The start and as many steps as the place says."""
+    start, _, step = (emitter.operand(index) for index in range(3))
+    element, shape = emitter.result_type.element_type, emitter.result_shape
+
+    def fill(b: Body) -> SSAValue:
+        place = convert_scalar(b, b.add(arith.IndexCastOp(b.index(b.spatial[0]), i64)), element)
+        return b.plus(b.read(start), b.times(place, b.read(step)))
+
+    return [emitter.compute("arange", variables("i", shape), element, fill)]

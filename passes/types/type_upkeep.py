@@ -38,6 +38,7 @@ class TypeUpkeep:
 
     def __init__(self, functions: Iterable[FuncOp]):
         self._seen: dict[Operation, _Seen] = {}
+        self._has_new_extents = False
         self.inferred = 0
         """How many ops were asked for their type."""
         for function in functions:
@@ -60,7 +61,8 @@ class TypeUpkeep:
                     self._retype(op)
             if _update_signature(function):
                 pending += _update_calls(callers, function)
-        if has_incomplete_types(functions):
+        if self._has_new_extents or has_incomplete_types(functions):
+            self._has_new_extents = False
             infer_types(module)
 
     def _retype(self, op: RelayOp) -> None:
@@ -70,7 +72,10 @@ class TypeUpkeep:
             return
         self.inferred += 1
         self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
-        _set_type(op.results[0], op.inferred_type(op.operand_types))
+        inference = op.inference(op.operand_types)
+        # Names of extents, and shapes that are operands' elements, are known to the inference of the whole alone.
+        self._has_new_extents |= bool(inference.extents)
+        _set_type(op.results[0], inference.anonymous_type)
 
 
 def has_incomplete_types(functions: Iterable[Operation]) -> bool:

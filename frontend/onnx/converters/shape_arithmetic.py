@@ -1,39 +1,20 @@
-"""Ops that exporters use to compute shapes, on constants alone: relay has no operator for them.
+"""Ops that exporters use to compute shapes.
 
 Source of the meanings: ONNX Operators (onnx/docs/Operators.md).
 """
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, isfinite
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.converters.slice import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
-
-_CONSTANTS = "constants alone"
-
-
-def _constants(node: NodeView, count: int) -> list[Array]:
-    """The values of the first `count` inputs; an error where one is computed at run time."""
-    values = [node.constant(index) for index in range(count)]
-    known = [value for value in values if value is not None]
-    if len(known) != count:
-        raise _not_constant(node)
-    return known
-
-
-def _not_constant(node: NodeView) -> ModelImportError:
-    return node.error(
-        f"{node.proto.op_type} is supported on constants alone (shape arithmetic), and its inputs are not constant",
-        help="fix the model's input shapes with shapes={…}",
-    )
 
 
 @converts("Shape", attributes=("start", "end"))
@@ -51,20 +32,26 @@ def convert_size(node: NodeView) -> SSAValue:
     return node.emit("ndarray_size", node.input(0))
 
 
-@converts("Range", since=11, limits=_CONSTANTS)
+@converts("Range", since=11, limits="native code: constants")
 def convert_range(node: NodeView) -> SSAValue:
-    """`start + i * delta` for `i` below `max(ceil((limit - start) / delta), 0)`; integers are counted exactly."""
-    bounds = _constants(node, 3)
-    wrong = next((bound for bound in bounds if bound.size != 1), None)
-    if wrong is not None:
-        raise node.error(f"a bound of Range must be one number, found {wrong.dtype}{list(wrong.shape)}")
-    start, limit, delta = (bound.reshape(-1)[0].item() for bound in bounds)
-    dtype = bounds[0].dtype
-    if delta == 0 or not all(np.isfinite(bound) for bound in (start, limit, delta)):
-        raise node.error(f"Range from {start} to {limit} by {delta} has no number of elements")
-    count = -((start - limit) // delta) if dtype.kind in "iu" else ceil((limit - start) / delta)
-    problem = check_size((max(count, 0),), dtype.itemsize)
+    """`arange`; of constant floats, whose number no rule tells, the numbers themselves."""
+    for index in range(3):
+        if node.shape(index) not in ((), (1,)):
+            raise node.error(f"a bound of Range must be one number, found {node.input(index).type}")
+    known = [bound for index in range(3) if (bound := node.constant(index)) is not None]
+    if len(known) == 3 and known[0].dtype.kind not in "iu":
+        return _range_of_floats(node, *(bound.reshape(()) for bound in known))
+    operands = [node.reshape(node.input(index), ()) if node.shape(index) else node.input(index) for index in range(3)]
+    return node.emit("arange", *operands)
+
+
+def _range_of_floats(node: NodeView, start: Array, limit: Array, delta: Array) -> SSAValue:
+    """`start + i * delta` for `i` below `max(ceil((limit - start) / delta), 0)`."""
+    first, last, by = (float(bound) for bound in (start, limit, delta))
+    if by == 0 or not all(isfinite(bound) for bound in (first, last, by)):
+        raise node.error(f"Range from {first} to {last} by {by} has no number of elements")
+    count = max(ceil((last - first) / by), 0)
+    problem = check_size((count,), start.itemsize)
     if problem is not None:
         raise node.error(problem)
-    steps: Array = np.arange(max(int(count), 0), dtype=np.int64).astype(dtype)
-    return node.emit_constant(np.asarray(bounds[0].reshape(-1) + steps * bounds[2].reshape(-1), dtype), "range")
+    return node.emit_constant(np.asarray(start + np.arange(count).astype(start.dtype) * delta, start.dtype), "range")

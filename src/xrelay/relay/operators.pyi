@@ -639,6 +639,13 @@ def any(
 ) -> Expr:
     """Whether some element over `axis` is true; of none, false."""
 
+def arange(
+    start: ExprLike,
+    stop: ExprLike,
+    step: ExprLike,
+) -> Expr:
+    """`start + i * step` for i from 0 while that has not reached `stop`: `max(ceil((stop - start) / step), 0)` numbers."""
+
 def argmax(
     data: ExprLike,
     axis: Ints | None = None,
@@ -1274,6 +1281,7 @@ __all__ = [
     "all",
     "annotation",
     "any",
+    "arange",
     "argmax",
     "argmin",
     "argsort",

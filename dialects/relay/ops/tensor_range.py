@@ -1,0 +1,96 @@
+"""`relay.arange`: numbers at even distances."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import Constraints, SameElements
+from xrelay.dialects.relay.core.element_rules import is_not_negative
+from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.index_algebra.dims import AnyDim, Dim
+
+MOST_ELEMENTS = 64
+"""How many numbers are told to the rules of other ops."""
+
+
+@register_relay_op
+@irdl_op_definition
+class ArangeOp(RelayOp):
+    """`start + i * step` for i from 0 while that has not reached `stop`: `max(ceil((stop - start) / step), 0)` numbers.
+
+    How many there are is known where start, stop and step are known integers, or where start is 0, step is 1 and stop
+    is an extent with a name.
+
+    Constraints:
+    - C2: start, stop and step have rank 0 and are no truth values.
+    - C3: `step` is not 0.
+
+    Example:
+    ```mlir
+    %y = relay.arange(%start, %stop, %step) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+    ```
+
+    """
+
+    name = "relay.arange"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    start = operand_def()
+    stop = operand_def()
+    step = operand_def()
+
+    @property
+    def may_fail(self) -> bool:
+        """A step of 0 fails."""
+        return True
+
+    @property
+    def shape_depends_on_data(self) -> bool:
+        """The values of the operands decide."""
+        return True
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """The numbers, where they are known and few."""
+        bounds, count = _bounds(facts), _count(facts)
+        if bounds is None or not isinstance(count, int) or count > MOST_ELEMENTS:
+            return None
+        return tuple(bounds[0] + place * bounds[2] for place in range(count))
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A vector of as many numbers as are known to be there; C2 and C3."""
+        element = facts.element(0)
+        numbers = isinstance(element, AnyFloat) or (isinstance(element, IntegerType) and element.width.data > 1)
+        scalars = all(facts.shape(index) == () for index in range(3))
+        facts.require(
+            numbers and scalars, "C2", lambda: f"three numbers are expected, found {', '.join(map(str, facts))}"
+        )
+        count = _count(facts)
+        return tensor_type((facts.new_extent("r") if count is None else count,), element)
+
+
+def _bounds(facts: Facts) -> tuple[Dim, Dim, Dim] | None:
+    """Start, stop and step, where something is known of all."""
+    known = [elements[0] for index in range(3) if (elements := facts.elements(index)) and len(elements) == 1]
+    return (known[0], known[1], known[2]) if len(known) == 3 else None
+
+
+def _count(facts: Facts) -> Dim | None:
+    """How many numbers there are; `None` where that is not known. C3."""
+    bounds = _bounds(facts)
+    if bounds is None:
+        return None
+    start, stop, step = bounds
+    facts.require(step != 0, "C3", "the step is 0")
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return max(-((start - stop) // step), 0)
+    counts_up = start == 0 and step == 1 and not isinstance(stop, AnyDim) and is_not_negative(stop)
+    return stop if counts_up else None
