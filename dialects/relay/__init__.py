@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Attribute, Dialect, Operation
 
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.registry import DIALECT_OPS
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, RequirementsAttr
@@ -13,7 +14,9 @@ from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.optionals import OPTIONAL_OPS
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.sequences import SEQUENCE_OPS
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.relay.structure.yields import YieldOp
@@ -22,7 +25,19 @@ from xrelay.registrations import import_modules
 
 import_modules("xrelay.dialects.relay.ops")
 
-LANGUAGE = (ConstantOp, TupleOp, TupleGetItemOp, LetOp, IfOp, FnOp, InvokeOp, FusedOp, YieldOp)
+LANGUAGE = (
+    ConstantOp,
+    TupleOp,
+    TupleGetItemOp,
+    *SEQUENCE_OPS,
+    *OPTIONAL_OPS,
+    LetOp,
+    IfOp,
+    FnOp,
+    InvokeOp,
+    FusedOp,
+    YieldOp,
+)
 """What belongs to the language and is no operator."""
 
 
@@ -39,7 +54,17 @@ class RelayDialect(Dialect):
         return iter(DIALECT_OPS)
 
 
+TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [
+    IncompleteType,
+    SequenceType,
+    OptionalType,
+    BoundsAttr,
+    DimsAttr,
+    RequirementsAttr,
+    WeightAttr,
+]
+
 DIALECT_OPS.extend(LANGUAGE)
-RELAY = RelayDialect("relay", DIALECT_OPS, [IncompleteType, BoundsAttr, DimsAttr, RequirementsAttr, WeightAttr])
+RELAY = RelayDialect("relay", DIALECT_OPS, TYPES_AND_ATTRIBUTES)
 
 __all__ = ["LANGUAGE", "RELAY"]

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
@@ -20,6 +21,19 @@ from xrelay.registrations import note_registration
 
 Value: TypeAlias = "Array | tuple[Value, ...]"
 """An operand or result of an operator: an array, or a tuple of values."""
+
+
+class SequenceValue(tuple["Value", ...]):
+    """The values of a sequence."""
+
+    __slots__ = ()
+
+
+class OptionalValue(tuple["Value", ...]):
+    """The value of an optional, as the only one, or none."""
+
+    __slots__ = ()
+
 
 OpT = TypeVar("OpT", bound=Operation)
 EvaluatorT = TypeVar("EvaluatorT", bound=Callable[..., Value])
@@ -100,6 +114,9 @@ def matches(value: Value, type: Attribute) -> bool:
         if value.ndim != len(shape) or value.dtype != numpy_dtype(type.element_type):
             return False
         return value.shape == shape or not any(map(certainly_differ, value.shape, shape))
+    if isinstance(type, SequenceType | OptionalType):
+        wanted = SequenceValue if isinstance(type, SequenceType) else OptionalValue
+        return isinstance(value, wanted) and all(matches(each, type.element) for each in value)
     if isinstance(type, TupleType):
         fields = cast("Sequence[Value]", value)
         return (

@@ -38,6 +38,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.locations import source_names
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -128,6 +129,8 @@ class LowerByStrategy(ConversionPattern[RelayOp]):
 
     def rewrite(self, op: RelayOp, rewriter: ConversionRewriter) -> str | None:
         """Build the implementation of greatest priority among those that fit."""
+        if any(isinstance(value.type, SequenceType | OptionalType) for value in (*op.operands, *op.results)):
+            return "native code has no sequences and optionals; help: run the program in the interpreter"
         try:
             selection = strategies.STRATEGIES.select(op)
             tensors = selection.implementation.build(TopiEmitter(op, rewriter))

@@ -37,6 +37,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import PRIMITIVE
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import shape_of
@@ -232,7 +233,7 @@ class _Folder:
 
 
 def _may_fold(op: Operation) -> bool:
-    if not is_computation(op) or not is_pure(op):
+    if not is_computation(op) or not is_pure(op) or isinstance(op.results[0].type, SequenceType | OptionalType):
         return False
     return kind_of(op) in (OpKind.TUPLE, OpKind.FIELD) or can_evaluate(op)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim, certainly_differ
 from xrelay.index_algebra.requirement import Equal, Requirement
@@ -48,6 +49,8 @@ def _may_be_equal(lhs: Dim, rhs: Dim, environment: ShapeEnvironment | None) -> b
 
 
 def _compatible_tuples(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | None) -> bool:
+    if isinstance(lhs, SequenceType | OptionalType) and isinstance(rhs, SequenceType | OptionalType):
+        return lhs.name == rhs.name and compatible(lhs.element, rhs.element, environment)
     if not isinstance(lhs, TupleType) or not isinstance(rhs, TupleType) or len(lhs.types) != len(rhs.types):
         return False
     return all(compatible(left, right, environment) for left, right in zip(lhs.types, rhs.types, strict=True))

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr, TensorT
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, merge_dims
@@ -100,6 +101,8 @@ def is_complete(type: Attribute) -> bool:
             seen.add(id(current))
             parts = current.types if isinstance(current, TupleType) else (*current.inputs, *current.outputs)
             worklist.extend(parts)
+        elif isinstance(current, SequenceType | OptionalType):
+            worklist.append(current.element)
     return True
 
 
@@ -139,6 +142,8 @@ def _join(
     first = types[0]
     if isinstance(first, TensorType):
         return _joined_tensors(first, types, choose)
+    if isinstance(first, SequenceType | OptionalType):
+        return _joined_containers(first, types)
     parts = [_parts(type) for type in types]
     if any(len(each) != len(parts[0]) or type.name != first.name for each, type in zip(parts, types, strict=True)):
         return None
@@ -162,6 +167,20 @@ def _joined_tensors(
     if not same or len(tensors) != len(types) or len({len(shape) for shape in shapes}) != 1:
         return None
     return tensor_type([choose(dims) for dims in zip(*shapes, strict=True)], first.element_type)
+
+
+def _joined_containers(first: SequenceType | OptionalType, types: Sequence[Attribute]) -> Attribute | None:
+    """Extents that differ are `?`: those of values in sequences and optionals have no names."""
+    elements = [type.element for type in types if isinstance(type, SequenceType | OptionalType)]
+    if any(type.name != first.name for type in types):
+        return None
+    element = common_type(elements)
+    return None if element is None else type(first)(element)
+
+
+def common_type(types: Sequence[Attribute]) -> Attribute | None:
+    """The type of values of any of `types`, `?` where extents have names or differ; `None` where more differs."""
+    return joined_types(types, lambda dims: dims[0] if len(set(dims)) == 1 and isinstance(dims[0], int) else ANY)
 
 
 def _parts(type: Attribute) -> tuple[Attribute, ...]:
@@ -222,6 +241,9 @@ def merge_types(lhs: Attribute, rhs: Attribute) -> Attribute | None:
         inputs = _merge_all(lhs.inputs.data, rhs.inputs.data)
         outputs = _merge_all(lhs.outputs.data, rhs.outputs.data)
         return None if inputs is None or outputs is None else FunctionType.from_lists(inputs, outputs)
+    if isinstance(lhs, SequenceType | OptionalType) and isinstance(rhs, SequenceType | OptionalType):
+        element = merge_types(lhs.element, rhs.element) if lhs.name == rhs.name else None
+        return None if element is None else type(lhs)(element)
     return None
 
 

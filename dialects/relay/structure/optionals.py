@@ -1,0 +1,110 @@
+"""Optionals: a value or none. The interpreters compute them; native code does not."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute, TypeAttribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, var_operand_def
+
+from xrelay.dialects.relay.core.container_types import OptionalType
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.types import common_type, tensor_type, with_dims
+
+
+class OptionalOp(RelayOp):
+    """Base of the ops on optionals."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    def held_type(self, facts: Facts) -> Attribute:
+        """The type of the value of operand 0; C1."""
+        type = facts[0]
+        if not isinstance(type, OptionalType):
+            facts.require(False, "C1", f"the operand must be an optional, found {type}")
+            return type
+        return type.element
+
+
+@irdl_op_definition
+class OptionalConstructOp(OptionalOp):
+    """The optional that has its operand, or, of the type `of`, none.
+
+    Constraints:
+    - C1: there is one operand, or none and `of`.
+
+    Example:
+    ```mlir
+    %o = relay.optional_construct(%x) : (tensor<4xf32>) -> !relay.optional<tensor<4xf32>>
+    ```
+
+    """
+
+    name = "relay.optional_construct"
+
+    value = var_operand_def()
+
+    of = opt_prop_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """An optional of the operand's type, or of `of`; C1."""
+        types = [*facts, *([] if self.of is None else [self.of])]
+        element = common_type(types) if len(types) == 1 and isinstance(types[0], TypeAttribute) else None
+        if element is None:
+            facts.require(False, "C1", f"{len(facts)} operands and {'a' if self.of is not None else 'no'} type in of")
+            return tensor_type((), i1)
+        return OptionalType(element)
+
+
+@irdl_op_definition
+class OptionalHasElementOp(OptionalOp):
+    """Whether an optional has a value.
+
+    Constraints:
+    - C1: the operand is an optional.
+
+    Example:
+    ```mlir
+    %c = relay.optional_has_element(%o) : (!relay.optional<tensor<4xf32>>) -> tensor<i1>
+    ```
+
+    """
+
+    name = "relay.optional_has_element"
+
+    data = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A truth value; C1."""
+        self.held_type(facts)
+        return tensor_type((), i1)
+
+
+@irdl_op_definition
+class OptionalGetElementOp(OptionalOp):
+    """The value of an optional; of one that has none it is an error where the program runs.
+
+    Constraints:
+    - C1: the operand is an optional.
+
+    Example:
+    ```mlir
+    %x = relay.optional_get_element(%o) : (!relay.optional<tensor<4xf32>>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.optional_get_element"
+
+    data = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The value's type, with names for the extents that the op makes; C1."""
+        return with_dims(self.held_type(facts), lambda _: facts.new_extent("d"))
+
+
+OPTIONAL_OPS = (OptionalConstructOp, OptionalHasElementOp, OptionalGetElementOp)
+"""The ops on optionals."""
