@@ -26,10 +26,15 @@ def bind_dims(value: object, type: Attribute, sizes: dict[str, int], op: Operati
     Raises `InterpreterError` with the place of `op` where `value` has another extent than its type says.
     """
     pending: list[tuple[object, Attribute]] = [(value, type)]
+    seen = set[tuple[int, int]]()
     while pending:
         current, current_type = pending.pop()
         if isinstance(current_type, TupleType) and isinstance(current, tuple):
-            pending += zip(cast("tuple[object, ...]", current), current_type.types.data, strict=False)
+            # A tuple that holds another twice shares it, and so may its type.
+            fields = cast("tuple[object, ...]", current)
+            if (id(fields), id(current_type)) not in seen:
+                seen.add((id(fields), id(current_type)))
+                pending += zip(fields, current_type.types.data, strict=False)
         elif isinstance(current_type, TensorType) and isinstance(current_type.encoding, DimsAttr):
             shape = cast("tuple[int, ...] | None", getattr(current, "shape", None))
             if shape is not None:

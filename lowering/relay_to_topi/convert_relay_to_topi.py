@@ -131,6 +131,8 @@ class LowerByStrategy(ConversionPattern[RelayOp]):
         """Build the implementation of greatest priority among those that fit."""
         if any(isinstance(value.type, SequenceType | OptionalType) for value in (*op.operands, *op.results)):
             return "native code has no sequences and optionals; help: run the program in the interpreter"
+        if op.shape_depends_on_data and not strategies.STRATEGIES.implementations(type(op)):
+            return "its shape is known at run time alone, and native code takes known shapes; fix them with shapes={…}"
         try:
             selection = strategies.STRATEGIES.select(op)
             tensors = selection.implementation.build(TopiEmitter(op, rewriter))

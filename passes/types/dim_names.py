@@ -51,7 +51,7 @@ class DimNames:
         the name.
         """
         names = self._given.setdefault(op, {})
-        written = dict(zip(map(single_name, dims_in(inferred)), map(single_name, dims_in(found)), strict=False))
+        written = {single_name(own): single_name(given) for own, given in dim_pairs(inferred, found)}
         for extent in extents:
             if extent.placeholder not in names:
                 known = written.get(extent.placeholder)

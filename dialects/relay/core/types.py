@@ -191,28 +191,34 @@ def _parts(type: Attribute) -> tuple[Attribute, ...]:
 
 
 def dims_in(type: Attribute) -> list[DimExpr]:
-    """The extents in `type` that are no integers, in order, those of tuples' fields too."""
+    """The extents in `type` that are no integers, those of tuples' fields too; of a part that is there twice, once."""
     found: list[DimExpr] = []
-    pending = [type]
+    pending, seen = [type], set[int]()
     while pending:
         current = pending.pop()
         if isinstance(current, TensorType):
             found += [dim for dim in shape_of(current) if isinstance(dim, DimExpr)]
-        elif isinstance(current, TupleType):
+        elif isinstance(current, TupleType) and id(current) not in seen:
+            # A few types that share parts may stand for millions.
+            seen.add(id(current))
             pending += reversed(current.types.data)
     return found
 
 
 def dim_pairs(lhs: Attribute, rhs: Attribute) -> list[tuple[Dim, Dim]]:
-    """The extents in the same place of two types of the same structure; none of tensors that differ in rank."""
+    """The extents in the same place of two types of the same structure; none of tensors that differ in rank.
+
+    Of parts that are in the same places twice, once.
+    """
     found: list[tuple[Dim, Dim]] = []
-    pending = [(lhs, rhs)]
+    pending, seen = [(lhs, rhs)], set[tuple[int, int]]()
     while pending:
         left, right = pending.pop()
         if isinstance(left, TensorType) and isinstance(right, TensorType):
             first, second = shape_of(left), shape_of(right)
             found += zip(first, second, strict=True) if len(first) == len(second) else ()
-        elif isinstance(left, TupleType) and isinstance(right, TupleType):
+        elif isinstance(left, TupleType) and isinstance(right, TupleType) and (id(left), id(right)) not in seen:
+            seen.add((id(left), id(right)))
             pending += zip(left.types.data, right.types.data, strict=False)
     return found
 
