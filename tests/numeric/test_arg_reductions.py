@@ -53,6 +53,7 @@ def chosen(data: Array, largest: bool, axis: tuple[int, ...], last: bool) -> Arr
 AXES = [((5, 67), (1,)), ((5, 67), (0,)), ((3, 4, 37), (0, 2)), ((2, 3, 5, 40), (2, 3)), ((1,), (0,)), ((0, 3), (1,))]
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("op", ["argmax", "argmin"])

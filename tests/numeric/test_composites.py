@@ -51,6 +51,7 @@ def check(expr: relay.Expr, *inputs: NDArray[Any], rtol: float, atol: float) -> 
         assert answer, f"level {opt_level}: {answer}"
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("op", "attributes"), ELEMENTWISE, ids=lambda each: str(each))
 def test_activations_at_special_values(op: str, attributes: dict[str, Any], dtype: str) -> None:
@@ -67,6 +68,7 @@ def test_activations_of_any_shape(shape: tuple[int, ...]) -> None:
         check(getattr(relay.nn, op)(relay.var("x", shape=shape)), data, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("axis", [0, 1, -1, -2])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_prelu_along_any_axis(axis: int, dtype: str) -> None:
@@ -104,6 +106,7 @@ NORMS: list[tuple[str, tuple[int, ...], int, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("op", "shape", "extent", "attributes"), NORMS, ids=lambda each: str(each))
 def test_normalisations(op: str, shape: tuple[int, ...], extent: int, attributes: dict[str, Any], dtype: str) -> None:
@@ -117,6 +120,7 @@ def test_normalisations(op: str, shape: tuple[int, ...], extent: int, attributes
     check(getattr(relay.nn, op)(x, *operands, **attributes), data, *vectors, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("axis", [None, 1, (0, -1)])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_l2_normalize(axis: int | tuple[int, ...] | None, dtype: str) -> None:

@@ -36,6 +36,7 @@ def check(case: OpCase, *inputs: Array, native: bool = True) -> list[Array]:
     return expected
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 5), (2, 1, 3), (4, 0, 2), (2, 3, 2, 2)])
 @pytest.mark.parametrize("share", [0, 0.5, 1])
 def test_argwhere(shape: tuple[int, ...], share: float) -> None:
@@ -53,6 +54,7 @@ def test_what_is_not_zero(dtype: str) -> None:
     np.testing.assert_array_equal(found, np.argwhere(x))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "bool"])
 def test_unique(dtype: str, is_sorted: bool) -> None:

@@ -76,6 +76,7 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 EXACT = {"floor", "ceil", "round", "trunc", "sign", "isnan", "isinf", "isfinite"}
 
 
+@pytest.mark.grid(4)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("op", FUNCTIONS)
@@ -85,6 +86,7 @@ def test_functions_of_floats(op: str, dtype: str) -> None:
     check(op, [x], np.asarray(expected), dtype, 0 if op in EXACT else 4)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("op", ["floor", "ceil", "round", "trunc", "sign", "bitwise_not"])
 def test_functions_of_integers(op: str, dtype: str) -> None:
@@ -115,6 +117,7 @@ INTEGER_PAIRS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
+@pytest.mark.grid(5)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("op", INTEGER_PAIRS)
@@ -144,6 +147,7 @@ FLOAT_PAIRS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
+@pytest.mark.grid(2)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("op", FLOAT_PAIRS)

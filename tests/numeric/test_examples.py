@@ -26,7 +26,7 @@ def static(name: str) -> bool:
     return all(map(is_static, (*function.function_type.inputs, *function.function_type.outputs)))
 
 
-SMALL = 4096
+SMALL = 512
 """How many elements the inputs may have for the levels between."""
 
 

@@ -63,11 +63,13 @@ def places(dtype: str, size: int, *shape: int) -> Array:
     return RNG.integers(least, size, shape).astype(dtype)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_indices_of_every_type(dtype: str):
     check_take(values("float32", 11, 6), places(dtype, 11, 13), 0, separate=True)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", ELEMENTS)
 def test_elements_of_every_type(dtype: str):
     check_take(values(dtype, 5, 37), places("int64", 37, 3, 19), 1, separate=dtype == "float32")

@@ -55,6 +55,7 @@ STACKS = [
 ]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("flips", FLIPS)
 @pytest.mark.parametrize(("left", "right"), STACKS)
 def test_products(left: Shape, right: Shape, flips: tuple[bool, bool]) -> None:
@@ -68,6 +69,7 @@ def test_products(left: Shape, right: Shape, flips: tuple[bool, bool]) -> None:
     np.testing.assert_allclose(outputs(module, inputs)[0], first.astype(np.float64) @ second, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint8", "int32", "int64"])
 @pytest.mark.parametrize("target", ["cpu -mcpu=x86-64", None])
 @pytest.mark.parametrize("flips", FLIPS)
@@ -105,6 +107,7 @@ def test_epilogues(rows: int, *, transpose_b: bool) -> None:
     check_native(module, [weight(*shape, seed=n) for n, shape in enumerate(shapes)])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("rows", "units"), [((5,), 48), ((2, 30), 64), ((16,), 37), ((40, 1), 16)])
 @pytest.mark.parametrize("transpose_b", [False, True])
 def test_constant_weights(rows: Shape, units: int, *, transpose_b: bool) -> None:

@@ -62,6 +62,7 @@ def check_elements(x: Array, at: Array, updates: Array, axis: int, reduction: st
     check(expected, "scatter_elements", x, at, updates, axis=axis, reduction=reduction)
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", ELEMENTS)
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_elements_of_every_type(reduction: str, dtype: str):
@@ -85,6 +86,7 @@ def test_elements_of_every_shape(shape: list[int], count: int, axis: int, reduct
     check_elements(values("float32", *shape), at, values("float32", *reach), axis, reduction)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("shape", "places"),
     [((5,), (1, 9)), ((5, 7), (2, 9)), ((5, 7), (1, 2, 3)), ((5, 7, 2), (3, 0)), ((5, 7), (2,)), ((3, 4), (0, 6)),

@@ -70,6 +70,7 @@ def values(dtype: str, *shape: int) -> Array:
     return (RNG.integers(0, 2, shape) if kind.kind == "b" else RNG.standard_normal(shape) * 3).astype(kind)
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", ELEMENTS)
 @pytest.mark.parametrize("combine", Combine)
 def test_every_type_and_combination(combine: Combine, dtype: str):
@@ -92,6 +93,7 @@ def test_every_shape(shape: list[int], count: int, axis: int, combine: Combine):
     check(values("float32", *shape), RNG.integers(0, shape[axis], count), values("float32", *wide), axis, combine)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("combine", [Combine.UPDATE, Combine.ADD])
 def test_threads_change_nothing(axis: int, combine: Combine):

@@ -91,6 +91,7 @@ def numbers(shape: tuple[int, ...], dtype: str, *, special: bool = True) -> Arra
     return RNG.choice(choices, shape)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("element", DTYPES)
 @pytest.mark.parametrize("descending", [False, True])
 def test_every_dtype_with_special_values(element: str, descending: bool) -> None:
