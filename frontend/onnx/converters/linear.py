@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
 from xrelay.frontend.onnx.node import NodeView, constant_value
 from xrelay.frontend.onnx.registry import converts
 
@@ -66,6 +69,15 @@ def _product(
     node: NodeView, left: SSAValue, right: SSAValue, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> SSAValue:
     """The product by one matrix: `nn.dense` where that is a layer's weight, which is constant, else `nn.matmul`."""
-    if transpose_a or constant_value(right) is None:
+    if transpose_a or not _is_weight(right):
         return node.emit("nn.matmul", left, right, transpose_a=transpose_a, transpose_b=transpose_b)
     return node.emit("nn.dense", left, right if transpose_b else node.emit("transpose", right, axes=(1, 0)))
+
+
+def _is_weight(value: SSAValue) -> bool:
+    """Whether a value is a constant, or one in another shape or type, which the constant folder evaluates later."""
+    while isinstance(value, OpResult) and isinstance(op := value.op, RelayOp) and len(op.operands) == 1:
+        if not (op.RESHAPE_ONLY or isinstance(op, TransposeOp | CastOp)):
+            break
+        value = op.operands[0]
+    return constant_value(value) is not None

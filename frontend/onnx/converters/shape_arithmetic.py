@@ -39,8 +39,14 @@ def convert_range(node: NodeView) -> SSAValue:
         if node.shape(index) not in ((), (1,)):
             raise node.error(f"a bound of Range must be one number, found {node.input(index).type}")
     known = [bound for index in range(3) if (bound := node.constant(index)) is not None]
-    if len(known) == 3 and known[0].dtype.kind not in "iu":
-        return _range_of_floats(node, *(bound.reshape(()) for bound in known))
+    if len(known) == 3:
+        start, limit, delta = (bound.reshape(()) for bound in known)
+        if known[0].dtype.kind not in "iu":
+            return _range_of_floats(node, start, limit, delta)
+        count = max(-((int(start) - int(limit)) // int(delta)), 0) if delta else 0
+        problem = check_size((count,), start.itemsize)
+        if problem is not None:
+            raise node.error(problem)
     operands = [node.reshape(node.input(index), ()) if node.shape(index) else node.input(index) for index in range(3)]
     return node.emit("arange", *operands)
 

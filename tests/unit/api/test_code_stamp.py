@@ -192,6 +192,7 @@ from xrelay.relay.op import register_alter_op_layout, register_injective_schedul
 class Mine:
     name = "contrib.mine"
     primitive = "mine"
+    CONSTRAINTS = {}
     @staticmethod
     def relay_name():
         return "contrib.mine"

@@ -52,7 +52,7 @@ CASES: dict[str, tuple[str, list[Attribute], dict[str, AttributeValue], list[str
         "nn.conv2d_transpose",
         [vector(1, 3, N, 8), vector(3, 4, 3, 3)],
         {"padding": 1},
-        ["C9 n >= 1", "C9 n >= 1"],
+        ["C9 n >= 1"],
     ),
     "broadcast_to": ("broadcast_to", [vector(N, M)], {"shape": (4, 1)}, ["C2 m == 1", "C2 broadcastable(n, 4)"]),
     "take": ("take", [vector(N), vector(M, element=i32)], {"axis": 0}, ["C5 n >= min(1, m)"]),
