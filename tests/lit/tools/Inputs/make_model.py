@@ -1,4 +1,4 @@
-"""Writes a small ONNX model: make_model.py FILE [unsupported|cyclic|open|mismatch|flat]."""
+"""Writes a small ONNX model: make_model.py FILE [unsupported|cyclic|open|mismatch|hyper]."""
 
 import sys
 
@@ -8,13 +8,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 path, *kind = sys.argv[1:]
 rng = np.random.default_rng(0)
-flat = kind == ["flat"]
-shape = ["n", 3, 8] if flat else ["n", 3, 8, 8] if kind == ["open"] else [1, 3, 8, 8]
+hyper = kind == ["hyper"]
+shape = ["n", 3, 2, 2, 2, 2] if hyper else ["n", 3, 8, 8] if kind == ["open"] else [1, 3, 8, 8]
 channels = 5 if kind == ["mismatch"] else 3
 weight = numpy_helper.from_array(
-    rng.standard_normal((4, channels, 3) if flat else (4, channels, 3, 3)).astype(np.float32), "conv.w"
+    rng.standard_normal((4, channels, 1, 1, 1, 1) if hyper else (4, channels, 3, 3)).astype(np.float32), "conv.w"
 )
-window = {"kernel_shape": [3], "pads": [1, 1]} if flat else {"pads": [1, 1, 1, 1]}
+window = {"kernel_shape": [1, 1, 1, 1]} if hyper else {"pads": [1, 1, 1, 1]}
 nodes = [
     helper.make_node("Conv", ["cycle" if kind == ["cyclic"] else "data", "conv.w"], ["c"], "conv1", **window),
     helper.make_node("Frobnicate" if kind == ["unsupported"] else "Relu", ["c"], ["r"], "relu1"),
