@@ -13,19 +13,15 @@ from collections.abc import Sequence
 from functools import wraps
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType, f32
+from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.relay.core.dtypes import is_half
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import Build
 from xrelay.passes.infra.conversion import ConversionRewriter
-
-
-def is_half(type_: Attribute) -> bool:
-    """Returns whether the type is a float of 16 bits."""
-    return isinstance(type_, Float16Type | BFloat16Type)
 
 
 def in_single(build: Build) -> Build:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, LoadOp
 from xrelay.dialects.loop.schedule import CacheRead
+from xrelay.passes.loop.copy_nest import copy_nest
 from xrelay.passes.loop.nest_queries import blocks_inside, blocks_of, nest_root
 from xrelay.passes.loop.primitives.legality import check_new_names, find_block, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
@@ -57,7 +56,7 @@ def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
     alloc = memref.AllocOp([], [], MemRefType(source_type.element_type, shape))
     alloc.memref.name_hint = name
     source = load.memref
-    place.insert_ops_before([alloc, _copy_nest(name, loops, shape, source, alloc.memref, order)], root)
+    place.insert_ops_before([alloc, copy_nest(name, loops, shape, {source: alloc.memref}, order)], root)
     load.operands[0] = alloc.memref
     load.index = load.index.select(order)
     reads = [buffer for buffer in block.reads if buffer is not source or _still_reads(block, source)]
@@ -92,27 +91,6 @@ def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp,
 
 def _still_reads(block: BlockOp, buffer: SSAValue) -> bool:
     return any(isinstance(op, LoadOp) and op.memref is buffer for op in block.walk())
-
-
-def _copy_nest(
-    name: str, loops: list[str], shape: list[int], source: SSAValue, target: SSAValue, order: list[int]
-) -> Operation:
-    """Loops over the copy around a block that fills one element of it."""
-    nest = [ForOp(loop, extent) for loop, extent in zip(loops, shape, strict=True)]
-    variables = [
-        IterVar(IterKind.SPATIAL, extent, ValueMap.make([AffineDimExpr(0)], (loop.index,)), f"v{dimension}")
-        for dimension, (loop, extent) in enumerate(zip(nest, shape, strict=True))
-    ]
-    block = BlockOp(name, variables, [source], [target])
-    with ImplicitBuilder(block.body):
-        index = ValueMap.identity(block.variables)
-        value = LoadOp(source, index.select([order.index(d) for d in range(len(order))]))
-        StoreOp(value.result, target, index)
-    inner: Operation = block
-    for loop in reversed(nest):
-        loop.body.block.add_op(inner)
-        inner = loop
-    return inner
 
 
 LoopCacheReadPass = primitive_pass(CacheRead, "block=gemm operand=1 last=0")

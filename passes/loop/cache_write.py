@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, SchedulePrimitive, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, SchedulePrimitive
 from xrelay.dialects.loop.schedule import CacheWrite
+from xrelay.passes.loop.copy_nest import copy_nest
 from xrelay.passes.loop.nest_edits import retarget
 from xrelay.passes.loop.nest_queries import blocks_of, nest_root
 from xrelay.passes.loop.primitives.legality import check_new_names, common_positions, find_block, refusal
@@ -60,7 +59,7 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
         place.insert_op_before(alloc, root)
         retarget(block, buffer, alloc.memref)
         copies[alloc.memref] = buffer
-    place.insert_op_after(_copy_nest(f"{step.block}_write", names, shape, copies), root)
+    place.insert_op_after(copy_nest(f"{step.block}_write", names, shape, copies), root)
 
 
 def _results(block: BlockOp, step: CacheWrite) -> list[SSAValue]:
@@ -106,26 +105,6 @@ def _check_names(kernel: func.FuncOp, names: list[str], rank: int, step: Schedul
     if len(names) != rank:
         raise refusal(step, "names", f"{len(names)} names for a buffer of rank {rank}", "name one loop per dimension")
     check_new_names(kernel, names, set(), step)
-
-
-def _copy_nest(name: str, loops: list[str], shape: tuple[int, ...], copies: Mapping[SSAValue, SSAValue]) -> Operation:
-    """Loops over `shape` around a block that copies one element of each source in `copies` to its target."""
-    nest = [ForOp(loop, extent) for loop, extent in zip(loops, shape, strict=True)]
-    variables = [
-        IterVar(IterKind.SPATIAL, extent, ValueMap.make([AffineDimExpr(0)], (loop.index,)), f"v{dimension}")
-        for dimension, (loop, extent) in enumerate(zip(nest, shape, strict=True))
-    ]
-    block = BlockOp(name, variables, list(copies), list(copies.values()))
-    with ImplicitBuilder(block.body):
-        index = ValueMap.identity(block.variables)
-        for source, target in copies.items():
-            value = LoadOp(source, index)
-            StoreOp(value.result, target, index)
-    inner: Operation = block
-    for loop in reversed(nest):
-        loop.body.block.add_op(inner)
-        inner = loop
-    return inner
 
 
 LoopCacheWritePass = primitive_pass(CacheWrite, "block=gemm")

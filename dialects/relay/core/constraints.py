@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute, ints, string_attribute
+from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 
@@ -230,12 +231,7 @@ class AxisOf(Constraint):
         value = properties.get(self.property)
         if value is None:
             return
-        rank, axes = len(facts.shape(self.operand)), numbers(value)
-        for axis in axes:
-            if not -rank <= axis < rank:
-                facts.require(False, constraint, f"axis {axis} is out of range for rank {rank}")
-        if len({axis % rank for axis in axes}) != len(axes):
-            facts.require(False, constraint, f"axes {list(axes)} name an axis twice")
+        require_axes(facts, numbers(value), len(facts.shape(self.operand)), constraint)
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """The axis behind the last."""

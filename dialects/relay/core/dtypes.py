@@ -76,3 +76,8 @@ def element_type(dtype: DTypeLike) -> TypeAttribute:
 
 def _known() -> str:
     return "known dtypes: " + ", ".join(str(dtype) for dtype, _ in _table())
+
+
+def is_half(type: Attribute | None) -> bool:
+    """Whether an element type is a float of 16 bits."""
+    return isinstance(type, Float16Type | BFloat16Type)

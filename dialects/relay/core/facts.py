@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, overload
+from typing import Protocol, TypeAlias, overload
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
@@ -26,6 +26,16 @@ class MadeExtent:
     placeholder: str
     hint: str
     at_most: Dim | None
+
+
+class Demands(Protocol):
+    """Something in whose name a constraint is demanded: an op, or the facts of one."""
+
+    def require(
+        self, condition: bool, constraint: str, message: str | Callable[[], str], *, help: str | None = None
+    ) -> None:
+        """Raise `ConstraintError` naming the op and `constraint` unless `condition` holds."""
+        ...
 
 
 class Facts(Sequence[Attribute]):

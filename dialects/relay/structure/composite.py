@@ -8,11 +8,11 @@ from enum import Enum
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType, f32
+from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -87,7 +87,7 @@ class CompositeOp(RelayOp):
         parts = Parts(operands)
         try:
             value = self.decompose(parts)
-            if _is_half_type(self._element(operands)) and not _is_half(value):
+            if is_half(self._element(operands)) and not _is_half(value):
                 value = parts.op("cast", value, dtype=self._element(operands))
         except ConstraintError as error:
             message = f"its part {error.message}"
@@ -135,8 +135,4 @@ class CompositeOp(RelayOp):
 
 
 def _is_half(value: SSAValue) -> bool:
-    return isinstance(value.type, TensorType) and _is_half_type(value.type.element_type)
-
-
-def _is_half_type(type: Attribute | None) -> bool:
-    return isinstance(type, Float16Type | BFloat16Type)
+    return isinstance(value.type, TensorType) and is_half(value.type.element_type)

@@ -8,10 +8,9 @@ import numpy as np
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.errors import TypeInferenceError
-from xrelay.frontend.onnx.converters.single_precision import is_narrow
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 from xrelay.frontend.onnx.signature import type_name
@@ -97,7 +96,7 @@ for _op_type, _relay_name in {"Max": "maximum", "Min": "minimum"}.items():
 def _sum(node: NodeView) -> SSAValue:
     """The sum of the operands, of 16-bit floats in f32."""
     operands = _all_inputs(node)
-    if len(operands) > 2 and is_narrow(node.element_type(0)):
+    if len(operands) > 2 and is_half(node.element_type(0)):
         operands = [node.emit("cast", operand, dtype="float32") for operand in operands]
     return _joined(node, "add", operands)
 

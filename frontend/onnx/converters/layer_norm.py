@@ -9,10 +9,10 @@ import numpy as np
 from onnx import TensorProto
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
-from xrelay.frontend.onnx.converters.single_precision import is_narrow, rounded_once
+from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -46,7 +46,7 @@ def _over_last_axes(node: NodeView, op: str, axis: int) -> SSAValue:
     """
     values = [value for value in node.inputs if value is not None]
     fits = all(shape_of(value.type) == node.shape(0)[axis:] for value in values[1:])
-    narrow = is_narrow(node.element_type(0)) and not fits
+    narrow = is_half(node.element_type(0)) and not fits
     x, *factors = [node.emit("cast", value, dtype="float32") for value in values] if narrow else values
     flat = _joined(node, x, axis)
     vectors = [_joined(node, value, 0) for value in factors] if fits else [_ones(node, flat)]
@@ -79,7 +79,7 @@ def _statistics(node: NodeView, axis: int) -> list[SSAValue]:
     """The mean and the reciprocal of the deviation, in the type that `stash_type` says."""
     stash = node.attribute_int("stash_type", TensorProto.FLOAT, check=lambda number: number in _STASHED)
     x, axes = node.input(0), tuple(range(axis, len(node.shape(0))))
-    x = node.emit("cast", x, dtype="float32") if is_narrow(node.element_type(0)) else x
+    x = node.emit("cast", x, dtype="float32") if is_half(node.element_type(0)) else x
     mean = node.emit("mean", x, axis=axes, keepdims=True)
     variance = _mean_square(node, node.emit("subtract", x, mean), axes)
     shifted = node.emit("add", variance, node.scalar(node.attribute_float("epsilon", 1e-5), variance))

@@ -9,9 +9,8 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
-from xrelay.frontend.onnx.converters.single_precision import is_narrow
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
@@ -66,7 +65,7 @@ def _wide(reduction: Reduction, integers: str | None = None) -> Reduction:
 
     def reduce(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
         element = element_type_of(value.type)
-        wide = "float32" if is_narrow(element) else None
+        wide = "float32" if is_half(element) else None
         if isinstance(element, IntegerType):
             wide = integers
         if wide is None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction
 
@@ -19,17 +18,12 @@ Formula: TypeAlias = "Callable[[NodeView, SSAValue], SSAValue]"
 """Builds what a node computes of its first input, which is given."""
 
 
-def is_narrow(element: Attribute) -> bool:
-    """Returns whether the element type is a float of 16 bits."""
-    return isinstance(element, Float16Type | BFloat16Type)
-
-
 def rounded_once(formula: Formula) -> ConvertFunction:
     """Returns the converter that gives `formula` the first input in f32 where it has 16 bits, and rounds the result."""
 
     def convert(node: NodeView) -> SSAValue:
         x, element = node.input(0), node.element_type(0)
-        if not is_narrow(element):
+        if not is_half(element):
             return formula(node, x)
         wide = formula(node, node.emit("cast", x, dtype="float32"))
         return node.emit("cast", wide, dtype=numpy_dtype(element))

@@ -1,0 +1,41 @@
+"""The nest that copies buffers element by element, for the primitives that put a copy beside a block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.builder import ImplicitBuilder
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+
+
+def copy_nest(
+    name: str,
+    loops: Sequence[str],
+    shape: Sequence[int],
+    copies: Mapping[SSAValue, SSAValue],
+    order: Sequence[int] | None = None,
+) -> Operation:
+    """Loops over `shape` around a block that copies one element of each source in `copies` to its target.
+
+    `shape` is that of the targets. With `order` dimension k of a target is dimension `order[k]` of its source.
+    """
+    nest = [ForOp(loop, extent) for loop, extent in zip(loops, shape, strict=True)]
+    variables = [
+        IterVar(IterKind.SPATIAL, extent, ValueMap.make([AffineDimExpr(0)], (loop.index,)), f"v{dimension}")
+        for dimension, (loop, extent) in enumerate(zip(nest, shape, strict=True))
+    ]
+    block = BlockOp(name, variables, list(copies), list(copies.values()))
+    with ImplicitBuilder(block.body):
+        index = ValueMap.identity(block.variables)
+        read = index if order is None else index.select([order.index(dimension) for dimension in range(len(order))])
+        for source, target in copies.items():
+            value = LoadOp(source, read)
+            StoreOp(value.result, target, index)
+    inner: Operation = block
+    for loop in reversed(nest):
+        loop.body.block.add_op(inner)
+        inner = loop
+    return inner
