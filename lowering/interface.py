@@ -49,7 +49,7 @@ from xrelay.dialects.attribute_names import (
 )
 from xrelay.dialects.counted import Counts, counted_attribute, counts_of
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.loop.signature import input_arguments, scratch_count
+from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import LoweringError
 from xrelay.passes.loop.signature import argument_attrs
@@ -97,7 +97,7 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
     if main is None or not main.body.blocks or NUM_OUTPUTS not in main.attributes:
         return
     args, attrs = main.body.block.args, argument_attrs(main)
-    first, end = len(input_arguments(main)), len(args) - scratch_count(main)
+    first, end = len(input_arguments(main)), len(args) - len(dim_arguments(main)) - scratch_count(main)
     names = [_given_name(attributes) for attributes in attrs]
     inputs = [_first_known(name, args[n].name_hint, f"input{n}") for n, name in enumerate(names[:first])]
     outputs = [_first_known(name, f"output{n}") for n, name in enumerate(names[first:end])]

@@ -1,27 +1,43 @@
-"""The signature of a function at the loop level: which of its arguments are inputs, outputs, arena and scratch."""
+"""The signature of a function at the loop level: inputs, outputs, then a kernel's scratch or the arena, then extents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.attribute_names import ARENA, NUM_OUTPUTS, NUM_SCRATCH
+from xrelay.dialects.attribute_names import ARENA, LOOP_DIMS, NUM_OUTPUTS, NUM_SCRATCH
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.index_algebra.dims import DimExpr
 
 
 def input_arguments(function: FuncOp) -> Sequence[SSAValue]:
-    """The arguments that a caller gives: not the outputs, nor the arena and scratch after them, of the loop level."""
+    """The arguments that a caller gives: the buffers before the outputs."""
     outputs = function.attributes.get(NUM_OUTPUTS)
     count = outputs.value.data if isinstance(outputs, IntegerAttr) else 0
     args = function.body.block.args
-    return args[: len(args) - scratch_count(function) - count]
+    return args[: len(args) - len(dim_arguments(function)) - scratch_count(function) - count]
 
 
 def scratch_count(function: FuncOp) -> int:
-    """How many trailing arguments are neither inputs nor outputs: the arena, or a kernel's scratch buffers."""
+    """How many arguments between outputs and extents are memory to work in: the arena, or a kernel's scratch buffers."""
     attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
     scratch = function.attributes.get(NUM_SCRATCH)
     count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
     return count + sum(ARENA in entry.data for entry in attributes)
+
+
+def dim_arguments(function: FuncOp) -> Sequence[SSAValue]:
+    """The trailing arguments that are extents: those in a kernel's `kernel_dims`, or the names that `@main` binds."""
+    args = function.body.block.args
+    count = sum(1 for _ in takewhile(lambda argument: isinstance(argument.type, IndexType), reversed(args)))
+    return args[len(args) - count :]
+
+
+def kernel_dims(function: FuncOp) -> tuple[DimExpr, ...]:
+    """What the extents of a kernel's index arguments are, in order, in the names of its own tensors."""
+    dims = function.attributes.get(LOOP_DIMS)
+    return dims.data if isinstance(dims, DimsAttr) else ()

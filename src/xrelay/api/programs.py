@@ -32,7 +32,7 @@ from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, VALUE_NAME
 from xrelay.dialects.counted import counts_of, without_counts
-from xrelay.dialects.loop.signature import input_arguments, scratch_count
+from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
@@ -166,13 +166,13 @@ def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
 
 
 def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
-    """Inputs and outputs of a function that writes its results; arena and scratch, where there are any, come after."""
+    """Inputs and outputs of a function that writes its results; arena, scratch and extents come after."""
     if not isinstance(function.attributes.get(NUM_OUTPUTS), IntegerAttr):
         raise InputError(f"@{function.sym_name.data} does not say in {NUM_OUTPUTS} how many outputs it has")
     args = list(function.body.block.args)
-    scratch, split = scratch_count(function), len(input_arguments(function))
+    rest, split = scratch_count(function) + len(dim_arguments(function)), len(input_arguments(function))
     names = _names(function.arg_attrs, [arg.name_hint for arg in args], "buffer")
-    signatures = [_buffer(name, arg) for name, arg in zip(names, args[: len(args) - scratch], strict=False)]
+    signatures = [_buffer(name, arg) for name, arg in zip(names, args[: len(args) - rest], strict=False)]
     attributes = function.arg_attrs.data[split:] if function.arg_attrs is not None else ()
     return signatures[:split], without_counts(signatures[split:], counts_of([each.data for each in attributes]))
 

@@ -1,0 +1,138 @@
+"""What the conversions of kernels and of graph functions share: buffers for tensors, and the new signature."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from math import ceil, prod
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, TensorType, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.attribute_names import NUM_OUTPUTS, PRIMITIVE
+from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.topi import NamedOp
+from xrelay.dialects.topi.shapes import bit_width
+from xrelay.errors import LoweringError
+from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+
+MAX_BYTES = (1 << 63) - 1
+"""The size of the largest buffer: distances between its elements are computed in signed numbers of 64 bits."""
+
+
+def memref_of(type: Attribute, place: Operation) -> MemRefType:
+    """The type of the buffer that holds a tensor; `LoweringError` for an open shape, or more bytes than addresses."""
+    if not isa(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
+        raise LoweringError(f"{type} has no buffer: the loop level needs tensors of static shape",
+                            location=describe_place(place), help="give the model static shapes")  # fmt: skip
+    size = prod(type.get_shape()) * ceil(bit_width(type.element_type) / 8)
+    if size > MAX_BYTES:
+        raise LoweringError(f"{type} takes {size} bytes, a buffer can have {MAX_BYTES}",
+                            location=describe_place(place), help="give the model smaller shapes")  # fmt: skip
+    return MemRefType(type.element_type, type.get_shape())
+
+
+class FunctionLowering(ABC):
+    """Rewrites one function in place: a new block is filled from the old one, op by op.
+
+    A subclass says which ops compute a value here (`MADE_HERE`), lowers them (`lower`), and copies a result that is
+    an input, a constant or another result (`copy`).
+    """
+
+    MADE_HERE: tuple[type[Operation], ...] = ()
+
+    def __init__(self, function: func.FuncOp):
+        """Prepare the rewriting of `function`."""
+        self._function = function
+        self._old, self._new = function.body.block, Block()
+        self._buffers: dict[SSAValue, SSAValue] = {}
+
+    def lower(self, op: Operation) -> None:
+        """Adds what an op becomes to the new block; `LoweringError` where it has no form at the loop level."""
+        match op:
+            case func.CallOp():
+                arguments = [self._buffers[operand] for operand in op.operands]
+                arguments += [self._buffer(value, op) for value in op.results]
+                self._add(func.CallOp(op.callee, arguments, []), op)
+            case ConstantOp():
+                weight = WeightOp(op.value, memref_of(op.result.type, op))
+                weight.result.name_hint = op.result.name_hint
+                self._buffers[op.result] = self._add(weight, op).results[0]
+            case NamedOp():
+                raise LoweringError(f"'{op.name}' is still named", location=describe_place(op),
+                                    help="run topi-expand-named before")  # fmt: skip
+            case _:
+                raise LoweringError(f"failed to convert {op.name} to loop", location=describe_place(op))
+
+    @abstractmethod
+    def copy(self, value: SSAValue, output: SSAValue, place: Operation) -> None:
+        """Adds a copy of the buffer of `value` to `output`."""
+
+    def run(self) -> None:
+        """Rewrites the function."""
+        last = self._old.last_op
+        if not isinstance(last, func.ReturnOp):
+            raise LoweringError("a function does not end in func.return", location=describe_place(self._function))
+        outputs = self._make_arguments(last)
+        copied = self._assign_destinations(last, outputs)
+        for op in self._old.ops:
+            if op is not last:
+                self.lower(op)
+        for value, output in copied:
+            self.copy(value, output, last)
+        self._finish(len(outputs))
+
+    def _make_arguments(self, last: func.ReturnOp) -> list[SSAValue]:
+        """Buffers for the inputs, and for the results behind them; gives the latter."""
+        inputs = list(self._old.args)
+        for value in (*inputs, *last.operands):
+            argument = self._new.insert_arg(memref_of(value.type, last), len(self._new.args))
+            argument.name_hint = value.name_hint
+        self._buffers.update(zip(inputs, self._new.args, strict=False))
+        return list(self._new.args[len(inputs) :])
+
+    def _assign_destinations(self, last: func.ReturnOp, outputs: Sequence[SSAValue]) -> list[tuple[SSAValue, SSAValue]]:
+        """Results that are computed here are computed in place; the others are copied: `(value, output)`."""
+        copied: list[tuple[SSAValue, SSAValue]] = []
+        for value, output in zip(last.operands, outputs, strict=True):
+            made_here = isinstance(value.owner, (*self.MADE_HERE, func.CallOp))
+            if made_here and value not in self._buffers:
+                self._buffers[value] = output
+            else:
+                copied.append((value, output))
+        return copied
+
+    def _buffer(self, value: SSAValue, op: Operation) -> SSAValue:
+        """The destination of a result: an output of the function, or a buffer allocated for it."""
+        if value not in self._buffers:
+            alloc = memref.AllocOp([], [], self._buffer_type(value, op))
+            alloc.memref.name_hint = value.name_hint
+            self._buffers[value] = self._add(alloc, op).results[0]
+        return self._buffers[value]
+
+    def _buffer_type(self, value: SSAValue, op: Operation) -> MemRefType:
+        return memref_of(value.type, op)
+
+    def _add(self, new: Operation, source: Operation) -> Operation:
+        new.location = source.location
+        self._new.add_op(new)
+        return new
+
+    def _finish(self, num_outputs: int) -> None:
+        function = self._function
+        self._new.add_op(func.ReturnOp())
+        function.body.detach_block(self._old)
+        function.body.add_block(self._new)
+        self._old.erase()
+        function.function_type = FunctionType.from_lists(list(self._new.arg_types), [])
+        # What results say of themselves, their names, the buffers that hold them say now.
+        named = [dict(each.data) for each in function.res_attrs] if function.res_attrs is not None else []
+        inputs = argument_attrs(function)[: len(self._new.args) - num_outputs]
+        set_argument_attrs(function, [*inputs, *(named or [{} for _ in range(num_outputs)])])
+        function.res_attrs = None
+        function.attributes.pop(PRIMITIVE, None)
+        function.attributes[NUM_OUTPUTS] = IntegerAttr(num_outputs, i64)
