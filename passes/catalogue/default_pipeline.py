@@ -29,6 +29,7 @@ class PipelineRow:
 DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(0, "relay-inline", "native code knows kernels and one function that calls them"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
+    PipelineRow(0, "relay-dynamic-to-static", "native code has shapes that stand in the op"),
     PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),
     PipelineRow(0, "relay-dead-code-elimination", "what nobody needs, inlined functions too, goes"),
     PipelineRow(0, "relay-expand-composites", "ops of several heavy parts fuse part by part"),

@@ -7,6 +7,7 @@ from importlib import import_module
 from xdsl.passes import ModulePass
 
 FOLDERS: dict[str, str] = {
+    "relay-dynamic-to-static": "relay",
     "relay-simplify-inference": "relay",
     "relay-fold-constant": "relay",
     "relay-expand-composites": "relay",

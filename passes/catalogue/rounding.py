@@ -51,6 +51,7 @@ REASSOCIATING: dict[str, str] = {
 
 EXACT: frozenset[str] = frozenset(
     {
+        "relay-dynamic-to-static",
         "relay-fold-constant",
         "relay-canonicalize-ops",
         "relay-inline",

@@ -23,6 +23,7 @@ from xrelay.passes.infra.source import full_context, parse_module
 IDEMPOTENT = {
     "relay-simplify-inference",
     "relay-canonicalize-ops",
+    "relay-dynamic-to-static",
     "relay-inline",
     "relay-fold-constant",
     "relay-eliminate-common-subexpr",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, names_of, product, quotient, remainder, shape_text
@@ -58,6 +58,28 @@ def _with_rest(facts: Facts, shape: Shape, result: list[Dim], rest: int | None) 
     facts.require_equal(remainder(total, known), 0, "C3", f"{total} elements modulo {known}:")
     result[rest] = quotient(total, known)
     return tuple(result)
+
+
+def codes_of(shape: Shape, result: Shape) -> Iterator[tuple[int, ...]]:
+    """The lists of codes that may make `result` of `shape`: those that copy and merge extents before one that infers.
+
+    An extent that is a number is its own code, so `result` has none that is 0. Whether the codes give `result` the
+    rule of the op tells.
+    """
+    pending: list[tuple[int, ...]] = [()]
+    while pending:
+        codes = pending.pop()
+        if len(codes) == len(result):
+            yield codes
+            continue
+        wanted, source = result[len(codes)], len(codes) + codes.count(-3)
+        if isinstance(wanted, int):
+            pending += [(*codes, wanted)] if wanted > 0 else []
+            continue
+        # The last is looked at first.
+        pending += [(*codes, -1)] if -1 not in codes else []
+        pending += [(*codes, -3)] if wanted == product(shape[source : source + 2]) else []
+        pending += [(*codes, 0)] if (wanted,) == shape[source : source + 1] else []
 
 
 class _CodeReader:

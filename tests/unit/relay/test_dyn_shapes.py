@@ -10,6 +10,7 @@ from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import INCOMPLETE
 from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.core.reshape_codes import codes_of
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Dim, Shape, symbol
@@ -76,6 +77,20 @@ def test_elements_that_cannot_be(name: str, shape: Shape, elements: Elements, co
 def test_the_meaning_refuses_impossible_shapes(extents: list[int], words: str) -> None:
     with pytest.raises(InterpreterError, match=words):
         apply_op("dyn.reshape", np.zeros((2, 3), np.float32), np.array(extents))
+
+
+@pytest.mark.parametrize(
+    ("shape", "result", "codes"),
+    [
+        ((n, c, 8), (n, 8 * c), (0, -3)),
+        ((n, c), (c, n), None),
+        ((n, c, 4), (n, 2 * c, 2), (0, -1, 2)),
+        ((n, 768), (n, 12, 64), (0, 12, 64)),
+        ((n,), (0, n), None),
+    ],
+)
+def test_codes_copy_and_merge_before_they_infer(shape: Shape, result: Shape, codes: tuple[int, ...] | None) -> None:
+    assert next(codes_of(shape, result), None) == codes
 
 
 def test_broadcasting_goes_both_ways() -> None:

@@ -1,0 +1,100 @@
+// RUN: xrelay-opt %s -p relay-infer-type,relay-dynamic-to-static,relay-dead-code-elimination | filecheck %s
+// RUN: xrelay-opt %s -p relay-infer-type,relay-dynamic-to-static --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
+
+// The shape of a tensor is known without its data.
+// CHECK-LABEL: func.func @numbers
+// CHECK-NEXT:    %[[Y:.*]] = relay.reshape(%z) {newshape = [2, 6]} : (tensor<12xf32>) -> tensor<2x6xf32>
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @numbers(%x: tensor<2x6xf32>, %z: tensor<12xf32>) -> tensor<2x6xf32> {
+  %s = relay.shape_of(%x) : (tensor<2x6xf32>) -> tensor<2xi64>
+  %y = relay.dyn.reshape(%z, %s) : (tensor<12xf32>, tensor<2xi64>) -> tensor<2x6xf32>
+  func.return %y : tensor<2x6xf32>
+}
+
+// CHECK-LABEL: func.func @nothing
+// CHECK-NEXT:    relay.reshape(%z) {newshape = [0, 3], allowzero = true}
+func.func @nothing(%z: tensor<0x2xf32>) -> !relay.incomplete {
+  %s = relay.constant dense<[0, 3]> : tensor<2xi64>
+  %y = relay.dyn.reshape(%z, %s) : (tensor<0x2xf32>, tensor<2xi64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+
+// Extents with names are copied and merged; what is left of the elements is inferred.
+// CHECK-LABEL: func.func @names
+// CHECK-NEXT:    %[[Y:.*]] = relay.reshape(%x) {newshape = [0, -3]} {{.*}} -> tensor<?x?xf32, #relay.dims<n, 8 * s>>
+// CHECK-NEXT:    %[[Z:.*]] = relay.reshape(%[[Y]]) {newshape = [-1, 4]} {{.*}} -> tensor<?x4xf32, #relay.dims<2 * n * s>>
+// CHECK-NEXT:    func.return %[[Z]]
+func.func @names(%x: tensor<?x?x8xf32, #relay.dims<n, s>>) -> !relay.incomplete {
+  %shape = relay.shape_of(%x) : (tensor<?x?x8xf32, #relay.dims<n, s>>) -> tensor<3xi64>
+  %first = relay.strided_slice(%shape) {begin = [0], end = [1], strides = [1], axes = [0]} : (tensor<3xi64>) -> tensor<1xi64>
+  %rest = relay.strided_slice(%shape) {begin = [1], end = [2], strides = [1], axes = [0]} : (tensor<3xi64>) -> tensor<1xi64>
+  %eight = relay.constant dense<8> : tensor<1xi64>
+  %m = relay.multiply(%rest, %eight) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %t = relay.tuple(%first, %m) : (tensor<1xi64>, tensor<1xi64>) -> tuple<tensor<1xi64>, tensor<1xi64>>
+  %new = relay.concatenate(%t) : (tuple<tensor<1xi64>, tensor<1xi64>>) -> tensor<2xi64>
+  %y = relay.dyn.reshape(%x, %new) {allowzero = true} : (tensor<?x?x8xf32, #relay.dims<n, s>>, tensor<2xi64>) -> !relay.incomplete
+  %inferred = relay.constant dense<[-1, 4]> : tensor<2xi64>
+  %z = relay.dyn.reshape(%y, %inferred) : (!relay.incomplete, tensor<2xi64>) -> !relay.incomplete
+  func.return %z : !relay.incomplete
+}
+
+// What the op demands of names the static one demands too.
+// CHECK-LABEL: func.func @demands
+// CHECK-NEXT:    relay.reshape(%x) {newshape = [3, 4], relay.requires = {{.*}}6 * n == 12 "C3
+func.func @demands(%x: tensor<?x6xf32, #relay.dims<n>>) -> !relay.incomplete {
+  %s = relay.constant dense<[3, 4]> : tensor<2xi64>
+  %y = relay.dyn.reshape(%x, %s) : (tensor<?x6xf32, #relay.dims<n>>, tensor<2xi64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+
+// CHECK-LABEL: func.func @broadcast_and_full
+// CHECK-NEXT:    %[[F:.*]] = relay.full(%v) {shape = [2, 3]} : (tensor<f32>) -> tensor<2x3xf32>
+// CHECK-NEXT:    %[[B:.*]] = relay.broadcast_to(%[[F]]) {shape = [4, 2, 3]} : (tensor<2x3xf32>) -> tensor<4x2x3xf32>
+// CHECK-NEXT:    func.return %[[B]]
+func.func @broadcast_and_full(%v: tensor<f32>) -> !relay.incomplete {
+  %s = relay.constant dense<[2, 3]> : tensor<2xi64>
+  %f = relay.dyn.full(%v, %s) : (tensor<f32>, tensor<2xi64>) -> !relay.incomplete
+  %t = relay.constant dense<[4, 1, 3]> : tensor<3xi64>
+  %b = relay.dyn.broadcast_to(%f, %t) : (!relay.incomplete, tensor<3xi64>) -> !relay.incomplete
+  func.return %b : !relay.incomplete
+}
+
+// What an op takes as data becomes a constant.
+// CHECK-LABEL: func.func @operands
+// CHECK-NEXT:    %[[R:.*]] = relay.constant dense<[0, 1, 2]> : tensor<3xi64>
+// CHECK-NEXT:    relay.take(%x, %[[R]])
+func.func @operands(%x: tensor<3x2xf32>) -> !relay.incomplete {
+  %s = relay.shape_of(%x) : (tensor<3x2xf32>) -> tensor<2xi64>
+  %zero = relay.constant dense<0> : tensor<i64>
+  %one = relay.constant dense<1> : tensor<i64>
+  %n = relay.take(%s, %zero) {axis = 0 : i64} : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %r = relay.arange(%zero, %n, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !relay.incomplete
+  %y = relay.take(%x, %r) {axis = 0 : i64} : (tensor<3x2xf32>, !relay.incomplete) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+
+// REMARK: relay.dyn.reshape: elements of its shape are not known
+// CHECK-LABEL: func.func @unknown
+// CHECK-NEXT:    relay.dyn.reshape(%x, %s)
+func.func @unknown(%x: tensor<4xf32>, %s: tensor<2xi64>) -> !relay.incomplete {
+  %y = relay.dyn.reshape(%x, %s) : (tensor<4xf32>, tensor<2xi64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+
+// REMARK: relay.dyn.full: no full says that it gives tensor<?xf32, #relay.dims<n>>
+// CHECK-LABEL: func.func @no_codes
+// CHECK:         relay.dyn.full(%v, %
+func.func @no_codes(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> !relay.incomplete {
+  %s = relay.shape_of(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<1xi64>
+  %y = relay.dyn.full(%v, %s) : (tensor<f32>, tensor<1xi64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+
+// A claim of the text is checked where the op runs, so the op stays.
+// CHECK-LABEL: func.func @claimed
+// CHECK:         relay.dyn.full(%v, %
+func.func @claimed(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> tensor<4xf32> {
+  %s = relay.shape_of(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<1xi64>
+  %y = relay.dyn.full(%v, %s) : (tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
