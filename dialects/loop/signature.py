@@ -1,4 +1,4 @@
-"""The signature of a function at the loop level: inputs, outputs, then a kernel's scratch or the arena, then extents."""
+"""The signature of a function at the loop level: inputs, outputs, a kernel's scratch or the arena, extents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def input_arguments(function: FuncOp) -> Sequence[SSAValue]:
 
 
 def scratch_count(function: FuncOp) -> int:
-    """How many arguments between outputs and extents are memory to work in: the arena, or a kernel's scratch buffers."""
+    """How many arguments between outputs and extents are memory to work in: the arena, or a kernel's scratch."""
     attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
     scratch = function.attributes.get(NUM_SCRATCH)
     count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0

@@ -1,0 +1,230 @@
+"""Code for dimensions: a `Dim` over names becomes ops of arith on `index`, given the values of the names.
+
+Parts that occur several times are computed once. Nothing that is emitted traps: a divisor that may be 0 gives way to
+another then. What must hold for the values to be those of the dimensions is collected as checks: that no divisor is 0,
+that extents broadcast, and that nothing leaves 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from math import prod
+from typing import Final
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f64, i64
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp, SIToFPOp
+from xrelay.errors import LoweringError
+from xrelay.index_algebra.dim_expressions import as_dim
+from xrelay.index_algebra.dim_intervals import Interval, interval_of
+from xrelay.index_algebra.dims import Atom, Dim, Monomial, Polynomial, Selection, Symbol, symbol
+from xrelay.index_algebra.dims import Operation as Division
+from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Requirement
+
+MAX_EXTENT: Final = 1 << 47
+"""The largest extent: of a name, and of what a kernel is handed."""
+_SAFE: Final = 1 << 62
+"""Sums of products that are estimated below it leave no 64 bits, however the estimate was rounded."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """`holds` is an `i1`; `text` says of what, and `requirement` is that where it relates two dimensions."""
+
+    holds: SSAValue
+    text: str
+    requirement: Requirement | None = None
+
+
+class DimCode:
+    """Emits the values of dimensions over names of which each is between 0 and `MAX_EXTENT`."""
+
+    def __init__(self, names: Mapping[str, SSAValue], builder: Builder):
+        """Emit at the place of `builder`; `names` are values of type `index`."""
+        self._builder = builder
+        self._names: dict[Atom, Interval] = {Symbol(name): (0, MAX_EXTENT) for name in names}
+        self._values: dict[Dim, SSAValue] = {symbol(name): value for name, value in names.items()}
+        self._atoms: dict[Atom, SSAValue] = {Symbol(name): value for name, value in names.items()}
+        self._products: dict[Monomial, SSAValue] = {}
+        self._checks: dict[str, Check] = {}
+
+    @property
+    def checks(self) -> list[Check]:
+        """What must hold for the values emitted so far, each once, before what uses it."""
+        return list(self._checks.values())
+
+    def value(self, dim: Dim) -> SSAValue:
+        """The value of `dim`, an `index`; `LoweringError` for one that is open or has a name that is not known."""
+        if dim not in self._values:
+            if isinstance(dim, int):
+                self._values[dim] = self._add(arith.ConstantOp(IntegerAttr(dim, IndexType())))
+            elif isinstance(dim, Polynomial):
+                self._values[dim] = self._sum(dim)
+            else:
+                raise LoweringError(f"the extent {dim} is open", help="give the dimension a name")
+        return self._values[dim]
+
+    def extent(self, dim: Dim) -> SSAValue:
+        """The value of `dim`, which the checks hold between 0 and `MAX_EXTENT`."""
+        value = self.value(dim)
+        low, high = self._interval(dim)
+        if low is None or low < 0:
+            self.require(AtLeast(dim, 0))
+        if high is None or high > MAX_EXTENT:
+            self.require(AtLeast(MAX_EXTENT, dim))
+        return value
+
+    def require(self, requirement: Requirement) -> None:
+        """Adds a requirement to the checks."""
+        if requirement.text not in self._checks:
+            holds = self.holds(requirement)
+            self._checks[requirement.text] = Check(holds, requirement.text, requirement)
+
+    def holds(self, requirement: Requirement) -> SSAValue:
+        """Whether `requirement` holds, an `i1`."""
+        lhs, rhs = requirement.lhs, requirement.rhs
+        match requirement:
+            case Divides():
+                nonzero = self._compare("ne", lhs, 0)
+                divisor = self._add(SelectOp(nonzero, self.value(lhs), self.value(1)))
+                rest = self._add(arith.RemSIOp(self.value(rhs), divisor))
+                return self._both(nonzero, self._add(CmpiOp(rest, self.value(0), "eq")))
+            case Broadcasts():
+                either = [self._compare("eq", *pair) for pair in ((lhs, rhs), (lhs, 1), (rhs, 1))]
+                return reduce(lambda some, other: self._add(arith.OrIOp(some, other)), either)
+            case _:
+                return self._compare("sge" if isinstance(requirement, AtLeast) else "eq", lhs, rhs)
+
+    # --- sums and products
+
+    def _sum(self, dim: Polynomial) -> SSAValue:
+        """Terms that are added come first, then those that are subtracted."""
+        self._check_size(dim)
+        terms = sorted(dim.terms, key=lambda term: term[1] < 0)
+        total = self.value(0) if terms[0][1] < 0 else None
+        for monomial, coefficient in terms:
+            term = self._term(monomial, abs(coefficient))
+            combine = arith.SubiOp if coefficient < 0 else arith.AddiOp
+            total = term if total is None else self._add(combine(total, term))
+        assert total is not None, "a polynomial has a term"
+        return total
+
+    def _term(self, monomial: Monomial, factor: int) -> SSAValue:
+        if not monomial:
+            return self.value(factor)
+        product = self._product(monomial)
+        return product if factor == 1 else self._add(arith.MuliOp(product, self.value(factor)))
+
+    def _product(self, monomial: Monomial) -> SSAValue:
+        """The product of the atoms from left to right; those that begin alike share their beginning."""
+        value = self._atom(monomial[0])
+        for end in range(2, len(monomial) + 1):
+            part = monomial[:end]
+            if part not in self._products:
+                self._products[part] = self._add(arith.MuliOp(value, self._atom(part[-1])))
+            value = self._products[part]
+        return value
+
+    def _check_size(self, dim: Polynomial) -> None:
+        """Adds the check that no part of the sum leaves 64 bits, unless the bounds of its atoms tell."""
+        terms = [(abs(factor), [self._interval(as_dim(atom)) for atom in atoms]) for atoms, factor in dim.terms]
+        sizes = [[_magnitude(interval) for interval in intervals] for _, intervals in terms]
+        bounded = [prod(size for size in row if size is not None) for row in sizes if None not in row]
+        if len(bounded) == len(terms) and sum(f * b for (f, _), b in zip(terms, bounded, strict=True)) < _SAFE:
+            return
+        parts = [self._real_term(atoms, abs(factor)) for atoms, factor in dim.terms]
+        total = reduce(lambda some, other: self._add(arith.AddfOp(some, other)), parts)
+        fits = self._add(CmpfOp(total, self._real(_SAFE), "olt"))
+        self._checks[f"{dim} fits"] = Check(fits, f"{dim} fits in 64 bits")
+
+    def _real_term(self, monomial: Monomial, factor: int) -> SSAValue:
+        """The size of a term in f64."""
+        value = self._real(factor)
+        for atom in monomial:
+            number = self._add(SIToFPOp(self._add(IndexCastOp(self._atom(atom), i64)), f64))
+            size = self._add(arith.MaximumfOp(number, self._add(arith.NegfOp(number))))
+            value = self._add(arith.MulfOp(value, size))
+        return value
+
+    def _real(self, number: int) -> SSAValue:
+        return self._add(arith.ConstantOp(FloatAttr(float(number), f64)))
+
+    # --- quotients, remainders and selections
+
+    def _atom(self, atom: Atom) -> SSAValue:
+        if atom not in self._atoms:
+            match atom:
+                case Symbol(name=name):
+                    raise LoweringError(f"the extent {name} is not known here", help="let an input have it")
+                case Selection():
+                    self._atoms[atom] = self._selection(atom)
+                case Division(kind="floordiv", lhs=lhs, rhs=rhs):
+                    self._atoms[atom] = self._quotient(lhs, rhs)
+                case Division(lhs=lhs, rhs=rhs):
+                    self._atoms[atom] = self._remainder(lhs, rhs)
+        return self._atoms[atom]
+
+    def _quotient(self, lhs: Dim, rhs: Dim) -> SSAValue:
+        divide = arith.DivUIOp if self._is_nonnegative(lhs, rhs) else arith.FloorDivSIOp
+        return self._add(divide(self.value(lhs), self._divisor(rhs)))
+
+    def _remainder(self, lhs: Dim, rhs: Dim) -> SSAValue:
+        dividend, divisor = self.value(lhs), self._divisor(rhs)
+        if self._is_nonnegative(lhs, rhs):
+            return self._add(arith.RemUIOp(dividend, divisor))
+        whole = self._add(arith.MuliOp(self._atom(Division("floordiv", lhs, rhs)), divisor))
+        return self._add(arith.SubiOp(dividend, whole))
+
+    def _divisor(self, dim: Dim) -> SSAValue:
+        """The value of `dim`, or another one where that is 0, which a check notes."""
+        value, (low, _) = self.value(dim), self._interval(dim)
+        if isinstance(dim, int) or (low is not None and low > 0):
+            return value
+        if low is not None and low >= 0:
+            self.require(AtLeast(dim, 1))
+            return self._add(arith.MaxSIOp(value, self.value(1)))
+        nonzero = self._compare("ne", dim, 0)
+        self._checks[f"{dim} != 0"] = Check(nonzero, f"{dim} is not 0")
+        return self._add(SelectOp(nonzero, value, self.value(1)))
+
+    def _selection(self, atom: Selection) -> SSAValue:
+        values = [self.value(part) for part in atom.parts]
+        if atom.kind != "broadcast":
+            choose = arith.MaxSIOp if atom.kind == "max" else arith.MinSIOp
+            return reduce(lambda some, other: self._add(choose(some, other)), values)
+        for pair in combinations(atom.parts, 2):
+            self.require(Broadcasts(*pair))
+        return reduce(self._other_if_one, values)
+
+    def _other_if_one(self, some: SSAValue, other: SSAValue) -> SSAValue:
+        is_one = self._add(CmpiOp(some, self.value(1), "eq"))
+        return self._add(SelectOp(is_one, other, some))
+
+    # --- ops
+
+    def _interval(self, dim: Dim) -> Interval:
+        return interval_of(dim, self._names)
+
+    def _is_nonnegative(self, *dims: Dim) -> bool:
+        return all(low is not None and low >= 0 for low, _ in map(self._interval, dims))
+
+    def _compare(self, predicate: str, lhs: Dim, rhs: Dim) -> SSAValue:
+        return self._add(CmpiOp(self.value(lhs), self.value(rhs), predicate))
+
+    def _both(self, some: SSAValue, other: SSAValue) -> SSAValue:
+        return self._add(arith.AndIOp(some, other))
+
+    def _add(self, op: Operation) -> SSAValue:
+        return self._builder.insert(op).results[0]
+
+
+def _magnitude(interval: Interval) -> int | None:
+    """The size of the greatest number of an interval, whatever its sign; `None` where there is none."""
+    low, high = interval
+    return None if low is None or high is None else max(abs(low), abs(high))
