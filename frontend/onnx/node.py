@@ -236,8 +236,12 @@ class NodeView:
         return self.scalar(value, self.input(index))
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
-        """A rank-0 constant with the element type of the tensor `like`."""
-        return self.emit_constant(np.array(value, dtype=numpy_dtype(element_type_of(like.type))))
+        """A rank-0 constant with the element type of the tensor `like`, an error where that cannot hold it."""
+        dtype = numpy_dtype(element_type_of(like.type))
+        try:
+            return self.emit_constant(np.array(value, dtype=dtype))
+        except (OverflowError, ValueError) as error:
+            raise self.error(f"{value} is no number of type {dtype}") from error
 
 
 def constant_value(value: SSAValue) -> Array | None:

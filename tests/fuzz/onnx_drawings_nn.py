@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuzz.onnx_nodes import Draft, draws
+from fuzz.onnx_draft import Draft, draws
 
 
 def image(draft: Draft, least: int = 1) -> tuple[int, int, int, int]:
@@ -101,16 +101,6 @@ def global_pool(draft: Draft) -> None:
         draft.maybe(p=draft.pick(1, 2, 3))
 
 
-@draws("MatMul")
-def matmul(draft: Draft) -> None:
-    m, k, n = (draft.pick(0, 1, 2, 3, 5, 7, 17) for _ in range(3))
-    stack = draft.pick((), (), (2,), (3, 2), (0, 2))
-    left = draft.pick((k,), (m, k), (*stack, m, k), (*(1 for _ in stack), m, k))
-    right = draft.pick((k,), (k, n), (*stack, k, n), (1, k, n), (*stack[1:], k, n))
-    draft.data(left, domain="finite")
-    draft.data(right, domain="finite", constant=0.5)
-
-
 @draws("Gemm")
 def gemm(draft: Draft) -> None:
     m, k, n = (draft.pick(1, 2, 3, 5, 7, 17) for _ in range(3))
@@ -131,43 +121,6 @@ def batch_normalization(draft: Draft) -> None:
     for domain in ("finite", "finite", "finite", "positive"):
         draft.data(shape[1:2], domain=domain, constant=0.7)
     draft.maybe(epsilon=draft.pick(1e-3, 1e-6))
-
-
-@draws("LayerNormalization", "RMSNormalization")
-def layer_normalization(draft: Draft) -> None:
-    shape = draft.shape(1)
-    axis = draft.axis(len(shape))
-    draft.data(shape, domain="finite")
-    inner = shape[axis:]
-    draft.data(inner if draft.chance(0.8) else draft.broadcast_with(inner), domain="finite", constant=0.5)
-    if draft.op == "LayerNormalization" and draft.chance(0.7):
-        draft.data(inner if draft.chance(0.8) else draft.broadcast_with(inner), domain="finite", constant=0.5)
-    draft.attributes["axis"] = axis
-    draft.maybe(epsilon=draft.pick(1e-3, 0.1))
-
-
-@draws("GroupNormalization", "InstanceNormalization")
-def channel_normalization(draft: Draft) -> None:
-    shape = draft.shape(3)
-    draft.data(shape, domain="finite")
-    extent = shape[1]
-    if draft.op == "GroupNormalization":
-        groups = draft.pick(*(each for each in (1, 2, 3, max(extent, 1)) if extent % each == 0))
-        draft.attributes["num_groups"] = groups
-        extent = groups if draft.opset < 21 else extent
-    draft.data((extent,), domain="finite", constant=0.5)
-    draft.data((extent,), domain="finite", constant=0.5)
-    draft.maybe(epsilon=draft.pick(1e-3, 0.1))
-
-
-@draws("LpNormalization", "MeanVarianceNormalization")
-def plain_normalization(draft: Draft) -> None:
-    shape = draft.shape(1) if draft.op == "LpNormalization" else image(draft)
-    draft.data(shape, domain="finite")
-    if draft.op == "LpNormalization":
-        draft.maybe(axis=draft.axis(len(shape)), p=draft.pick(1, 2))
-    else:
-        draft.maybe(axes=draft.axes(4, 1))
 
 
 @draws("LRN")

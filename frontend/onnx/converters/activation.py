@@ -77,6 +77,8 @@ def convert_prelu_of_channels(node: NodeView) -> SSAValue:
 def convert_prelu(node: NodeView) -> SSAValue:
     """`nn.prelu` where the slope of a float lies along one axis; its definition elsewhere."""
     slope, data = node.shape(1), node.shape(0)
+    if len(slope) > len(data):
+        raise node.error(f"the slope has rank {len(slope)}, the data {len(data)}; a slope that broadcasts is expected")
     long = [axis for axis in range(-len(slope), 0) if slope[axis] != 1]
     if len(long) == 1 and slope[long[0]] == data[long[0]] and isinstance(node.element_type(0), AnyFloat):
         return node.emit("nn.prelu", node.input(0), node.emit("reshape", node.input(1), newshape=(-1,)), axis=long[0])

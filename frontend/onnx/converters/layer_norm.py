@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 from onnx import TensorProto
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
@@ -115,6 +116,8 @@ def convert_group_normalization(node: NodeView) -> SSAValue:
 def convert_lp_normalization(node: NodeView, x: SSAValue) -> SSAValue:
     """`nn.l2_normalize`, or x over the sum of its absolute values; a vector of zeros stays as it is."""
     axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
+    if not isinstance(element_type_of(x.type), AnyFloat):
+        raise node.error(f"the element type must be a float, found {element_type_of(x.type)}")
     least = float(np.finfo(numpy_dtype(element_type_of(x.type))).tiny)
     if node.attribute_int("p", 2, check=lambda power: power in (1, 2)) == 2:
         return node.emit("nn.l2_normalize", x, eps=least, axis=(axis,))

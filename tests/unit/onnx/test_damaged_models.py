@@ -271,6 +271,24 @@ def test_settings_that_are_none(op: str, constants: dict[str, np.ndarray], words
         import_onnx(model([node], [value("x", (2, 3))], ["y"], initializers=arrays))
 
 
+@pytest.mark.parametrize(
+    ("node", "inputs", "words"),
+    [
+        (helper.make_node("Gemm", ["x", "x"], ["y"], alpha=1e30), {"x": np.int64}, "is no number of type int64"),
+        (helper.make_node("LpNormalization", ["x"], ["y"]), {"x": np.int32}, "must be a float, found i32"),
+        (helper.make_node("PRelu", ["x", "s"], ["y"]), {"x": np.float32, "s": np.float32}, "the slope has rank 3"),
+    ],
+)
+def test_operands_that_the_op_does_not_take(node: onnx.NodeProto, inputs: dict[str, type], words: str) -> None:
+    shapes = {"x": (2, 2), "s": (2, 2, 2)}
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shapes[name])
+        for name, kind in inputs.items()
+    ]
+    with pytest.raises(ModelImportError, match=words):
+        import_onnx(model([node], infos, ["y"]))
+
+
 def test_an_empty_axis_is_not_resized() -> None:
     node = helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="nearest")
     with pytest.raises(ModelImportError, match="only whole multiples of the extents"):

@@ -1,0 +1,73 @@
+"""Whether a proposed node means something, and for which values of its inputs.
+
+The importer or onnxruntime must take it. A node that onnxruntime runs and the importer refuses is kept, as a finding,
+unless its converter says in `limits` that it does not do everything. Sums round differently in another order, and
+maxima of what is not a number are left open: where an op of the node reduces, inputs are finite. Where the interpreter
+fails on zeros, as a division of integers does, inputs have none; where it fails on ones and on the last indices that
+were proposed too, the node means nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import helper
+from xdsl.dialects.builtin import ModuleOp
+
+from fuzz.onnx_draft import random_inputs
+from fuzz.onnx_oracles import onnxruntime_outputs
+from fuzz.special_values import Array
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.errors import InterpreterError, XRelayError
+from xrelay.frontend.onnx import import_onnx
+from xrelay.frontend.onnx.registry import find_converter
+from xrelay.interpreters.relay import run_relay
+
+OPEN = ("any", "small")
+"""Domains that say nothing of the op."""
+
+
+def accepted(rng: np.random.Generator, model: onnx.ModelProto) -> bool:
+    """True for a node that means something; the domains of its inputs are narrowed to what it means something for."""
+    try:
+        module = import_onnx(model)
+    except XRelayError:
+        return not _is_limited(model) and onnxruntime_outputs(model, random_inputs(rng, model)) is not None
+    if _reduces(module):
+        _narrow(model, {"any": "finite"})
+    if _fails(module, model, zeros=True):
+        _narrow(model, dict.fromkeys(OPEN, "nonzero"))
+    return not _fails(module, model, zeros=False)
+
+
+def _fails(module: ModuleOp, model: onnx.ModelProto, *, zeros: bool) -> bool:
+    """True where the interpreter fails on inputs of zeros or ones; indices are the last that they may be."""
+    inputs: list[Array] = []
+    for info in model.graph.input:
+        shape = [dim.dim_value for dim in info.type.tensor_type.shape.dim]
+        last = int(info.doc_string.split()[2]) - 1 if info.doc_string.startswith("whole ") else int(not zeros)
+        dtype = helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
+        inputs.append(np.full(shape, last).astype(dtype))
+    try:
+        run_relay(module, inputs)
+    except InterpreterError:
+        return True
+    return False
+
+
+def _is_limited(model: onnx.ModelProto) -> bool:
+    (node,) = model.graph.node
+    converter = find_converter(node.op_type, "", model.opset_import[0].version)
+    return converter is None or bool(converter.limits)
+
+
+def _reduces(module: ModuleOp) -> bool:
+    """True where an element of some result takes more than one of an operand."""
+    patterns = {op.fusion_pattern for op in module.walk() if isinstance(op, RelayOp)}
+    return bool(patterns & {OpPatternKind.COMM_REDUCE, OpPatternKind.OUT_ELEM_WISE_FUSABLE, OpPatternKind.OPAQUE})
+
+
+def _narrow(model: onnx.ModelProto, domains: dict[str, str]) -> None:
+    for info in model.graph.input:
+        info.doc_string = domains.get(info.doc_string, info.doc_string)
