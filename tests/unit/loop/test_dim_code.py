@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,8 @@ from xrelay.errors import DimensionError, LoweringError
 from xrelay.index_algebra.dims import ANY, Dim, broadcast, evaluate, maximum, symbol
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal, Requirement
 from xrelay.interpreters.scalar import compile_scalar
-from xrelay.lowering.dim_code import MAX_EXTENT, DimCode
+from xrelay.interpreters.scalar_meaning import Value
+from xrelay.passes.loop.dim_code import MAX_EXTENT, DimCode
 
 NAMES = ("n", "m")
 n, m = symbol("n"), symbol("m")
@@ -31,10 +33,13 @@ class Emitted:
         self.block = Block(arg_types=[IndexType()] * len(NAMES))
         self.code = DimCode(dict(zip(NAMES, self.block.args, strict=True)), Builder(InsertPoint.at_end(self.block)))
 
-    def run(self, sizes: Mapping[str, int]) -> dict[SSAValue, int]:
-        values: dict[SSAValue, int] = {arg: sizes[name] for name, arg in zip(NAMES, self.block.args, strict=True)}
-        for op in self.block.ops:
-            values[op.results[0]] = compile_scalar(op)(*(values[operand] for operand in op.operands))
+    def run(self, sizes: Mapping[str, int]) -> dict[SSAValue, Value]:
+        values: dict[SSAValue, Value] = {
+            argument: np.int64(sizes[name]) for name, argument in zip(NAMES, self.block.args, strict=True)
+        }
+        with np.errstate(over="ignore"):
+            for op in self.block.ops:
+                values[op.results[0]] = compile_scalar(op)(*(values[operand] for operand in op.operands))
         return values
 
     def count(self, name: str) -> int:
