@@ -2,12 +2,13 @@
 
 Pure mathematics on `xdsl.ir.affine` expressions over dimensions `d0, d1, …`; nothing here knows IR. A box gives each
 dimension its inclusive interval, or `None` where nothing is known. Quasi-affine parts (`floordiv`, `mod`) are kept as
-atoms of the normal form, so that equal ones cancel.
+atoms of the normal form, so that equal ones cancel. So are the semi-affine ones: products of dimensions, and quotients
+and remainders by them, which have no value where the divisor is 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -19,94 +20,20 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-Interval = tuple[int, int]
-"""Inclusive lower and upper end."""
-
-Box = Sequence[Interval | None]
-"""The interval of each dimension; `None` (or a dimension past the end) is unknown."""
+from xrelay.index_algebra.affine_products import binary
+from xrelay.index_algebra.linear_form import LinearForm, atom_form
+from xrelay.index_algebra.symbolic_quotients import Interval, Ranges, divided
 
 
 @dataclass(frozen=True)
-class LinearForm:
-    """`sum(coefficient * atom) + constant`; an atom is a dimension, a floordiv or a mod of a simplified expression."""
+class Below:
+    """The values 0 to `limit - 1` of a dimension; `limit` is an expression over the same dimensions."""
 
-    terms: tuple[tuple[AffineExpr, int], ...]
-    constant: int = 0
-
-    def expr(self) -> AffineExpr:
-        """The form as an expression: terms in a fixed order, the constant last, nested to the left."""
-        result: AffineExpr | None = None
-        for atom, coefficient in self.terms:
-            term = atom if coefficient == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, _const(coefficient))
-            result = term if result is None else AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, term)
-        if result is None:
-            return _const(self.constant)
-        if self.constant == 0:
-            return result
-        return AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, _const(self.constant))
-
-    def scaled(self, factor: int) -> LinearForm:
-        """Every coefficient times `factor`."""
-        if factor == 0:
-            return LinearForm((), 0)
-        return LinearForm(tuple((atom, c * factor) for atom, c in self.terms), self.constant * factor)
-
-    def plus(self, other: LinearForm) -> LinearForm:
-        """The sum, like terms collected."""
-        return _collect((*self.terms, *other.terms), self.constant + other.constant)
+    limit: AffineExpr
 
 
-def _const(value: int) -> AffineExpr:
-    return AffineConstantExpr(value)
-
-
-def _order(atom: AffineExpr) -> tuple[int, int, str]:
-    """Dimensions by number, then the quasi-affine atoms by text: equal sums get equal forms."""
-    if isinstance(atom, AffineDimExpr):
-        return (0, atom.position, "")
-    return (1, 0, str(atom))
-
-
-def _collect(terms: Sequence[tuple[AffineExpr, int]], constant: int) -> LinearForm:
-    sums: dict[AffineExpr, int] = {}
-    for atom, coefficient in terms:
-        sums[atom] = sums.get(atom, 0) + coefficient
-    _rejoin_quotients(sums)
-    kept = sorted(((a, c) for a, c in sums.items() if c != 0), key=lambda term: _order(term[0]))
-    form = LinearForm(tuple(kept), constant)
-    # Rejoining brings back sums such as `d0 * 2 + d1`, which may cancel against others.
-    if any(_is_sum(atom) for atom, _ in kept):
-        return _respread(form)
-    return form
-
-
-def _is_sum(atom: AffineExpr) -> bool:
-    return isinstance(atom, AffineConstantExpr) or (
-        isinstance(atom, AffineBinaryOpExpr) and atom.kind in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
-    )
-
-
-def _respread(form: LinearForm) -> LinearForm:
-    result = LinearForm((), form.constant)
-    for atom, coefficient in form.terms:
-        part = linear_form(atom) if _is_sum(atom) else LinearForm(((atom, 1),))
-        result = result.plus(part.scaled(coefficient))
-    return result
-
-
-def _rejoin_quotients(sums: dict[AffineExpr, int]) -> None:
-    """`c * (x floordiv c) + x mod c` is `x`, whatever multiple of it stands there."""
-    for atom in list(sums):
-        if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.Mod):
-            continue
-        divisor = atom.rhs
-        factor = sums.get(atom, 0)
-        quotient = AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, atom.lhs, divisor)
-        if factor == 0 or not isinstance(divisor, AffineConstantExpr) or quotient not in sums:
-            continue
-        if sums[quotient] == factor * divisor.value:
-            del sums[atom], sums[quotient]
-            sums[atom.lhs] = sums.get(atom.lhs, 0) + factor
+Box = Sequence[Interval | Below | None]
+"""The values of each dimension; `None` (or a dimension past the end) is unknown."""
 
 
 def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
@@ -118,22 +45,33 @@ def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
             left, right = linear_form(lhs, box), linear_form(rhs, box)
             return _combine(kind, left, right, box)
         case _:
-            return LinearForm(((expr, 1),))
+            return atom_form(expr)
 
 
 def _combine(kind: AffineBinaryOpKind, left: LinearForm, right: LinearForm, box: Box) -> LinearForm:
     if kind is AffineBinaryOpKind.Add:
         return left.plus(right)
     if kind is AffineBinaryOpKind.Mul:
-        return left.scaled(right.constant) if not right.terms else right.scaled(left.constant)
+        return left.times(right)
     divisor = right.constant
-    if right.terms or divisor <= 0:
-        return LinearForm(((AffineBinaryOpExpr(kind, left.expr(), right.expr()), 1),))
+    if right.terms:
+        return _by_symbol(kind, left, right, box)
+    if divisor <= 0:
+        return atom_form(AffineBinaryOpExpr(kind, left.expr(), right.expr()))
     if kind is AffineBinaryOpKind.CeilDiv:
         return _floordiv(left.plus(LinearForm((), divisor - 1)), divisor, box)
     if kind is AffineBinaryOpKind.FloorDiv:
         return _floordiv(left, divisor, box)
     return _mod(left, divisor, box)
+
+
+def _by_symbol(kind: AffineBinaryOpKind, left: LinearForm, right: LinearForm, box: Box) -> LinearForm:
+    """A quotient or remainder by a divisor that is no constant."""
+    if kind is AffineBinaryOpKind.CeilDiv:
+        left = left.plus(right).plus(LinearForm((), -1))
+    limits = {dim: values.limit for dim, values in enumerate(box) if isinstance(values, Below)}
+    quotient, rest = divided(left, right, Ranges(lambda form: _form_bounds(form, box), limits))
+    return rest if kind is AffineBinaryOpKind.Mod else quotient
 
 
 def _split_multiples(form: LinearForm, divisor: int) -> tuple[LinearForm, LinearForm]:
@@ -179,8 +117,8 @@ def _floordiv(form: LinearForm, divisor: int, box: Box) -> LinearForm:
         and isinstance(inner.rhs, AffineConstantExpr)
     ):
         return whole.plus(_floordiv(linear_form(inner.lhs, box), inner.rhs.value * divisor, box))
-    atom = AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, rest.expr(), _const(divisor))
-    return whole.plus(LinearForm(((atom, 1),)))
+    atom = AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, rest.expr(), AffineConstantExpr(divisor))
+    return whole.plus(atom_form(atom))
 
 
 def _mod(form: LinearForm, divisor: int, box: Box) -> LinearForm:
@@ -197,8 +135,8 @@ def _mod(form: LinearForm, divisor: int, box: Box) -> LinearForm:
     if factor > 1 and rest.constant % factor == 0:
         reduced = LinearForm(tuple((a, c // factor) for a, c in rest.terms), rest.constant // factor)
         return _mod(reduced, divisor // factor, box).scaled(factor)
-    atom = AffineBinaryOpExpr(AffineBinaryOpKind.Mod, rest.expr(), _const(divisor))
-    return LinearForm(((atom, 1),))
+    atom = AffineBinaryOpExpr(AffineBinaryOpKind.Mod, rest.expr(), AffineConstantExpr(divisor))
+    return atom_form(atom)
 
 
 def simplify(expr: AffineExpr, box: Box = ()) -> AffineExpr:
@@ -227,20 +165,39 @@ def _form_bounds(form: LinearForm, box: Box) -> Interval | None:
 
 def _atom_bounds(atom: AffineExpr, box: Box) -> Interval | None:
     if isinstance(atom, AffineDimExpr):
-        return box[atom.position] if atom.position < len(box) else None
-    if not isinstance(atom, AffineBinaryOpExpr) or not isinstance(atom.rhs, AffineConstantExpr):
+        return _dim_bounds(atom, box)
+    if not isinstance(atom, AffineBinaryOpExpr):
         return None
-    divisor = atom.rhs.value
     inner = bounds(atom.lhs, box)
-    if divisor <= 0:
+    if atom.kind is AffineBinaryOpKind.Mul:
+        other = bounds(atom.rhs, box)
+        return None if inner is None or other is None else _corners(inner, other, lambda a, b: a * b)
+    divisors = bounds(atom.rhs, box)
+    if divisors is None or divisors[1] <= 0 or divisors[0] < 0:
         return None
+    # A divisor of 0 gives no value.
+    least, most = max(divisors[0], 1), divisors[1]
     if atom.kind is AffineBinaryOpKind.Mod:
-        if inner is not None and inner[0] // divisor == inner[1] // divisor:
-            return inner[0] % divisor, inner[1] % divisor
-        return 0, divisor - 1
+        if inner is not None and least == most and inner[0] // most == inner[1] // most:
+            return inner[0] % most, inner[1] % most
+        return 0, most - 1
     if atom.kind is AffineBinaryOpKind.FloorDiv and inner is not None:
-        return inner[0] // divisor, inner[1] // divisor
+        return _corners(inner, (least, most), lambda a, b: a // b)
     return None
+
+
+def _dim_bounds(dim: AffineDimExpr, box: Box) -> Interval | None:
+    values = box[dim.position] if dim.position < len(box) else None
+    if isinstance(values, Below):
+        limit = bounds(values.limit, box)
+        return None if limit is None else (0, limit[1] - 1)
+    return values
+
+
+def _corners(left: Interval, right: Interval, operation: Callable[[int, int], int]) -> Interval:
+    """The values of an operation that is monotonic in each operand while the other stands."""
+    values = [operation(a, b) for a in left for b in right]
+    return min(values), max(values)
 
 
 def stride(expr: AffineExpr, dim: int) -> int | None:
@@ -260,7 +217,7 @@ def substitute(expr: AffineExpr, replacements: Mapping[int, AffineExpr]) -> Affi
         case AffineDimExpr(position=position):
             return replacements.get(position, expr)
         case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
-            return AffineExpr.binary(kind, substitute(lhs, replacements), substitute(rhs, replacements))
+            return binary(kind, substitute(lhs, replacements), substitute(rhs, replacements))
         case _:
             return expr
 

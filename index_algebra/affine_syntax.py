@@ -1,4 +1,4 @@
-"""Text form of affine expressions over SSA values: `%oh * 2 + %kh - 1`, `(%f floordiv 4) mod 3`.
+"""Text form of affine expressions over SSA values: `%oh * 2 + %kh - 1`, `(%f floordiv 4) mod 3`, `%i * %n + %j`.
 
 xDSL's own parser reads such expressions only inside square brackets; bindings of block variables have none.
 """
@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from xrelay.index_algebra.affine_products import binary, times
 from xrelay.index_algebra.value_map import Space, ValueMap
 
 _WORDS = {
@@ -62,15 +63,12 @@ def _parse_product(parser: Parser, space: Space) -> AffineExpr:
     while True:
         position = parser.pos
         if parser.parse_optional_punctuation("*") is not None:
-            right = _parse_primary(parser, space)
-            if not isinstance(left, AffineConstantExpr) and not isinstance(right, AffineConstantExpr):
-                parser.raise_error("a product in an affine expression needs a constant factor", position)
-            left = left * right
+            left = times(left, _parse_primary(parser, space))
         elif (word := parser.parse_optional_keyword_in(_WORDS)) is not None:
-            divisor = parser.parse_integer(allow_boolean=False, allow_negative=False)
-            if divisor == 0:
-                parser.raise_error(f"'{word}' needs a positive constant, got 0", position)
-            left = AffineExpr.binary(_WORDS[word], left, AffineConstantExpr(divisor))
+            divisor = _parse_primary(parser, space)
+            if isinstance(divisor, AffineConstantExpr) and divisor.value < 1:
+                parser.raise_error(f"'{word}' needs a positive divisor, got {divisor.value}", position)
+            left = binary(_WORDS[word], left, divisor)
         else:
             return left
 
@@ -94,13 +92,13 @@ def _print(printer: Printer, expr: AffineExpr, operands: Sequence[SSAValue], *, 
             printer.print_string(str(value))
         case AffineDimExpr(position=position):
             printer.print_ssa_value(operands[position])
+        case AffineBinaryOpExpr() if parenthesise:
+            printer.print_string("(")
+            _print(printer, expr, operands, parenthesise=False)
+            printer.print_string(")")
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
-            if parenthesise:
-                printer.print_string("(")
             _print(printer, lhs, operands, parenthesise=False)
             _print_addend(printer, rhs, operands)
-            if parenthesise:
-                printer.print_string(")")
         case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
             _print(printer, lhs, operands, parenthesise=_is_sum(lhs))
             printer.print_string(f" {kind.get_token()} ")

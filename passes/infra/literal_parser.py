@@ -28,7 +28,7 @@ from xdsl.ir import TypeAttribute
 from xdsl.irdl import AttrConstraint, base
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.passes.infra.hex_floats import HexFloatParser
+from xrelay.passes.infra.semi_affine_maps import SemiAffineMapParser
 
 DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]
 """The types of `dense<…>`."""
@@ -40,7 +40,7 @@ MAX_DENSE_BYTES = 2**28
 """The size of a constant in the text; a splat too is held in full."""
 
 
-class LiteralParser(HexFloatParser):
+class LiteralParser(SemiAffineMapParser):
     """Reads literals, and reports those that no type of the language can hold."""
 
     def parse_dense_int_or_fp_elements_attr(

@@ -191,9 +191,9 @@ func.func @same_block_name(%Y: memref<4xf32>) {
 
 // -----
 
-func.func @product(%X: memref<4xf32>, %i: index) {
-  // expected-error@below {{a product in an affine expression needs a constant factor}}
-  %x = loop.load %X[%i * %i] : memref<4xf32>
+func.func @division_by_zero(%X: memref<4xf32>, %i: index) {
+  // expected-error@below {{'floordiv' needs a positive divisor, got 0}}
+  %x = loop.load %X[%i floordiv 0] : memref<4xf32>
   func.return
 }
 

@@ -72,6 +72,15 @@ func.func @quasi_affine(%X: memref<16xf32>, %i: index) -> memref<4xf32> {
   func.return %w : memref<4xf32>
 }
 
+// CHECK-LABEL: @semi_affine
+func.func @semi_affine(%X: memref<?xf32>, %i: index, %j: index, %n: index) {
+  // CHECK: loop.load %X[%i * %n + %j] : memref<?xf32>
+  %0 = loop.load %X[%i * %n + %j] : memref<?xf32>
+  // CHECK-NEXT: loop.load %X[%i floordiv (%n * 2) + %j mod %n - %n * 3] : memref<?xf32>
+  %1 = loop.load %X[%i floordiv (%n * 2) + %j mod %n - 3 * %n] : memref<?xf32>
+  func.return
+}
+
 // Elements of unsigned buffers are signless scalars.
 // CHECK-LABEL: @unsigned
 func.func @unsigned(%X: memref<16xui8>, %i: index) {

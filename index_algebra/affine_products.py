@@ -1,0 +1,93 @@
+"""Products, quotients and remainders of two expressions that may both vary: what makes affine expressions semi-affine.
+
+xDSL's operators take constants on the right side alone. A *monomial* is a product of factors, none of which is a sum or
+a constant; it is kept nested to the left, its factors in a fixed order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
+
+Order = tuple[int, int, str]
+
+
+def binary(kind: AffineBinaryOpKind, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """The operation `kind` of two expressions, folded where it is one of constants."""
+    if kind is AffineBinaryOpKind.Add or isinstance(rhs, AffineConstantExpr):
+        return AffineExpr.binary(kind, lhs, rhs)
+    if kind is AffineBinaryOpKind.Mul and isinstance(lhs, AffineConstantExpr):
+        return rhs * lhs.value
+    return AffineBinaryOpExpr(kind, lhs, rhs)
+
+
+def times(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """The product of two expressions."""
+    return binary(AffineBinaryOpKind.Mul, lhs, rhs)
+
+
+def floor_div(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """The quotient of two expressions, rounded down; it has no value where `rhs` is 0."""
+    return binary(AffineBinaryOpKind.FloorDiv, lhs, rhs)
+
+
+def modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """The remainder that `floor_div` leaves."""
+    return binary(AffineBinaryOpKind.Mod, lhs, rhs)
+
+
+def order(atom: AffineExpr) -> Order:
+    """Products by text, then dimensions and symbols by number, then quotients by text: equal sums get equal forms."""
+    match atom:
+        case AffineDimExpr(position=position):
+            return (0, position, "")
+        case AffineSymExpr(position=position):
+            return (1, position, "")
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul):
+            return (-1, 0, str(atom))
+        case _:
+            return (2, 0, str(atom))
+
+
+def is_sum(expr: AffineExpr) -> bool:
+    """Whether `expr` is a constant, a sum, or a product with either as a factor, so that it is no monomial."""
+    if isinstance(expr, AffineConstantExpr):
+        return True
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return False
+    if expr.kind is AffineBinaryOpKind.Mul:
+        return is_sum(expr.lhs) or is_sum(expr.rhs)
+    return expr.kind is AffineBinaryOpKind.Add
+
+
+def factors_of(monomial: AffineExpr) -> tuple[AffineExpr, ...]:
+    """The factors of a monomial, in their order."""
+    found: list[AffineExpr] = []
+    while isinstance(monomial, AffineBinaryOpExpr) and monomial.kind is AffineBinaryOpKind.Mul:
+        found.append(monomial.rhs)
+        monomial = monomial.lhs
+    return (monomial, *reversed(found))
+
+
+def monomial_of(factors: Iterable[AffineExpr]) -> AffineExpr:
+    """The product of one or more factors that are no products."""
+    return reduce(lambda lhs, rhs: AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs), sorted(factors, key=order))
+
+
+def without_factors(monomial: AffineExpr, factors: Iterable[AffineExpr]) -> tuple[AffineExpr, ...] | None:
+    """The factors of `monomial` that are left after those given; `None` where one of them is missing."""
+    rest = list(factors_of(monomial))
+    for factor in factors:
+        if factor not in rest:
+            return None
+        rest.remove(factor)
+    return tuple(rest)

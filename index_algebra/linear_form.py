@@ -1,0 +1,128 @@
+"""`LinearForm`: the normal form of affine and semi-affine expressions, in which equal sums are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+
+from xrelay.index_algebra.affine_products import factors_of, is_sum, monomial_of, order, times
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """`sum(coefficient * atom) + constant`.
+
+    An atom is a dimension, a symbol, a floordiv or mod of a simplified expression, or a product of two or more such.
+    """
+
+    terms: tuple[tuple[AffineExpr, int], ...]
+    constant: int = 0
+
+    def expr(self) -> AffineExpr:
+        """The form as an expression: terms in a fixed order, the constant last, nested to the left."""
+        result: AffineExpr | None = None
+        for atom, coefficient in self.terms:
+            term = atom if coefficient == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, _const(coefficient))
+            result = term if result is None else AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, term)
+        if result is None:
+            return _const(self.constant)
+        if self.constant == 0:
+            return result
+        return AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, _const(self.constant))
+
+    def scaled(self, factor: int) -> LinearForm:
+        """Every coefficient times `factor`."""
+        if factor == 0:
+            return LinearForm((), 0)
+        return LinearForm(tuple((atom, c * factor) for atom, c in self.terms), self.constant * factor)
+
+    def plus(self, other: LinearForm) -> LinearForm:
+        """The sum, like terms collected."""
+        return _collect((*self.terms, *other.terms), self.constant + other.constant)
+
+    def times(self, other: LinearForm) -> LinearForm:
+        """The product, multiplied out."""
+        if not other.terms:
+            return self.scaled(other.constant)
+        if not self.terms:
+            return other.scaled(self.constant)
+        terms = [
+            (monomial_of((*factors_of(left), *factors_of(right))), a * b)
+            for left, a in self.terms
+            for right, b in other.terms
+        ]
+        terms += [(atom, c * other.constant) for atom, c in self.terms]
+        terms += [(atom, c * self.constant) for atom, c in other.terms]
+        return _collect(terms, self.constant * other.constant)
+
+
+def atom_form(atom: AffineExpr) -> LinearForm:
+    """The form that is nothing but `atom`."""
+    return LinearForm(((atom, 1),))
+
+
+def _const(value: int) -> AffineExpr:
+    return AffineConstantExpr(value)
+
+
+def _collect(terms: Sequence[tuple[AffineExpr, int]], constant: int) -> LinearForm:
+    sums: dict[AffineExpr, int] = {}
+    for atom, coefficient in terms:
+        sums[atom] = sums.get(atom, 0) + coefficient
+    _rejoin_quotients(sums)
+    kept = sorted(((a, c) for a, c in sums.items() if c != 0), key=lambda term: order(term[0]))
+    form = LinearForm(tuple(kept), constant)
+    # Rejoining brings back sums such as `d0 * 2 + d1`, which may cancel against others.
+    if any(is_sum(atom) for atom, _ in kept):
+        return _respread(form)
+    return form
+
+
+def _respread(form: LinearForm) -> LinearForm:
+    result = LinearForm((), form.constant)
+    for atom, coefficient in form.terms:
+        result = result.plus(spread(atom).scaled(coefficient))
+    return result
+
+
+def spread(expr: AffineExpr) -> LinearForm:
+    """`expr` multiplied out, with quotients and remainders as they stand."""
+    match expr:
+        case AffineConstantExpr(value=value):
+            return LinearForm((), value)
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
+            return spread(lhs).plus(spread(rhs))
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul, lhs=lhs, rhs=rhs):
+            return spread(lhs).times(spread(rhs))
+        case _:
+            return atom_form(expr)
+
+
+def _rejoin_quotients(sums: dict[AffineExpr, int]) -> None:
+    """`y * (x floordiv y) + x mod y` is `x`, whatever multiple of it stands there."""
+    for term in list(sums):
+        for remainder in factors_of(term):
+            if isinstance(remainder, AffineBinaryOpExpr) and remainder.kind is AffineBinaryOpKind.Mod:
+                _rejoin(sums, term, remainder)
+
+
+def _rejoin(sums: dict[AffineExpr, int], term: AffineExpr, remainder: AffineBinaryOpExpr) -> None:
+    factor, others = sums.get(term, 0), list(factors_of(term))
+    others.remove(remainder)
+    quotient = AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, remainder.lhs, remainder.rhs)
+    if isinstance(remainder.rhs, AffineConstantExpr):
+        wanted = [(monomial_of((*others, quotient)), factor * remainder.rhs.value)]
+    else:
+        product = spread(remainder.rhs).times(atom_form(monomial_of((*others, quotient))))
+        wanted = [(atom, factor * coefficient) for atom, coefficient in product.terms]
+    if factor == 0 or any(sums.get(atom) != coefficient for atom, coefficient in wanted):
+        return
+    for atom, _ in (*wanted, (term, factor)):
+        del sums[atom]
+    if is_sum(remainder.lhs):
+        whole = times(monomial_of(others), remainder.lhs) if others else remainder.lhs
+    else:
+        whole = monomial_of((*others, *factors_of(remainder.lhs)))
+    sums[whole] = sums.get(whole, 0) + factor

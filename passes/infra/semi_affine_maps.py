@@ -1,0 +1,31 @@
+"""Reading `affine_map<(d0, d1) -> (d0 * d1)>`: products, quotients and remainders of two dimensions or symbols.
+
+xDSL's parser takes constants alone on the right side; the maps of loop accesses, in generic form, have both.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir.affine import AffineBinaryOpKind, AffineExpr, AffineMap
+from xdsl.parser.affine_parser import AffineParser
+from xdsl.utils.mlir_lexer import MLIRToken
+
+from xrelay.index_algebra.affine_products import binary
+from xrelay.passes.infra.hex_floats import HexFloatParser
+
+_KINDS = {kind.get_token(): kind for kind in AffineBinaryOpKind}
+
+
+class _SemiAffineParser(AffineParser):
+    """xDSL's parser of affine maps, for operations on any two expressions."""
+
+    def _create_binop_expr(self, lhs: AffineExpr, rhs: AffineExpr, binop: MLIRToken) -> AffineExpr:
+        kind = _KINDS.get(binop.text)
+        return super()._create_binop_expr(lhs, rhs, binop) if kind is None else binary(kind, lhs, rhs)
+
+
+class SemiAffineMapParser(HexFloatParser):
+    """Reads affine maps whose products and quotients are of any two expressions."""
+
+    def parse_affine_map(self) -> AffineMap:
+        """Parse `(d0, d1) -> (d0 * d1)`."""
+        return _SemiAffineParser(self._parser_state).parse_affine_map()
