@@ -17,10 +17,12 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xrelay.arguments import checked_shapes
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import ConstraintError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.folding import fold_ops, known_arrays
 from xrelay.frontend.onnx.graph import GraphBuilder
+from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import ModelSource, load_model
 from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
 from xrelay.frontend.onnx.registry import Converter, find_converter, known_ranges
@@ -215,7 +217,8 @@ def _module(graph: onnx.GraphProto, inputs: Sequence[onnx.ValueInfoProto], build
         value = builder.values.get(output.name)
         if value is None:
             raise ModelImportError(f"graph output {output.name!r} is defined nowhere in the model")
-        results.append(value)
+        held = without_containers(value)
+        results.append(held[0] if len(held) == 1 else builder.insert(TupleOp.call(*held), output.name).results[0])
     builder.block.add_op(ReturnOp(*results))
     function = FuncOp(
         "main",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import onnx
 from onnx import AttributeProto
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
@@ -20,6 +21,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ConstraintError, ModelImportError
 from xrelay.frontend.onnx.graph import GraphBuilder
+from xrelay.frontend.onnx.signature import value_type
 from xrelay.frontend.onnx.tensors import check_size, tensor_array
 from xrelay.index_algebra.dims import Shape
 
@@ -123,6 +125,11 @@ class NodeView:
         proto = self._typed(name, AttributeProto.TENSOR)
         return None if proto is None else tensor_array(proto.t)
 
+    def attribute_type(self, name: str) -> Attribute | None:
+        """A type attribute, as the type of relay."""
+        proto = self._typed(name, AttributeProto.TYPE_PROTO)
+        return None if proto is None else value_type(proto.tp, self.describe())
+
     def illegal(self, name: str, value: object, hint: str | None = None) -> ModelImportError:
         """The error for an attribute value that ONNX does not allow here."""
         return self.error(f"attribute {name!r} has the illegal value {value!r}", help=hint)
@@ -148,12 +155,18 @@ class NodeView:
         return self.inputs[index] if index < len(self.inputs) else None
 
     def shape(self, index: int) -> Shape:
-        """The shape of input `index`."""
-        return shape_of(self.input(index).type)
+        """The shape of input `index`, required to be a tensor."""
+        return shape_of(self._tensor_type(index))
 
     def element_type(self, index: int) -> Attribute:
-        """The element type of input `index`."""
-        return element_type_of(self.input(index).type)
+        """The element type of input `index`, required to be a tensor."""
+        return element_type_of(self._tensor_type(index))
+
+    def _tensor_type(self, index: int) -> Attribute:
+        type = self.input(index).type
+        if not isinstance(type, TensorType):
+            raise self.error(f"input #{index} must be a tensor, found {type}")
+        return type
 
     def constant(self, index: int) -> Array | None:
         """The value of input `index` where it is a constant whose bytes are here."""
@@ -192,9 +205,9 @@ class NodeView:
 
     # --- building --------------------------------------------------------------------------------------------------
 
-    def emit(self, op: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """Add the relay op called `op`, located at this node; a constraint it breaks becomes an error of the node."""
-        return self._add(get_relay_op(op), operands, **attributes)
+    def emit(self, op: str | type[RelayOp], *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
+        """Add a relay op, by name or class, located at this node; a constraint it breaks is an error of the node."""
+        return self._add(get_relay_op(op) if isinstance(op, str) else op, operands, **attributes)
 
     def _add(self, op: type[RelayOp], operands: Sequence[SSAValue], **attributes: AttributeValue) -> SSAValue:
         known = self._graph.elements

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import onnx
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import element_type
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.types import tensor_type, with_dims
 from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean
 from xrelay.frontend.onnx.graph import identifier
 from xrelay.index_algebra.dims import ANY, Dim, is_dim_name, symbol
@@ -32,12 +33,38 @@ def check_names(what: str, given: Mapping[str, object], inputs: Sequence[onnx.Va
 def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None, dtype: str | None = None) -> Attribute:
     """The tensor type of a graph input; `override` fixes its dimensions, `dtype` its element type where it has none.
 
-    Raises `ModelImportError` for an input that is no tensor, has no shape, or contradicts `override`.
+    Raises `ModelImportError` for a tensor that has no shape, for what `value_type` refuses, and for an input that
+    contradicts `override`.
     """
     place = f"input {value.name!r}"
     if not value.type.HasField("tensor_type"):
-        raise ModelImportError("only tensor inputs are supported", location=place)
-    tensor = value.type.tensor_type
+        return value_type(value.type, place, override)
+    return _tensor(value.type.tensor_type, override, dtype, place)
+
+
+def value_type(type: onnx.TypeProto, place: str, override: Sequence[int] | None = None) -> Attribute:
+    """The type of a tensor, a sequence or an optional; the extents of values in those have no names.
+
+    `override` fixes the dimensions of the tensor, or of every value.
+
+    Raises `ModelImportError` about `place` for a type of another kind, and for a tensor without a shape.
+    """
+    containers: list[Callable[[Attribute], Attribute]] = []
+    while type.HasField("sequence_type") or type.HasField("optional_type"):
+        is_sequence = type.HasField("sequence_type")
+        containers.append(SequenceType if is_sequence else OptionalType)
+        type = type.sequence_type.elem_type if is_sequence else type.optional_type.elem_type
+    if not type.HasField("tensor_type"):
+        raise ModelImportError("only tensors, sequences and optionals of them are supported", location=place)
+    result = _tensor(type.tensor_type, override, None, place)
+    if containers:
+        result = with_dims(result, lambda _: ANY)
+    for container in reversed(containers):
+        result = container(result)
+    return result
+
+
+def _tensor(tensor: onnx.TypeProto.Tensor, override: Sequence[int] | None, dtype: str | None, place: str) -> Attribute:
     element = _element_type(tensor.elem_type, dtype, place)
     if not tensor.HasField("shape"):
         if override is None:

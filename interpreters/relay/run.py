@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import AnyTensorType, shape_of
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, InterpreterError
 from xrelay.index_algebra.dims import AnyDim, Dim, name_and_size
 from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue
+from xrelay.interpreters.relay.registry import OptionalValue, SequenceValue, Value, describe
+
+Given: TypeAlias = "Array | Sequence[Given] | None"
+"""An input of a program: an array, the values of a sequence or tuple, the value of an optional or `None` without."""
 
 
-def run_relay(module: ModuleOp, inputs: Sequence[Array], function: str = "main") -> list[Array]:
-    """The results of `function` on `inputs`, tuples flattened; the arrays are the caller's own.
+def run_relay(module: ModuleOp, inputs: Sequence[Given], function: str = "main") -> list[Array]:
+    """The results of `function` on `inputs`; the arrays are the caller's own.
+
+    Of results that are tuples, sequences or optionals the arrays come one after the other.
 
     Raises `InputError` where number, shape or dtype of the inputs differ from the function's, and `InterpreterError`
     where there is no such function or something in it cannot be evaluated.
@@ -28,29 +36,57 @@ def run_relay(module: ModuleOp, inputs: Sequence[Array], function: str = "main")
     if func is None or not func.body.blocks:
         known = ", ".join(functions)
         raise InterpreterError(f"no function @{function} with a body is in the module", help=f"it has: {known}")
-    arrays = [np.asarray(value) for value in inputs]
-    _check_inputs(func, arrays)
     results: list[Array] = []
-    for value in Machine(functions).call(func, arrays):
+    for value in Machine(functions).call(func, _checked_inputs(func, inputs)):
         _flatten(value, results)
     return results
 
 
-def _check_inputs(func: FuncOp, arrays: Sequence[Array]) -> None:
+def _checked_inputs(func: FuncOp, inputs: Sequence[Given]) -> list[RuntimeValue]:
     types = func.function_type.inputs.data
     name = func.sym_name.data
-    if len(arrays) != len(types):
-        raise InputError(f"@{name} takes {len(types)} inputs, {len(arrays)} are given")
+    if len(inputs) != len(types):
+        raise InputError(f"@{name} takes {len(types)} inputs, {len(inputs)} are given")
     names: dict[str, int] = {}
-    for index, (array, type) in enumerate(zip(arrays, types, strict=True)):
-        if not _fits(array, type, names):
-            raise InputError(f"input #{index} of @{name} is {array.dtype}{list(array.shape)}, must be {type}")
+    values: list[RuntimeValue] = []
+    for index, (given, type) in enumerate(zip(inputs, types, strict=True)):
+        value = _value(given, type, names)
+        if value is None:
+            raise InputError(f"input #{index} of @{name} is {_described(given)}, must be {type}")
+        values.append(value)
+    return values
 
 
-def _fits(array: Array, type: Attribute, names: dict[str, int]) -> bool:
+def _value(given: Given, type: Attribute, names: dict[str, int]) -> Value | None:
+    """Returns an input as a value of a type, `None` where it is none; sizes of named dimensions are noted in `names`.
+
+    Called again for what stands in a container, so as deep as types are nested.
+    """
+    if isinstance(type, OptionalType):
+        held = _values(() if given is None else (given,), type.element, names)
+        return None if held is None else OptionalValue(held)
+    if isinstance(type, SequenceType):
+        values = _values(given, type.element, names) if isinstance(given, list | tuple) else None
+        return None if values is None else SequenceValue(values)
+    if not isinstance(type, TensorType) or given is None:
+        return None
+    array = np.asarray(given)
+    return array if _fits(array, type, names) else None
+
+
+def _values(given: Sequence[Given], type: Attribute, names: dict[str, int]) -> list[Value] | None:
+    values = [value for each in given if (value := _value(each, type, names)) is not None]
+    return values if len(values) == len(given) else None
+
+
+def _described(given: Given) -> str:
+    if isinstance(given, list | tuple):
+        return "(" + ", ".join(map(_described, given)) + ")"
+    return "nothing" if given is None else describe(np.asarray(given))
+
+
+def _fits(array: Array, type: AnyTensorType, names: dict[str, int]) -> bool:
     """Returns whether an array has a type; named dimensions are noted first and compared afterwards."""
-    if not isinstance(type, TensorType):
-        return False
     shape = shape_of(type)
     if array.dtype != numpy_dtype(type.element_type) or array.ndim != len(shape):
         return False

@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
+    TensorType,
     TupleType,
     UnitAttr,
     UnknownLoc,
@@ -242,7 +243,12 @@ def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
 
 
 def copy_of(value: SSAValue) -> CastOp:
-    """An op that copies a tensor: a cast to its own element type."""
+    """An op that copies a tensor: a cast to its own element type. `PassError` for a sequence or an optional."""
+    if not isinstance(value.type, TensorType):
+        raise PassError(
+            f"relay-outline-fused: a result is {value.type}: native code has no sequences and optionals",
+            help="run the program in the interpreter",
+        )
     copy = CastOp.call(value, dtype=element_type_of(value.type))
     copy.location = value.owner.location if isinstance(value.owner, Operation) else UnknownLoc()
     copy.result.name_hint = value.name_hint

@@ -54,9 +54,10 @@ def drawn_ops() -> tuple[str, ...]:
 
 
 def _has_tensors(op: str) -> bool:
-    """True where some type of each operand and result is a tensor."""
-    schema = onnx.defs.get_schema(op, opsets_of(op)[-1], "")
-    return all(known_dtypes(frozenset(formal.types)) for formal in (*schema.inputs, *schema.outputs))
+    """True where some type of each operand and result is a tensor, in every opset."""
+    schemas = [onnx.defs.get_schema(op, opset, "") for opset in opsets_of(op)]
+    formals = [formal for schema in schemas for formal in (*schema.inputs, *schema.outputs)]
+    return all(known_dtypes(frozenset(formal.types)) for formal in formals)
 
 
 def random_node_model(

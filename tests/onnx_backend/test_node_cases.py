@@ -63,7 +63,7 @@ def chosen(step: str) -> list[NodeCase]:
 
 
 def _size(case: NodeCase) -> int:
-    return sum(array.size for array in case.inputs)
+    return sum(array.size for array in case.arrays)
 
 
 def check(case: NodeCase, step: str) -> None:
@@ -73,8 +73,9 @@ def check(case: NodeCase, step: str) -> None:
             STEPS[step](case)
         return
     found = STEPS[step](case)
-    names = [output.name for output in case.model.graph.output]
-    comparison = compare_outputs(names, found, case.outputs, levels=(step, "onnx"), rtol=case.allowed, atol=case.atol)
+    comparison = compare_outputs(
+        case.output_names, found, case.outputs, levels=(step, "onnx"), rtol=case.allowed, atol=case.atol
+    )
     assert comparison, str(comparison)
 
 

@@ -1,7 +1,7 @@
 """The official cases of onnx's own test suite: single nodes, the functions they expand to, and small models.
 
-`official_cases` gives all as they are. `node_cases` gives those whose ops the importer knows as models it can take:
-inputs that say how a node works (a shape, axes, pads) become initializers, for xrelay wants them when compiling.
+`official_cases` gives all as they are, the arrays of an output that is a sequence one after the other. `node_cases` gives
+those whose ops the importer knows as models it can take: inputs that say how a node works (a shape, axes, pads) become initializers, for xrelay wants them when compiling.
 """
 
 from __future__ import annotations
@@ -71,10 +71,22 @@ class NodeCase:
 
     name: str
     model: onnx.ModelProto
-    inputs: list[NDArray[Any]]
+    inputs: list[Any]
+    """Arrays; the values of a sequence as a list, and `None` for an optional without a value."""
     outputs: list[NDArray[Any]]
     rtol: float
     atol: float
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """The arrays of all inputs."""
+        return _flat(self.inputs)
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the outputs; numbers where an output has several arrays, or none."""
+        names = [output.name for output in self.model.graph.output]
+        return names if len(names) == len(self.outputs) else [str(number) for number in range(len(self.outputs))]
 
     @property
     def allowed(self) -> float:
@@ -89,7 +101,7 @@ class NodeCase:
     def family(self) -> tuple[str, ...]:
         """The ops of the model and the dtypes of its inputs and outputs: cases that are alike share them."""
         ops = [node.op_type for node in self.model.graph.node]
-        return (*ops, *(array.dtype.name for array in (*self.inputs, *self.outputs)))
+        return (*ops, *(array.dtype.name for array in (*self.arrays, *self.outputs)))
 
 
 @cache
@@ -106,7 +118,7 @@ def official_cases() -> list[NodeCase]:
 
 @cache
 def node_cases() -> list[NodeCase]:
-    """The cases on tensors of numbers whose ops have converters, with constant settings, by name."""
+    """The cases on numbers whose ops have converters, with constant settings, by name."""
     converters.load()
     return [with_constant_settings(case) for case in official_cases() if _is_known(case.model) and _has_arrays(case)]
 
@@ -175,19 +187,34 @@ def _is_known(model: onnx.ModelProto) -> bool:
 
 
 def _has_arrays(case: NodeCase) -> bool:
-    """Whether all inputs and outputs are tensors of numbers."""
-    return all(isinstance(value, np.ndarray) and value.dtype != object for value in (*case.inputs, *case.outputs))
+    """Whether all inputs and outputs are tensors of numbers, or sequences and optionals of those."""
+    return all(isinstance(value, np.ndarray) and value.dtype != object for value in (*case.arrays, *case.outputs))
+
+
+def _flat(values: Sequence[Any]) -> list[Any]:
+    """The values, those of sequences one after the other, without what is absent."""
+    found: list[Any] = []
+    pending = list(reversed(values))
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += reversed(value)
+        elif value is not None:
+            found.append(value)
+    return found
 
 
 def _node_case(case: Any) -> NodeCase:
     inputs, outputs = ([_value(value) for value in values] for values in case.data_sets[0])
-    return NodeCase(case.name, case.model, inputs, outputs, case.rtol, case.atol)
+    return NodeCase(case.name, case.model, inputs, _flat(outputs), case.rtol, case.atol)
 
 
 def _value(value: Any) -> Any:
     """A value of a case: numbers of numpy and tensors as arrays, sequences and absent values as they are."""
     if isinstance(value, onnx.TensorProto):
         return numpy_helper.to_array(value)
+    if isinstance(value, list):
+        return [_value(each) for each in value]
     return np.asarray(value) if isinstance(value, np.ndarray | np.generic) else value
 
 
@@ -199,7 +226,7 @@ def _stored_case(case: Any) -> NodeCase:
         [_stored_value(value, data / f"{what}_{number}.pb") for number, value in enumerate(values)]
         for what, values in (("input", graph_inputs(model.graph)), ("output", model.graph.output))
     )
-    return NodeCase(case.name, model, inputs, outputs, case.rtol, case.atol)
+    return NodeCase(case.name, model, inputs, _flat(outputs), case.rtol, case.atol)
 
 
 def _stored_value(value: onnx.ValueInfoProto, file: Path) -> Any:

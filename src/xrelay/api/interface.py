@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_static
 from xrelay.dialects.relay.structure.constant import array_of
@@ -65,14 +66,14 @@ def main_function(module: ModuleOp) -> FuncOp:
 
 
 def check_static(module: ModuleOp) -> None:
-    """Raises `LoweringError` for an input of `@main` whose shape is not known when compiling.
+    """Raises `LoweringError` for an input of `@main` that is no tensor of a shape that is known when compiling.
 
     Extents of outputs are then known too, or the data decide them: that each lowering says of its own ops.
     """
     main = main_function(module)
     named = main.arg_attrs
     for number, argument in enumerate(main.body.block.args):
-        if not is_static(argument.type):
+        if isinstance(argument.type, SequenceType | OptionalType) or not is_static(argument.type):
             given = named.data[number].data.get(VALUE_NAME) if named is not None else None
             hint = argument.name_hint if argument.name_hint is not None else f"input{number}"
             name = given.data if isinstance(given, StringAttr) else hint
@@ -87,6 +88,12 @@ def _spec(kind: str, entry: TensorEntry) -> TensorSpec:
 
 
 def _open_shape(subject: str, type_: Attribute, location: str | None) -> LoweringError:
+    if isinstance(type_, SequenceType | OptionalType):
+        return LoweringError(
+            f"{subject} is {type_}: native code has no sequences and optionals",
+            location=location,
+            help="run the program in the interpreter",
+        )
     return LoweringError(
         f"{subject} is {type_}, whose shape is not known when compiling",
         location=location,

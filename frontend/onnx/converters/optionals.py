@@ -1,0 +1,52 @@
+"""The ops on optionals: what is known of one at import is read off, the rest computes the interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.container_types import OptionalType
+from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp, OptionalHasElementOp
+from xrelay.frontend.onnx.known_containers import value_of_optional
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+_NATIVE = "native code: known whether there is a value"
+
+
+@converts("Optional", since=15, attributes=("type",))
+def convert_optional(node: NodeView) -> SSAValue:
+    """The input, or no value of the type that the attribute says."""
+    value = node.optional_input(0)
+    if value is not None:
+        return node.emit(OptionalConstructOp, value)
+    type = node.attribute_type("type")
+    if type is None:
+        raise node.error("an optional without a value needs the attribute 'type'")
+    return node.emit(OptionalConstructOp, of=type)
+
+
+@converts("OptionalHasElement", since=15, limits=_NATIVE)
+def convert_optional_has_element(node: NodeView) -> SSAValue:
+    """Whether there is a value: of an input that is left out there is none, of one that is no optional there is."""
+    value = node.optional_input(0)
+    if value is None:
+        return node.emit_constant(np.array(False), "has_element")
+    if not isinstance(value.type, OptionalType):
+        return node.emit_constant(np.array(True), "has_element")
+    held = value_of_optional(value)
+    if held is None:
+        return node.emit(OptionalHasElementOp, value)
+    return node.emit_constant(np.array(bool(held)), "has_element")
+
+
+@converts("OptionalGetElement", since=15, limits=_NATIVE)
+def convert_optional_get_element(node: NodeView) -> SSAValue:
+    """The value; an input that is no optional is its own."""
+    value = node.input(0)
+    held = value_of_optional(value) if isinstance(value.type, OptionalType) else (value,)
+    if held is None:
+        return node.emit(OptionalGetElementOp, value)
+    if not held:
+        raise node.error("the optional has no value", help="ask OptionalHasElement first")
+    return held[0]

@@ -1,0 +1,174 @@
+"""The ops on sequences: what is known of a sequence at import is read off, the rest computes the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+import onnx
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.core.container_types import SequenceType
+from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.relay.core.types import is_static, tensor_type
+from xrelay.dialects.relay.structure.sequences import (
+    ConcatFromSequenceOp,
+    SequenceAtOp,
+    SequenceConstructOp,
+    SequenceEmptyOp,
+    SequenceEraseOp,
+    SequenceInsertOp,
+    SequenceLengthOp,
+    SplitToSequenceOp,
+)
+from xrelay.errors import TypeInferenceError
+from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequence
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.signature import type_name
+
+_NATIVE = "native code: known length and places"
+
+
+@converts("SequenceEmpty", since=11, attributes=("dtype",))
+def convert_sequence_empty(node: NodeView) -> SSAValue:
+    """No values. ONNX says no rank, which those that are inserted bring along."""
+    number = node.attribute_int("dtype", onnx.TensorProto.FLOAT)
+    try:
+        element = element_type(onnx.helper.tensor_dtype_to_np_dtype(number))
+    except (KeyError, TypeInferenceError) as error:
+        raise node.error(f"attribute 'dtype' asks for {type_name(number)}, which is not supported") from error
+    return _sequence(node, (), tensor_type((), element))
+
+
+@converts("SequenceConstruct", since=11)
+def convert_sequence_construct(node: NodeView) -> SSAValue:
+    """The inputs."""
+    return node.emit(SequenceConstructOp, *(node.input(index) for index in range(len(node.inputs))))
+
+
+@converts("SequenceInsert", since=11, limits=_NATIVE)
+def convert_sequence_insert(node: NodeView) -> SSAValue:
+    """One value more, behind the last or before a place."""
+    values, at = _values(node), _place(node)
+    if values is None or at is None or len(values) >= MOST_VALUES:
+        if values == ():
+            raise node.error("a place in a sequence without values must be constant", help="leave the place out")
+        return node.emit(SequenceInsertOp, *_inputs(node))
+    place = len(values) if at == () else _checked(node, at[0], len(values), len(values))
+    return _sequence(node, (*values[:place], node.input(1), *values[place:]))
+
+
+@converts("SequenceErase", since=11, limits=_NATIVE)
+def convert_sequence_erase(node: NodeView) -> SSAValue:
+    """One value less, the last or that at a place."""
+    values, at = _values(node), _place(node, 1)
+    if values is None or at is None:
+        return node.emit(SequenceEraseOp, *_inputs(node))
+    place = _checked(node, at[0] if at else -1, len(values), len(values) - 1)
+    return _sequence(node, (*values[:place], *values[place + 1 :]), values[place].type)
+
+
+@converts("SequenceAt", since=11, limits="native code: known length; a known place, or values of one shape")
+def convert_sequence_at(node: NodeView) -> SSAValue:
+    """The value at a place; of values of one shape a slice of them all, where the place is computed."""
+    values, at = _values(node), _place(node, 1)
+    if values is not None and at:
+        return values[_checked(node, at[0], len(values), len(values) - 1)]
+    if values and is_static(values[0].type) and all(value.type == values[0].type for value in values):
+        together = node.emit("stack", node.make_tuple(values), axis=0)
+        return node.emit("take", together, node.input(1), axis=0, mode="raise")
+    return node.emit(SequenceAtOp, *_inputs(node))
+
+
+@converts("SequenceLength", since=11, limits="native code: known length")
+def convert_sequence_length(node: NodeView) -> SSAValue:
+    """How many values there are."""
+    values = _values(node)
+    if values is None:
+        return node.emit(SequenceLengthOp, node.input(0))
+    return node.emit_constant(np.array(len(values), np.int64), "length")
+
+
+@converts("ConcatFromSequence", since=11, attributes=("axis", "new_axis"), limits="native code: known length")
+def convert_concat_from_sequence(node: NodeView) -> SSAValue:
+    """`concatenate` of the values, with `new_axis` their `stack`."""
+    if "axis" not in node.attribute_names:
+        raise node.error("attribute 'axis' is required")
+    axis = node.attribute_int("axis", 0)
+    new_axis = bool(node.attribute_int("new_axis", 0, check=lambda value: value in (0, 1)))
+    values = _values(node)
+    if values is None:
+        return node.emit(ConcatFromSequenceOp, node.input(0), axis=axis, new_axis=new_axis)
+    if not values:
+        raise node.error("a sequence without values has nothing to concatenate")
+    return node.emit("stack" if new_axis else "concatenate", node.make_tuple(values), axis=axis)
+
+
+@converts(
+    "SplitToSequence", since=11, attributes=("axis", "keepdims"), limits="native code: known extents of the parts"
+)
+def convert_split_to_sequence(node: NodeView) -> SSAValue:
+    """`split`, its parts a sequence."""
+    shape = node.shape(0)
+    axis = known_axis(node, node.attribute_int("axis", 0), len(shape))
+    keepdims = bool(node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1)))
+    extent, given = shape[axis], node.optional_input(1) is not None
+    sizes = _sizes(node, extent) if isinstance(extent, int) else None
+    if sizes is None or not 0 < len(sizes) <= MOST_VALUES:
+        inputs = [node.input(index) for index in range(2 if given else 1)]
+        return node.emit(SplitToSequenceOp, *inputs, axis=axis, keepdims=keepdims)
+    indices = tuple(accumulate(sizes[:-1]))
+    parts = node.emit("split", node.input(0), indices_or_sections=indices, axis=axis)
+    fields = [node.tuple_field(parts, index) for index in range(len(sizes))]
+    if not given and not keepdims:
+        fields = [node.emit("squeeze", field, axis=(axis,)) for field in fields]
+    return _sequence(node, fields)
+
+
+def _sizes(node: NodeView, extent: int) -> list[int] | None:
+    """The extents of the parts, of which the last of one extent may be smaller; `None` where they are computed."""
+    if node.optional_input(1) is None:
+        return [1] * extent
+    split = node.constant(1)
+    if split is None:
+        return None
+    if split.ndim == 0 and split.dtype.kind in "iu" and split.item() > 0:
+        size = int(split.item())
+        return [min(size, extent - first) for first in range(0, extent, size)]
+    sizes = [int(size) for size in split.reshape(-1)]
+    if split.ndim != 1 or split.dtype.kind not in "iu" or min(sizes, default=0) < 0 or sum(sizes) != extent:
+        raise node.error(f"parts of {split.tolist()} do not make an extent of {extent}")
+    return sizes
+
+
+def _sequence(node: NodeView, values: Sequence[SSAValue], of: Attribute | None = None) -> SSAValue:
+    """The sequence of `values`, which have the type `of` where there are none."""
+    return node.emit(SequenceConstructOp, *values) if values else node.emit(SequenceEmptyOp, of=of)
+
+
+def _values(node: NodeView) -> tuple[SSAValue, ...] | None:
+    """The values of the first input, required to be a sequence; `None` where they are not known."""
+    if not isinstance(node.input(0).type, SequenceType):
+        raise node.error(f"input #0 must be a sequence, found {node.input(0).type}")
+    return values_of_sequence(node.input(0))
+
+
+def _place(node: NodeView, index: int = 2) -> tuple[int, ...] | None:
+    """The place that input `index` says, nothing where it is left out; `None` where it is computed."""
+    if node.optional_input(index) is None:
+        return ()
+    return None if node.constant(index) is None else (int(node.required_scalar(index, "position").item()),)
+
+
+def _checked(node: NodeView, place: int, count: int, last: int) -> int:
+    """A place counted from the front."""
+    if not -count <= place <= last:
+        raise node.error(f"place {place} is out of range for a sequence of {count}")
+    return place + count if place < 0 else place
+
+
+def _inputs(node: NodeView) -> list[SSAValue]:
+    return [value for value in node.inputs if value is not None]

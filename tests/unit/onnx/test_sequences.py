@@ -1,0 +1,139 @@
+"""Sequences and optionals: what is known of them at import is no value of the program, the rest is interpreted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import NodeProto, TensorProto, helper
+from support.onnx_models import model, value
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelay
+from xrelay.errors import ExecutionError, InputError, InterpreterError, LoweringError, ModelImportError, PassError
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
+
+A, B = np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((2, 3), np.float32)
+X = np.arange(10, dtype=np.float32).reshape(5, 2)
+PLACE = value("at", (), TensorProto.INT64)
+SEQUENCE = helper.make_tensor_sequence_value_info("q", TensorProto.FLOAT, ("n", 3))
+OPTIONAL = helper.make_value_info("o", helper.make_optional_type_proto(SEQUENCE.type))
+
+node = helper.make_node
+PAIR = node("SequenceConstruct", ["a", "b"], ["s"])
+
+
+def imported(nodes: list[NodeProto], result: str, *inputs: Any, **constants: int | list[int]) -> ModuleOp:
+    """Nodes on `a`, `b` and `x`, and on the inputs that are given."""
+    read = {name for each in nodes for name in each.input}
+    data = [value(name, array.shape) for name, array in (("a", A), ("b", B), ("x", X)) if name in read]
+    arrays = {name: np.array(number, np.int64) for name, number in constants.items()}
+    return import_onnx(model(nodes, [*data, *inputs], [result], initializers=arrays, opset=18))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "constants", "expected"),
+    [
+        ([PAIR, node("SequenceAt", ["s", "i"], ["y"])], {"i": -1}, [B]),
+        ([PAIR, node("SequenceErase", ["s"], ["t"]), node("SequenceAt", ["t", "i"], ["y"])], {"i": 0}, [A]),
+        ([PAIR, node("SequenceErase", ["s", "i"], ["t"]), node("SequenceAt", ["t", "i"], ["y"])], {"i": 0}, [B]),
+        ([PAIR, node("SequenceInsert", ["s", "b", "i"], ["y"])], {"i": -2}, [B, A, B]),
+        ([PAIR, node("SequenceInsert", ["s", "a"], ["y"])], {}, [A, B, A]),
+        ([PAIR, node("SequenceLength", ["s"], ["y"])], {}, [np.array(2)]),
+        ([PAIR, node("ConcatFromSequence", ["s"], ["y"], axis=1)], {}, [np.concatenate([A, B], 1)]),
+        ([PAIR, node("ConcatFromSequence", ["s"], ["y"], axis=-1, new_axis=1)], {}, [np.stack([A, B], -1)]),
+        ([node("SequenceEmpty", [], ["s"]), node("SequenceInsert", ["s", "a"], ["y"])], {}, [A]),
+        ([node("SplitToSequence", ["x", "n"], ["y"])], {"n": 2}, [X[:2], X[2:4], X[4:]]),
+        ([node("SplitToSequence", ["x", "n"], ["y"])], {"n": [4, 0, 1]}, [X[:4], X[4:4], X[4:]]),
+        ([node("SplitToSequence", ["x"], ["y"], axis=1)], {}, [X[:, :1], X[:, 1:]]),
+        ([node("SplitToSequence", ["x"], ["y"], axis=-1, keepdims=0)], {}, [X[:, 0], X[:, 1]]),
+        ([node("Optional", ["a"], ["o"]), node("OptionalGetElement", ["o"], ["y"])], {}, [A]),
+        ([node("Optional", ["a"], ["o"]), node("OptionalHasElement", ["o"], ["y"])], {}, [np.array(True)]),
+        ([PAIR, node("Optional", ["s"], ["y"])], {}, [A, B]),
+        ([node("OptionalHasElement", [""], ["y"])], {}, [np.array(False)]),
+    ],
+)
+def test_what_is_known_needs_no_sequence(
+    nodes: list[NodeProto], constants: dict[str, Any], expected: list[np.ndarray]
+) -> None:
+    module = imported(nodes, "y", **constants)
+    eliminate_dead_code(module)
+    assert "sequence" not in str(module)
+    assert "optional" not in str(module)
+    read = {name for each in nodes for name in each.input}
+    found = run_relay(module, [array for name, array in (("a", A), ("b", B), ("x", X)) if name in read])
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs, strict=True)
+
+
+def test_a_computed_place_among_values_of_one_shape_runs_natively() -> None:
+    compiled = xrelay.compile(imported([PAIR, node("SequenceAt", ["s", "at"], ["y"])], "y", PLACE), cache=False)
+    np.testing.assert_array_equal(compiled(A, B, np.array(-2))[0], A)
+    with pytest.raises(ExecutionError, match="out of range"):
+        compiled(A, B, np.array(2))
+
+
+def test_what_is_not_known_is_interpreted_and_refused_natively() -> None:
+    nodes = [node("SequenceInsert", ["q", "a"], ["t"]), node("SequenceAt", ["t", "at"], ["y"])]
+    module = imported(nodes, "y", SEQUENCE, PLACE)
+    np.testing.assert_array_equal(run_relay(module, [A, [B[:1], B], np.array(-1)])[0], A)
+    np.testing.assert_array_equal(run_relay(module, [A, [B[:1], B], np.array(0)])[0], B[:1])
+    with pytest.raises(LoweringError, match=r"input 'q' is !relay.sequence<.*native code has no sequences"):
+        xrelay.compile(module, cache=False)
+
+
+def test_optionals_as_inputs() -> None:
+    has = imported([node("OptionalHasElement", ["o"], ["y"])], "y", OPTIONAL)
+    assert [run_relay(has, [given])[0].item() for given in (None, [], [A])] == [False, True, True]
+    take = imported([node("OptionalGetElement", ["o"], ["y"])], "y", OPTIONAL)
+    assert [each.shape for each in run_relay(take, [[A, A[:1]]])] == [(2, 3), (1, 3)]
+    with pytest.raises(InterpreterError, match="the optional has no value"):
+        run_relay(take, [None])
+
+
+@pytest.mark.parametrize(("given", "words"), [(A, r"float32\[2, 3\]"), ([A, X], r"\(float32"), (None, "nothing")])
+def test_values_of_another_kind_are_refused(given: Any, words: str) -> None:
+    module = imported([node("SequenceLength", ["q"], ["y"])], "y", SEQUENCE)
+    with pytest.raises(InputError, match=f"input #0 of @main is {words}.*must be !relay.sequence"):
+        run_relay(module, [given])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "constants", "words"),
+    [
+        ([PAIR, node("SequenceAt", ["s", "i"], ["y"])], {"i": 2}, "place 2 is out of range for a sequence of 2"),
+        ([PAIR, node("SequenceInsert", ["s", "a", "i"], ["y"])], {"i": -3}, "place -3 is out of range"),
+        ([node("SequenceEmpty", [], ["s"]), node("SequenceErase", ["s"], ["y"])], {}, "place -1 is out of range"),
+        ([node("SequenceEmpty", [], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=0)], {}, "nothing to conc"),
+        ([node("SequenceLength", ["a"], ["y"])], {}, "input #0 must be a sequence, found tensor<2x3xf32>"),
+        ([PAIR, node("Transpose", ["s"], ["y"])], {}, "input #0 must be a tensor, found !relay.sequence"),
+        ([node("SplitToSequence", ["x", "n"], ["y"])], {"n": [4, 2]}, r"parts of \[4, 2\] do not make"),
+        ([node("SequenceConstruct", ["a", "i"], ["y"])], {"i": 2}, "one element type and rank"),
+        ([node("Optional", [], ["y"])], {}, "needs the attribute 'type'"),
+        (
+            [node("Optional", [], ["o"], type=SEQUENCE.type), node("OptionalGetElement", ["o"], ["y"])],
+            {},
+            "the optional has no value",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_at_import(nodes: list[NodeProto], constants: dict[str, Any], words: str) -> None:
+    with pytest.raises(ModelImportError, match=words):
+        imported(nodes, "y", **constants)
+
+
+def test_values_without_a_shape_get_it_from_the_caller() -> None:
+    open_input = helper.make_tensor_sequence_value_info("q", TensorProto.FLOAT, None)
+    proto = model([node("SequenceLength", ["q"], ["y"])], [open_input], ["y"])
+    with pytest.raises(ModelImportError, match="input 'q': the model gives no shape"):
+        import_onnx(proto)
+    assert run_relay(import_onnx(proto, shapes={"q": (2, 3)}), [[A, B]])[0] == 2
+
+
+def test_a_sequence_that_is_returned_as_it_comes_is_refused_natively() -> None:
+    module = imported([node("Identity", ["q"], ["y"])], "y", SEQUENCE)
+    with pytest.raises(PassError, match=r"a result is !relay.sequence<.*>: native code has no sequences"):
+        xrelay.compile(module, cache=False)
