@@ -1,6 +1,8 @@
-"""Division of integers towards zero, as Relay and C divide."""
+"""Division of integers: towards zero, as Relay and C divide, and functions that a divisor of zero has no value of."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,3 +23,14 @@ def truncated_quotient(dividend: Array, divisor: ArrayLike) -> Array:
     # numpy rounds down: where the exact quotient is negative and not whole, the truncated one is greater by one.
     fraction = floor * by != dividend
     return np.asarray(floor + (fraction & ((dividend < 0) != (by < 0))), dividend.dtype)
+
+
+def of_divisors(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """Returns `function` of floats or integers, with an `InterpreterError` for integers divided by zero."""
+
+    def divide(lhs: Array, rhs: Array) -> Array:
+        if lhs.dtype.kind in "iu" and not np.all(rhs):
+            raise InterpreterError("division by zero")
+        return function(lhs, rhs)
+
+    return divide

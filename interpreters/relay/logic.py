@@ -23,20 +23,8 @@ from xrelay.dialects.relay.ops.tensor_logic import (
     RightShiftOp,
 )
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.integer_division import truncated_quotient
+from xrelay.interpreters.relay.integer_division import of_divisors, truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
-
-
-def _dividing(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """`function` of floats or integers; `InterpreterError` for an integer divided by zero."""
-
-    def divide(lhs: Array, rhs: Array) -> Array:
-        if lhs.dtype.kind in "iu" and not np.all(rhs):
-            raise InterpreterError("division by zero")
-        return function(lhs, rhs)
-
-    return divide
 
 
 def _floor_divide(lhs: Array, rhs: Array) -> Array:
@@ -51,13 +39,13 @@ _BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {
     BitwiseAndOp: np.bitwise_and,
     BitwiseOrOp: np.bitwise_or,
     BitwiseXorOp: np.bitwise_xor,
-    FloorDivideOp: _dividing(_floor_divide),
-    FloorModOp: _dividing(np.mod),
+    FloorDivideOp: of_divisors(_floor_divide),
+    FloorModOp: of_divisors(np.mod),
     LeftShiftOp: np.left_shift,
     LogicalAndOp: np.logical_and,
     LogicalOrOp: np.logical_or,
     LogicalXorOp: np.logical_xor,
-    ModOp: _dividing(_mod),
+    ModOp: _mod,
     RightShiftOp: np.right_shift,
 }
 

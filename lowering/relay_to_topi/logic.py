@@ -97,11 +97,7 @@ def _floor_mod(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
     if is_unsigned(y.type):
         return remainder
     moved = _select(b, _rounds_up(b, remainder, y), b.plus(remainder, y), remainder)
-    if not isinstance(y.type, AnyFloat):
-        return moved
-    zero = b.constant(0, y.type)
-    is_zero = b.add(arith.CmpfOp(remainder, zero, "oeq"))
-    return _select(b, is_zero, b.add(math.CopySignOp(zero, y)), moved)
+    return b.add(math.CopySignOp(moved, y)) if isinstance(y.type, AnyFloat) else moved
 
 
 def _floor_divide(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:

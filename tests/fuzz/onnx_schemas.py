@@ -155,7 +155,8 @@ def _vector(p: Proposal) -> tuple[Shape, str]:
     if p.vector is None:
         rest, groups = p.extents(p.axis), p.draft.attributes.get("num_groups")
         others = (rest, p.draft.broadcast_with(rest)) if groups is None else ((groups,),)
-        p.vector = p.draft.pick(p.extents(1, 2), *others)
+        shape: Shape = p.draft.pick(p.extents(1, 2), *others)
+        p.vector = shape
     return p.vector, "finite"
 
 
@@ -191,7 +192,7 @@ def _attribute(p: Proposal, attribute: OpSchema.Attribute) -> Any:
     kind, draft = attribute.type, p.draft
     if attribute.name in SETTINGS:
         value = SETTINGS[attribute.name](p)
-        return value[0] if kind == OpSchema.AttrType.INT and isinstance(value, list) else value
+        return np.ravel(value)[0].item() if kind == OpSchema.AttrType.INT else value
     if kind == OpSchema.AttrType.INT:
         switch = attribute.default_value.name and attribute.default_value.i in (0, 1)
         return draft.integer(0, 1) if switch else draft.pick(1, 2, 3)

@@ -25,6 +25,7 @@ WITHIN = (
 
 SOURCE = '''
 from ops import AbsOp, ExpOp, NegOp
+from xrelay.dialects.topi.named import AbsOp
 
 TABLE = {
     AbsOp: helper,

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, SameElements
+from xrelay.dialects.relay.core.constraints import Constraints, RankOf, SameElements
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
@@ -26,7 +26,7 @@ class MatrixProductOp(RelayOp):
     """What both products share: which axes of an operand are its matrix, and the rule for element types."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": RankOf(0, 2)}
 
     out_dtype = opt_prop_def()
     transpose_a = bool_property(default=False)
@@ -65,7 +65,6 @@ class MatmulOp(MatrixProductOp):
     operands' element type unless given.
 
     Constraints:
-    - C2: tensor_a has at least two axes, tensor_b two.
     - C3: tensor_a's depth k is tensor_b's.
     - C4: `units`, where given, is the number of tensor_b's columns.
     - C5: `out_dtype`, where given, is an element type of the same kind, floats or integers, and not narrower.
@@ -78,6 +77,7 @@ class MatmulOp(MatrixProductOp):
     """
 
     name = "relay.nn.matmul"
+    CONSTRAINTS: ClassVar[Constraints] = {**MatrixProductOp.CONSTRAINTS, "C6": RankOf(1, 2, 2)}
     INFERENCE_HINT: ClassVar[str | None] = "give units, or the type of tensor_b"
 
     tensor_a = operand_def()
@@ -86,14 +86,9 @@ class MatmulOp(MatrixProductOp):
     units = optional_int_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """tensor_a's shape, in the order of the product, with the depth replaced by the columns; C2 to C5."""
+        """tensor_a's shape, in the order of the product, with the depth replaced by the columns; C3 to C5."""
         first, second = facts.shape(0), facts.shape(1)
         flip_a, flip_b = self.transposed
-        facts.require(
-            len(first) >= 2 and len(second) == 2,
-            "C2",
-            f"needs tensor_a of rank 2 or more and tensor_b of rank 2, found ranks {len(first)} and {len(second)}",
-        )
         *outer, depth = _in_order(first, flip=flip_a)
         other, columns = _in_order(second, flip=flip_b)
         facts.require_equal(depth, other, "C3", "the depths of tensor_a and tensor_b differ:")
@@ -128,7 +123,6 @@ class BatchMatmulOp(MatrixProductOp):
     element type unless given.
 
     Constraints:
-    - C2: both operands have at least two axes.
     - C3: tensor_a's depth k is tensor_b's.
     - C4: the axes before the matrices broadcast.
     - C5: `out_dtype`, where given, is an element type of the same kind, floats or integers, and not narrower.
@@ -141,6 +135,7 @@ class BatchMatmulOp(MatrixProductOp):
     """
 
     name = "relay.nn.batch_matmul"
+    CONSTRAINTS: ClassVar[Constraints] = {**MatrixProductOp.CONSTRAINTS, "C6": RankOf(1, 2)}
 
     tensor_a = operand_def()
     tensor_b = operand_def()
@@ -150,13 +145,8 @@ class BatchMatmulOp(MatrixProductOp):
     transpose_b = bool_property(default=True)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The broadcast axes, then rows and columns; C2 to C5."""
+        """The broadcast axes, then rows and columns; C3 to C5."""
         first, second = facts.shape(0), facts.shape(1)
-        facts.require(
-            min(len(first), len(second)) >= 2,
-            "C2",
-            f"needs operands of rank 2 or more, found ranks {len(first)} and {len(second)}",
-        )
         flip_a, flip_b = self.transposed
         rows, depth = _in_order(first[-2:], flip=flip_a)
         other, columns = _in_order(second[-2:], flip=flip_b)

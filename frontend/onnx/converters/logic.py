@@ -57,28 +57,16 @@ def convert_bit_shift(node: NodeView) -> SSAValue:
     return node.emit(f"{direction.lower()}_shift", node.input(0), node.input(1))
 
 
-def _mod(node: NodeView) -> SSAValue:
-    """The remainder with the sign of the divisor; with `fmod` that of the dividend."""
+@converts("Mod", since=10, attributes=("fmod",))
+def convert_mod(node: NodeView) -> SSAValue:
+    """The remainder with the sign of the divisor, with `fmod` of the dividend: before opset 28 of floats only."""
+    truncated, element = node.attribute_int("fmod", 0, check=lambda value: value in (0, 1)), node.element_type(0)
+    if isinstance(element, AnyFloat) and not truncated and node.opset < 28:
+        raise node.error(f"attribute 'fmod' must be 1 for {element}")
     divisor = node.constant(1)
     if divisor is not None and divisor.dtype.kind in "iu" and not divisor.all():
         raise node.error("a constant divisor of Mod is 0", help="divisors other than 0 are expected")
-    truncated = node.attribute_int("fmod", 0, check=lambda value: value in (0, 1))
     return node.emit("mod" if truncated else "floor_mod", node.input(0), node.input(1))
-
-
-@converts("Mod", since=10, until=27, attributes=("fmod",))
-def convert_mod_10(node: NodeView) -> SSAValue:
-    """The remainder; of floats that of the dividend alone is defined."""
-    element = node.element_type(0)
-    if isinstance(element, AnyFloat) and not node.attribute_int("fmod", 0):
-        raise node.error(f"attribute 'fmod' must be 1 for {element}")
-    return _mod(node)
-
-
-@converts("Mod", since=28, attributes=("fmod",))
-def convert_mod_28(node: NodeView) -> SSAValue:
-    """The remainder of integers and floats."""
-    return _mod(node)
 
 
 @converts("IsInf", since=10, attributes=("detect_negative", "detect_positive"))

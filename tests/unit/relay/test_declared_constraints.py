@@ -1,4 +1,7 @@
-"""Every declared constraint is stated in the documentation, holds for the example and refuses what breaks it."""
+"""Every declared constraint is stated in the documentation, holds for the example and refuses what breaks it.
+
+The messages of each kind of constraint are in `tests/lit/dialects/relay/declared_constraints_invalid.mlir`.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import inspect
 
 import pytest
 from support.relay_examples import example_op
+from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.errors import ConstraintError
 
 OPERATORS = relay_ops()
+TENSORS = [name for name, op in OPERATORS.items() if isinstance(example_op(op).results[0].type, TensorType)]
 DECLARED = [(name, constraint) for name, op in OPERATORS.items() for constraint in op.CONSTRAINTS]
 
 
@@ -26,3 +32,13 @@ def test_the_constraint_is_documented_and_refuses_what_breaks_it(name: str, cons
     with pytest.raises(ConstraintError) as refused:
         wrong.inferred_type(types)
     assert str(refused.value).startswith(f"[{op.name} {constraint}]")
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_result_that_does_not_follow_from_the_operands_is_refused(name: str) -> None:
+    op = example_op(OPERATORS[name])
+    assert isinstance(op.results[0].type, TensorType)
+    wrong = TensorType(IntegerType(5), op.results[0].type.get_shape())
+    made = type(op).create(operands=op.operands, result_types=[wrong], properties=op.properties)
+    with pytest.raises(VerifyException, match=rf"^\[{op.name} C0\] result type "):
+        made.verify_()

@@ -1,13 +1,5 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-func.func @unique_rank(%x: tensor<2x4xf32>) {
-  // expected-error@below {{[relay.unique C1] operand #0 has rank 2, it must have rank 1}}
-  %u = relay.unique(%x) : (tensor<2x4xf32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
 func.func @slice_lengths(%x: tensor<8xf32>, %b: tensor<1xi64>, %e: tensor<2xi64>) {
   // expected-error@below {{[relay.dyn.strided_slice C1] end is tensor<2xi64>, no list like begin's}}
   %s = relay.dyn.strided_slice(%x, %b, %e, %b) : (tensor<8xf32>, tensor<1xi64>, tensor<2xi64>, tensor<1xi64>) -> !relay.incomplete

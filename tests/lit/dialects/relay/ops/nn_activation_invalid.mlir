@@ -8,22 +8,6 @@ func.func @relu_result(%x: tensor<2x8xf32>) {
 
 // -----
 
-func.func @softmax_axis(%x: tensor<2x8xf32>) {
-  // expected-error@below {{[relay.nn.softmax C1] axis -3 is out of range for rank 2}}
-  %r = relay.nn.softmax(%x) {axis = -3} : (tensor<2x8xf32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @softmax_elements(%x: tensor<2x8xi32>) {
-  // expected-error@below {{[relay.nn.softmax C2] the element type must be a float, found i32}}
-  %r = relay.nn.softmax(%x) : (tensor<2x8xi32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
 func.func @dropout_rate(%x: tensor<2x8xf32>) {
   // expected-error@below {{[relay.nn.dropout C1] rate must be at least 0 and less than 1, found 1.0}}
   %r = relay.nn.dropout(%x) {rate = 1.0} : (tensor<2x8xf32>) -> !relay.incomplete

@@ -5,11 +5,3 @@ func.func @groups(%x: tensor<2x9x4xf32>, %g: tensor<9xf32>) {
   %r = relay.nn.group_norm(%x, %g, %g) {num_groups = 4} : (tensor<2x9x4xf32>, tensor<9xf32>, tensor<9xf32>) -> !relay.incomplete
   func.return
 }
-
-// -----
-
-func.func @vectors(%x: tensor<2x9x4xf32>, %g: tensor<9xf32>, %b: tensor<4xf32>) {
-  // expected-error@below {{[relay.nn.layer_norm C4] extents of operand #1 and of the axis: 9 != 4}}
-  %r = relay.nn.layer_norm(%x, %g, %b) : (tensor<2x9x4xf32>, tensor<9xf32>, tensor<4xf32>) -> !relay.incomplete
-  func.return
-}

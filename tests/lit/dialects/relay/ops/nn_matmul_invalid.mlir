@@ -1,13 +1,5 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-func.func @matmul_rank(%x: tensor<2x5xf32>, %y: tensor<5xf32>) {
-  // expected-error@below {{[relay.nn.matmul C2] needs tensor_a of rank 2 or more and tensor_b of rank 2, found ranks 2 and 1}}
-  %r = relay.nn.matmul(%x, %y) : (tensor<2x5xf32>, tensor<5xf32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
 func.func @matmul_depth(%x: tensor<2x5xf32>, %y: tensor<6x4xf32>) {
   // expected-error@below {{[relay.nn.matmul C3] the depths of tensor_a and tensor_b differ: 5 != 6}}
   %r = relay.nn.matmul(%x, %y) : (tensor<2x5xf32>, tensor<6x4xf32>) -> !relay.incomplete
@@ -32,14 +24,6 @@ func.func @matmul_units(%x: tensor<2x5xf32>, %y: tensor<5x4xf32>) {
 
 // -----
 
-func.func @matmul_elements(%x: tensor<2x5xf32>, %y: tensor<5x4xf64>) {
-  // expected-error@below {{[relay.nn.matmul C1] element types f32 != f64; help: cast one operand}}
-  %r = relay.nn.matmul(%x, %y) : (tensor<2x5xf32>, tensor<5x4xf64>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
 func.func @matmul_out_dtype(%x: tensor<2x5xf32>, %y: tensor<5x4xf32>) {
   // expected-error@below {{[relay.nn.matmul C5] out_dtype i32 cannot hold sums of products of f32; help: cast the operands before, or the result after}}
   %r = relay.nn.matmul(%x, %y) {out_dtype = i32} : (tensor<2x5xf32>, tensor<5x4xf32>) -> !relay.incomplete
@@ -56,14 +40,6 @@ func.func @matmul_narrow(%x: tensor<2x5xi32>, %y: tensor<5x4xi32>) {
 
 // -----
 
-func.func @batch_matmul_rank(%x: tensor<2x5xf32>, %y: tensor<5xf32>) {
-  // expected-error@below {{[relay.nn.batch_matmul C2] needs operands of rank 2 or more, found ranks 2 and 1}}
-  %r = relay.nn.batch_matmul(%x, %y) : (tensor<2x5xf32>, tensor<5xf32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
 func.func @batch_matmul_depth(%x: tensor<3x2x5xf32>, %y: tensor<3x5x4xf32>) {
   // expected-error@below {{[relay.nn.batch_matmul C3] the depths of tensor_a and tensor_b differ: 5 != 4}}
   %r = relay.nn.batch_matmul(%x, %y) : (tensor<3x2x5xf32>, tensor<3x5x4xf32>) -> !relay.incomplete
@@ -75,14 +51,6 @@ func.func @batch_matmul_depth(%x: tensor<3x2x5xf32>, %y: tensor<3x5x4xf32>) {
 func.func @batch_matmul_stacks(%x: tensor<3x2x5xf32>, %y: tensor<2x4x5xf32>) {
   // expected-error@below {{[relay.nn.batch_matmul C4] stacks of shapes (3) and (2) do not broadcast}}
   %r = relay.nn.batch_matmul(%x, %y) : (tensor<3x2x5xf32>, tensor<2x4x5xf32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @batch_matmul_elements(%x: tensor<3x2x5xf32>, %y: tensor<3x4x5xi32>) {
-  // expected-error@below {{[relay.nn.batch_matmul C1] element types f32 != i32; help: cast one operand}}
-  %r = relay.nn.batch_matmul(%x, %y) : (tensor<3x2x5xf32>, tensor<3x4x5xi32>) -> !relay.incomplete
   func.return
 }
 

@@ -1,45 +1,5 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-func.func @tanh(%x: tensor<4xi32>) {
-  // expected-error@below {{[relay.tanh C1] the element type must be a float, found i32}}
-  %r = relay.tanh(%x) : (tensor<4xi32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @sqrt(%x: tensor<4xi32>) {
-  // expected-error@below {{[relay.sqrt C1] the element type must be a float, found i32}}
-  %r = relay.sqrt(%x) : (tensor<4xi32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @rsqrt(%x: tensor<4xi32>) {
-  // expected-error@below {{[relay.rsqrt C1] the element type must be a float, found i32}}
-  %r = relay.rsqrt(%x) : (tensor<4xi32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @log(%x: tensor<4xi32>) {
-  // expected-error@below {{[relay.log C1] the element type must be a float, found i32}}
-  %r = relay.log(%x) : (tensor<4xi32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @erf(%x: tensor<4xi32>) {
-  // expected-error@below {{[relay.erf C1] the element type must be a float, found i32}}
-  %r = relay.erf(%x) : (tensor<4xi32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
 func.func @negative(%x: tensor<4xf32>) {
   // expected-error@below {{[relay.negative C0] result type tensor<5xf32> does not follow}}
   %r = relay.negative(%x) : (tensor<4xf32>) -> tensor<5xf32>

@@ -1,0 +1,89 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+// One wrong use for each kind of declared constraint: what its message says.
+
+func.func @size(%x: tensor<1x8xf32>) {
+  // expected-error@below {{[relay.nn.lrn C2] size is 0, it must be at least 1}}
+  %r = relay.nn.lrn(%x) {size = 0} : (tensor<1x8xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @sort_axis(%x: tensor<1x8xf32>) {
+  // expected-error@below {{[relay.sort C1] axis 2 is out of range for rank 2}}
+  %r = relay.sort(%x) {axis = 2} : (tensor<1x8xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @condition(%c: tensor<4xf32>, %x: tensor<4xf32>) {
+  // expected-error@below {{[relay.where C1] the element type must be i1, found f32}}
+  %r = relay.where(%c, %x, %x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @equal_shapes(%x: tensor<4xf32>, %y: tensor<3xf32>) {
+  // expected-error@below {{[relay.equal C2] shapes (4) and (3) do not broadcast}}
+  %r = relay.equal(%x, %y) : (tensor<4xf32>, tensor<3xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @add_named(%x: tensor<?xf32, #relay.dims<n + 2>>, %y: tensor<?xf32, #relay.dims<n + 3>>) {
+  // expected-error@below {{[relay.add C2] shapes (n + 2) and (n + 3) do not broadcast}}
+  %r = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n + 2>>, tensor<?xf32, #relay.dims<n + 3>>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @softmax_elements(%x: tensor<2x8xi32>) {
+  // expected-error@below {{[relay.nn.softmax C2] the element type must be a float, found i32}}
+  %r = relay.nn.softmax(%x) : (tensor<2x8xi32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @topk_ret_type(%x: tensor<1x8xf32>) {
+  // expected-error@below {{[relay.topk C3] ret_type must be one of both, values, indices, found 'all'}}
+  %r = relay.topk(%x) {ret_type = "all"} : (tensor<1x8xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @unique_rank(%x: tensor<2x4xf32>) {
+  // expected-error@below {{[relay.unique C1] operand #0 has rank 2, it must have rank 1}}
+  %u = relay.unique(%x) : (tensor<2x4xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @matmul_elements(%x: tensor<2x5xf32>, %y: tensor<5x4xf64>) {
+  // expected-error@below {{[relay.nn.matmul C1] element types f32 != f64; help: cast one operand}}
+  %r = relay.nn.matmul(%x, %y) : (tensor<2x5xf32>, tensor<5x4xf64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @vectors(%x: tensor<2x9x4xf32>, %g: tensor<9xf32>, %b: tensor<4xf32>) {
+  // expected-error@below {{[relay.nn.layer_norm C4] extents of operand #1 and of the axis: 9 != 4}}
+  %r = relay.nn.layer_norm(%x, %g, %b) : (tensor<2x9x4xf32>, tensor<9xf32>, tensor<4xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @integers(%x: tensor<4xi1>) {
+  // expected-error@below {{[relay.bitwise_not C1] the element type must be an integer, found i1}}
+  %r = relay.bitwise_not(%x) : (tensor<4xi1>) -> !relay.incomplete
+  func.return
+}
