@@ -14,6 +14,7 @@ from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.optionals import OPTIONAL_OPS
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.sequences import SEQUENCE_OPS
@@ -33,6 +34,7 @@ LANGUAGE = (
     *OPTIONAL_OPS,
     LetOp,
     IfOp,
+    LoopOp,
     FnOp,
     InvokeOp,
     FusedOp,

@@ -2,7 +2,8 @@
 
 A value is computed when someone needs it, once in each environment; environments mirror the nesting of blocks. What
 remains to be done stands on an explicit stack, so neither the depth of a graph nor that of recursive functions is
-Python's. Calls are by value; of a `relay.if` only the chosen branch is evaluated.
+Python's. Calls are by value; of a `relay.if` only the chosen branch is evaluated, and the body of a `relay.loop` in an
+environment of its own for each iteration.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.dim_bindings import bind_dims, check_requirements
+from xrelay.interpreters.relay.loop_run import LoopRun, captured
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 
 MAX_DEPTH = 50_000
@@ -66,13 +69,17 @@ RuntimeValue: TypeAlias = Array | tuple[Value, ...] | Closure
 
 @dataclass(eq=False)
 class Task:
-    """One op to evaluate in one environment; `inner` is the environment of its region or callee, once entered."""
+    """One op to evaluate in one environment; `inner` is the environment of its region or callee, once entered.
+
+    A loop enters its body once an iteration; `loop` says how far it is.
+    """
 
     op: Operation
     environment: Environment
     started: bool = False
     inner: Environment | None = None
     targets: Sequence[SSAValue] = ()
+    loop: LoopRun | None = None
 
 
 class Machine:
@@ -81,6 +88,7 @@ class Machine:
     def __init__(self, functions: dict[str, FuncOp]):
         self.functions = functions
         self._stack: list[Task] = []
+        self._captured: dict[LoopOp, list[SSAValue]] = {}
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """The results of `func`."""
@@ -123,12 +131,15 @@ class Machine:
                 )
             environment.started.add(op)
             task.started = True
-            if not self._demand(op.operands, environment):
+            if not self._demand(self._needed(op), environment):
                 return False
         if isinstance(op, FnOp):
             environment.values[op.result] = Closure(op, environment)
             return True
         check_requirements(op, environment.sizes)
+        if isinstance(op, LoopOp):
+            task.loop = LoopRun.start(op, cast("list[Value]", self._values(op.operands, environment)))
+            return self._iterate(task, task.loop)
         if isinstance(op, (IfOp, InvokeOp, FusedOp, CallOp)):
             task.inner, task.targets = self._open(op, environment)
             if task.inner.depth > MAX_DEPTH:
@@ -147,11 +158,35 @@ class Machine:
         last = inner.block.last_op
         if last is not None:
             check_requirements(last, inner.sizes)
+        if task.loop is not None:
+            task.loop.take(cast("Value", self._values(task.targets, inner)[0]))
+            return self._iterate(task, task.loop)
         for result, target in zip(task.op.results, task.targets, strict=True):
             value = inner.home(target).values[target]
             bind_dims(value, result.type, task.environment.sizes, task.op)
             task.environment.values[result] = value
         return True
+
+    def _iterate(self, task: Task, loop: LoopRun) -> bool:
+        """Enter the body of a loop again; whether the loop is done."""
+        arguments, environment = loop.arguments, task.environment
+        if arguments is None:
+            value = loop.result(environment.sizes)
+            bind_dims(value, loop.op.result.type, environment.sizes, loop.op)
+            environment.values[loop.op.result] = value
+            return True
+        task.inner = _enter(loop.op.body, environment, arguments, environment.depth + 1, loop.op)
+        task.targets = [yielded(loop.op.body)]
+        self._demand(task.targets, task.inner)
+        return False
+
+    def _needed(self, op: Operation) -> Sequence[SSAValue]:
+        """What is computed before `op` is: its operands, and for a loop what its body uses from around it."""
+        if not isinstance(op, LoopOp):
+            return op.operands
+        if op not in self._captured:
+            self._captured[op] = captured(op)
+        return (*op.operands, *self._captured[op])
 
     def _values(self, values: Sequence[SSAValue], environment: Environment) -> list[RuntimeValue]:
         return [environment.home(value).values[value] for value in values]

@@ -5,6 +5,7 @@ terminator, operands first to last, which is the order in which Relay asks each 
 stands in the text does not matter, neither before what nor in which region: an op whose value one branch alone uses is
 that branch's. Bindings (`relay.let`) are visited first in their block, and results of branches and of closures are seen
 outside, as those of the function are. Pure ops that nothing needs are not part of the expression.
+The body of a loop runs many times, and what stands outside of it once: nothing fuses through a use from within.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
 from xrelay.passes.fusion.function_graph import FunctionGraph, NodeRef
@@ -104,6 +106,8 @@ class _GraphBuilder:
         self.numbers: dict[NodeRef, int] = {}
         self.blocks: list[Block] = []
         """The blocks visited: the body, and those of the branches and closures that something needs."""
+        self._loops: dict[Block, Block] = {}
+        """For each block in a loop the body of the innermost one."""
         self._entered: dict[NodeRef, int] = {}
         """In which order ops and parameters were come to; consumers come before what they use."""
         self._variable_arguments: list[int] = []
@@ -158,10 +162,18 @@ class _GraphBuilder:
     def _expression(self, block: Block) -> Iterator[NodeRef]:
         """What the expression that `block` stands for is made of: parameters, bindings, results, and effects."""
         self.blocks.append(block)
+        self._note_loop(block)
         yield from block.args
         yield from (op for op in block.ops if kind_of(op) is OpKind.BINDING)
         yield from _results_of(block)
         yield from (op for op in block.ops if op not in self._entered and _has_effect(op))
+
+    def _note_loop(self, block: Block) -> None:
+        around = block.parent_op()
+        if isinstance(around, LoopOp):
+            self._loops[block] = block
+        elif around is not None and around.parent is not None and around.parent in self._loops:
+            self._loops[block] = self._loops[around.parent]
 
     # --- the nodes ---------------------------------------------------------------------------------------------------
 
@@ -181,7 +193,7 @@ class _GraphBuilder:
         node = self.graph.add(
             short_name(op),
             pattern,
-            self._uses(op, operands, used, pattern),
+            self._within_loops(op, operands, self._uses(op, operands, used, pattern)),
             is_variable=is_binding,
             own_arguments=arguments if is_binding else sum([self._variable_arguments[node] for node in counted]),
             counted=counted,
@@ -217,6 +229,19 @@ class _GraphBuilder:
             return [Use(node, None) for node in used]
         extern = 1 if kind is OpKind.INVOCATION else 0
         return [Use(node, pattern if i >= extern else None) for i, node in enumerate(used)]
+
+    def _within_loops(self, op: Operation, operands: Sequence[SSAValue], uses: list[Use]) -> list[Use]:
+        """`uses`, the operands' first, with walls where the body of a loop uses what comes from outside."""
+        home = self._loops.get(op.parent) if op.parent is not None else None
+        if home is None:
+            return uses
+        outside = [isinstance(value, OpResult) and self._is_outside(value.op, home) for value in operands]
+        walls = [Use(use.producer, None) if out else use for use, out in zip(uses, outside, strict=False)]
+        return walls + uses[len(walls) :]
+
+    def _is_outside(self, op: Operation, home: Block) -> bool:
+        """Whether `op` stands outside of the loop with the body `home`; constants are wherever they are used."""
+        return not is_constant(op) and (op.parent is None or self._loops.get(op.parent) is not home)
 
     def _broadcast(self, value: SSAValue, shape: Shape | None) -> OpPatternKind:
         """How a broadcasting op whose result has `shape` treats an operand.

@@ -19,8 +19,8 @@ After:
 Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice goes
 through a kernel that copies it (`relay.cast` to its own element type).
 
-Refuses (`PassError`): control flow and closures (`relay.if`, `relay.fn`, `relay.invoke`), which have no native form,
-and functions that call themselves.
+Refuses (`PassError`): control flow and closures (`relay.if`, `relay.loop`, `relay.fn`, `relay.invoke`), which have no
+native form, and functions that call themselves.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
@@ -157,7 +158,7 @@ class _Outliner:
             self._replace_by_call(op, op.callee, leaf_types(op.result_types))
         elif isinstance(op, ReturnOp):
             self._flatten_return(function, op)
-        elif isinstance(op, IfOp | FnOp | InvokeOp):
+        elif isinstance(op, IfOp | LoopOp | FnOp | InvokeOp):
             raise PassError(
                 f"relay-outline-fused: {_without_native_form(op)} has no native form",
                 location=location_of(op),
@@ -302,7 +303,7 @@ def _flatten_result(block: Block) -> list[Attribute]:
     return [leaf.type for leaf in returned]
 
 
-def _without_native_form(op: IfOp | FnOp | InvokeOp) -> str:
+def _without_native_form(op: IfOp | LoopOp | FnOp | InvokeOp) -> str:
     """`op`, with what of it could not be inlined."""
     if isinstance(op, InvokeOp):
         return f"{op.name} of a function that a run chooses"

@@ -16,6 +16,7 @@ from xdsl.traits import IsTerminator, MemoryEffect, NoMemoryEffect, RecursiveMem
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -94,12 +95,12 @@ def ops_run_on_demand(function: FuncOp) -> set[Operation]:
     """The ops of `function` that must run only where their value is needed.
 
     They are those that may fail (divisions of integers, reads at indices that are checked), may not end or cost as much
-    as a function does (calls), ops whose branches hold such ops, and ops that need the value of such an op. Making a
-    closure calls nothing, so it is one only where it captures the value of one.
+    as a function does (calls, loops), ops whose branches hold such ops, and ops that need the value of such an op.
+    Making a closure calls nothing, so it is one only where it captures the value of one.
     """
     found: set[Operation] = set()
     for op in walk_ops(function):
-        if isinstance(op, CallOp | InvokeOp) or (isinstance(op, RelayOp) and op.may_fail):
+        if isinstance(op, CallOp | InvokeOp | LoopOp) or (isinstance(op, RelayOp) and op.may_fail):
             found.update(_branches_around(op))
         for operand in op.operands:
             owner = operand.owner

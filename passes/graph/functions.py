@@ -13,7 +13,7 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 
 
 def fusable_blocks(function: FuncOp) -> list[Block]:
-    """The blocks of a function whose ops may be fused: its body, branches and closures, not the inside of groups."""
+    """The blocks of a function whose ops may be fused: its body and regions, not the inside of groups."""
     blocks: list[Block] = []
     pending = list(function.body.blocks)
     while pending:

@@ -17,6 +17,7 @@ from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 
@@ -35,7 +36,7 @@ class OpKind(Enum):
     BINDING = auto()
     """`relay.let`; its result is a variable."""
     REGIONS = auto()
-    """`relay.if` and `relay.fn`, whose regions are expressions of the same function."""
+    """`relay.if`, `relay.loop` and `relay.fn`, whose regions are expressions of the same function."""
     INVOCATION = auto()
     """`relay.invoke`."""
     GROUP = auto()
@@ -54,6 +55,7 @@ _KINDS: dict[type[Operation], OpKind] = {
     ConstantOp: OpKind.CONSTANT,
     LetOp: OpKind.BINDING,
     IfOp: OpKind.REGIONS,
+    LoopOp: OpKind.REGIONS,
     FnOp: OpKind.REGIONS,
     InvokeOp: OpKind.INVOCATION,
     FusedOp: OpKind.GROUP,

@@ -1,7 +1,8 @@
 """The blocks of a function as a tree: which block lies in which, where several meet, and where a value is needed.
 
-A branch runs at most once for each run of the block around it; a closure may be called many times. So an op may move
-into a branch and never into a closure: what a closure needs from outside is needed where the closure is made.
+A branch runs at most once for each run of the block around it; a closure may be called many times, and the body of a
+loop runs many times. So an op may move into a branch and never into a closure or loop: what these need from outside is
+needed where the closure is made, or the loop runs. Where closures are spoken of below, loops are meant too.
 Nothing is remembered of how deep a block lies: an op that moves takes the blocks in it along.
 """
 
@@ -84,7 +85,7 @@ def enclosing(block: Block) -> Block | None:
 
 
 def outside_closures(op: Operation, home: Block | None) -> Operation:
-    """`op`, or the outermost op around it that lies below the block `home` and is no branch: a closure or a group."""
+    """`op`, or the outermost op around it that lies below the block `home` and is no branch, but a closure or group."""
     found, current = op, op
     while current.parent is not home:
         around = current.parent_op()

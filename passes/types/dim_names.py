@@ -25,6 +25,8 @@ class DimNames:
     def __init__(self, function: FuncOp):
         self._taken = set(_names_in(function))
         self._given: dict[Operation, dict[str, str]] = {}
+        self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
+        """The op that makes the extent of a name."""
 
     def fresh(self, stem: str) -> str:
         """`stem` where it is free, else with a number behind it."""
@@ -55,15 +57,31 @@ class DimNames:
         for extent in extents:
             if extent.placeholder not in names:
                 known = written.get(extent.placeholder)
-                names[extent.placeholder] = known if known is not None else self.fresh(extent.hint)
+                self._give(op, extent.placeholder, known if known is not None else self.fresh(extent.hint))
         return names
+
+    def _give(self, op: Operation, key: str, name: str) -> None:
+        """Note that `name` is that of an extent which `op` makes."""
+        self._given.setdefault(op, {})[key] = name
+        self._makers[name] = op
+
+    def is_made_in(self, name: str, around: Operation) -> bool:
+        """Whether an op in the regions of `around` makes the extent `name`."""
+        op = self._makers.get(name)
+        while op is not None and op is not around:
+            op = op.parent_op()
+        return op is around and self._makers[name] is not around
+
+    def names_made_by(self, op: Operation) -> Mapping[str, str]:
+        """The names of the extents that a call or a region's op makes, by those that they have inside of it."""
+        return self._given.get(op, {})
 
     def made_by(self, op: Operation) -> list[NewExtent]:
         """The extents that a call or a region's op was given names for."""
-        return [NewExtent(name) for name in self._given.get(op, {}).values()]
+        return [NewExtent(name) for name in self.names_made_by(op).values()]
 
     def of_call(self, call: Operation, made: Iterable[str], output: Attribute, found: Attribute) -> dict[str, Dim]:
-        """A name here for each extent that a callee makes and calls by a name of its own in its type `output`.
+        """A name here for each extent that a callee or body makes and calls by a name of its own in its type `output`.
 
         Where `found`, the type that the text gives the result, has a name in that place, that is the name.
         """
@@ -72,7 +90,7 @@ class DimNames:
         for name in sorted(made):
             if name not in names:
                 known = written.get(name)
-                names[name] = known if known is not None else self.fresh(name)
+                self._give(call, name, known if known is not None else self.fresh(name.removeprefix("%")))
         return {name: symbol(names[name]) for name in made}
 
     def of_join(self, op: Operation, lhs: Attribute, rhs: Attribute, known: Attribute) -> Attribute | None:
@@ -90,10 +108,10 @@ class DimNames:
                 return dims[0]
             if len(dims) == 3 and not isinstance(dims[2], AnyDim):
                 if (name := single_name(dims[2])) is not None and name in made:
-                    names[key] = name
+                    self._give(op, key, name)
                 return dims[2]
             if key not in names:
-                names[key] = self.fresh(UNNAMED)
+                self._give(op, key, self.fresh(UNNAMED))
             return symbol(names[key])
 
         return joined_types([lhs, rhs, known] if is_complete(known) else [lhs, rhs], join)

@@ -18,6 +18,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import record_extents, record_requirements
 from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import ContradictionError, TypeInferenceError
@@ -25,6 +26,7 @@ from xrelay.index_algebra.dims import AnyDim
 from xrelay.index_algebra.requirement import Equal, Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
 from xrelay.passes.types.dim_names import single_name
+from xrelay.passes.types.loop_types import demands_of_end, demands_of_loop, extents_of_loop
 from xrelay.passes.types.type_rules import call_bindings, instantiated
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
 
@@ -118,6 +120,8 @@ def _demands(op: Operation, solver: TypeSolver) -> tuple[Sequence[NewExtent], li
         return _demands_of_operator(op, solver)
     if isinstance(op, IfOp | CallOp):
         return solver.names_around(op).made_by(op), [] if isinstance(op, IfOp) else _demands_of_call(op, solver)
+    if isinstance(op, LoopOp):
+        return extents_of_loop(op, solver), list(demands_of_loop(op, solver))
     if isinstance(op, ReturnOp) and isinstance(function := op.parent_op(), FuncOp):
         pairs = [
             (solver.type_of(value), solver.type_of(FunctionResult(function, index)))
@@ -125,6 +129,8 @@ def _demands(op: Operation, solver: TypeSolver) -> tuple[Sequence[NewExtent], li
         ]
         return (), [demand for found, wanted in pairs for demand in _claims(found, wanted, "result")]
     around = op.parent_op()
+    if isinstance(op, YieldOp) and isinstance(around, LoopOp):
+        return (), list(demands_of_end(around, solver))
     if isinstance(op, YieldOp) and isinstance(around, IfOp):
         made = {extent.name for extent in solver.names_around(around).made_by(around)}
         claims = _claims(solver.type_of(op.value), solver.type_of(around.result), "yielded")

@@ -17,12 +17,14 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete, with_dims
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import ConstraintError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_relay_op
 from xrelay.passes.types.dim_names import single_name
+from xrelay.passes.types.loop_types import apply_loop
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, returned
 
 BOOL_SCALAR = TensorType(i1, [])
@@ -39,6 +41,8 @@ def apply_rule(op: Operation, solver: TypeSolver) -> None:
         _call(op, solver)
     elif isinstance(op, IfOp):
         _if(op, solver)
+    elif isinstance(op, LoopOp):
+        apply_loop(op, solver)
     elif isinstance(op, FnOp):
         _closure(op, solver)
     elif isinstance(op, InvokeOp):

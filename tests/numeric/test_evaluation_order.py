@@ -1,8 +1,8 @@
 """When ops run: on demand and at most once in dataflow form, and no more often after basic block normal form.
 
-Random programs of branches, closures and calls count evaluations; the text after the pass runs in its order, as code
-does. An op that may fail or not end runs exactly where the program needs it, any other, and what a closure captures, at
-most once for each run of the function or closure that it stands in.
+Random programs of branches, loops, closures and calls count evaluations; the text after the pass runs in its order, as
+code does. An op that may fail or not end runs exactly where the program needs it, any other, and what a closure
+captures, at most once for each run of the function, closure or loop that it stands in.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from xrelay.dialects.relay.ops.tensor_reduce import MaxOp
 from xrelay.dialects.relay.ops.tensor_unary import AbsOp, NegativeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.loop import COUNT, LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InterpreterError
 from xrelay.passes.graph.effects import ops_run_on_demand
@@ -72,7 +74,7 @@ class Writer:
         return block
 
     def step(self, steps: int) -> None:
-        kind = self.choices.below(10 if steps > 1 else 6)
+        kind = self.choices.below(11 if steps > 1 else 6)
         if kind == 0:
             self.add(NegativeOp.call(self.pick()))
         elif kind == 1:
@@ -91,11 +93,25 @@ class Writer:
         elif kind == 6:
             body = Region(self.inside(YieldOp, self.type, steps=steps // 2))
             self.add(FnOp(FunctionType.from_lists([self.type], [self.type]), body), 2)
+        elif kind == 7:
+            self.loop(steps)
         else:
             limit = self.add(ConstantOp.of(np.array(self.choices.below(5) - 2, self.dtype)), None)
             reduced = self.add(MaxOp.call(self.pick()), None)
             flag = self.add(LessOp.call(limit, reduced), None)
             self.add(IfOp(flag, self.type, *(Region(self.inside(YieldOp, steps=steps // 2)) for _ in range(2))))
+
+    def loop(self, steps: int) -> None:
+        """A loop of up to two iterations that carries a value."""
+        count = self.add(ConstantOp.of(np.array(self.choices.below(3), np.int64)), None)
+        body = self.inside(YieldOp, COUNT, self.type, steps=steps // 2)
+        end = body.last_op
+        assert end is not None
+        packed = TupleOp.call(end.operands[0])
+        body.insert_op_before(packed, end)
+        end.operands = [packed.result]
+        carried = self.add(LoopOp(count, None, [self.pick()], packed.result.type, Region(body)), None)
+        self.add(TupleGetItemOp.call(carried, index=0))
 
     def module(self) -> ModuleOp:
         main = self.inside(ReturnOp, self.type, self.type, steps=9)
@@ -109,9 +125,9 @@ class Writer:
 
 
 def body_of(op: Operation) -> Block:
-    """The body of the function or closure around `op`."""
+    """The body of the function, closure or loop around `op`."""
     around = op.parent_op()
-    while around is not None and not isinstance(around, FuncOp | FnOp):
+    while around is not None and not isinstance(around, FuncOp | FnOp | LoopOp):
         around = around.parent_op()
     assert around is not None
     return around.regions[0].block

@@ -30,6 +30,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xrelay import relay, transform
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.interpreters.relay import run_relay
 
@@ -56,7 +57,7 @@ def blamed(module: ModuleOp, pipeline: str) -> Iterator[None]:
 
 
 def is_straight_line(module: ModuleOp) -> bool:
-    return not any(isinstance(op, IfOp | FnOp | InvokeOp) for op in module.walk())
+    return not any(isinstance(op, IfOp | LoopOp | FnOp | InvokeOp) for op in module.walk())
 
 
 def check_form(module: ModuleOp, pipeline: str) -> None:

@@ -14,8 +14,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.interpreters.relay import evaluate_op, run_relay
+from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.machine import Machine
 
 Key = tuple[int, str]
@@ -40,7 +42,7 @@ def key_of(op: Operation) -> Key:
 def counted_on_demand() -> Iterator[tuple[Counter[Key], Counter[Block]]]:
     """Count the ops that the interpreter evaluates, and the runs of each block."""
     ops, blocks = Counter[Key](), Counter[Block]()
-    opened = Machine._open
+    opened, iterated = Machine._open, Machine._iterate
 
     def evaluate(op: Operation, operands: Sequence[Any]) -> Any:
         ops[key_of(op)] += 1
@@ -52,9 +54,16 @@ def counted_on_demand() -> Iterator[tuple[Counter[Key], Counter[Block]]]:
         blocks[inner.block] += 1
         return inner, targets
 
+    def iterate(self: Machine, task: Any, loop: Any) -> bool:
+        ops[key_of(loop.op)] += loop.number == 0
+        done = iterated(self, task, loop)
+        blocks[loop.op.body.block] += not done
+        return done
+
     with (
         patch("xrelay.interpreters.relay.machine.evaluate_op", evaluate),
         patch.object(Machine, "_open", open_region),
+        patch.object(Machine, "_iterate", iterate),
     ):
         yield ops, blocks
 
@@ -96,6 +105,11 @@ class InOrder:
             return self._run(function.body.block, [*itself, *operands[1:]], around)
         if isinstance(op, IfOp):
             return self._run((op.true_region if operands[0] else op.false_region).block, [], values)
+        if isinstance(op, LoopOp):
+            run = LoopRun.start(op, operands)
+            while (arguments := run.arguments) is not None:
+                run.take(self._run(op.body.block, arguments, values)[0])
+            return [run.result({})]
         if isinstance(op, CallOp):
             return self.call(op.callee.string_value(), operands)
         return [evaluate_op(op, operands)]

@@ -29,6 +29,7 @@ from support.random_programs import (
     is_float,
 )
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import element_type_of, tensor_type
 from xrelay.dialects.relay.ops import annotation, nn_activation, nn_conv, nn_dense, nn_lrn, nn_norm, nn_pool
 from xrelay.dialects.relay.ops import tensor_compare as compare
 from xrelay.dialects.relay.ops import tensor_elementwise as elementwise
@@ -39,6 +40,7 @@ from xrelay.dialects.relay.ops import tensor_transform as transform
 from xrelay.dialects.relay.ops import tensor_unary as unary
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
@@ -563,6 +565,26 @@ def _region(p: Program, x: SSAValue) -> Region:
             x = p.note(_chosen(p, x, lambda step: step.keeps)(p, x))
         scope.block.add_op(YieldOp(x))
     return Region(scope.block)
+
+
+@step(control, weight=2)
+def loop(p: Program, x: SSAValue) -> SSAValue:
+    """A loop that carries `x`: for a known number of times, with a stack, or while a condition holds."""
+    times = p.below(4) - p.below(2)
+    count = p.insert(ConstantOp.of(np.array(times, np.int64)))
+    go = condition(p, x) if p.chance(30) else None
+    with p.scope(count.type, x.type) as scope:
+        number, value = scope.block.args
+        for _ in range(1 + p.below(2)):
+            value = p.note(_chosen(p, value, lambda step: step.keeps)(p, value))
+        limit = p.insert(ConstantOp.of(np.array(p.below(3), np.int64)))
+        total = p.call(reduce.MaxOp, value)
+        end = [value, total] if go is None else [p.call(compare.LessOp, number, limit), value]
+        scope.block.add_op(YieldOp(p.call(TupleOp, *end)))
+    stack = tensor_type([max(times, 0)], element_type_of(total.type))
+    type = TupleType([x.type, stack] if go is None else [x.type])
+    result = p.note(p.insert(LoopOp(count, go, [x], type, Region(scope.block))))
+    return p.call(TupleGetItemOp, result, index=0)
 
 
 @step(control, weight=2)

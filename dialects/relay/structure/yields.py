@@ -20,7 +20,7 @@ class EndsInYield(OpTrait):
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """The value of a region of `relay.if`, `relay.fn`, `relay.fused` or another op with the trait `EndsInYield`.
+    """The value of a region of `relay.if`, `relay.loop`, `relay.fn`, `relay.fused` or an op of the trait `EndsInYield`.
 
     Constraints:
     - C1: the op around it has this trait.
@@ -53,7 +53,7 @@ class YieldOp(IRDLOperation):
         around = self.parent_op()
         if around is not None and not around.has_trait(EndsInYield):
             place = f"[{self.name} C1] it stands in '{around.name}'"
-            raise VerifyException(f"{place}; relay.if, relay.fn and relay.fused end in it")
+            raise VerifyException(f"{place}; relay.if, relay.loop, relay.fn and relay.fused end in it")
 
 
 def yielded(region: Region) -> SSAValue:

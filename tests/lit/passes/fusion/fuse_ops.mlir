@@ -183,3 +183,25 @@ func.func private @kernel(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
   %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %e : tensor<4xf32>
 }
+
+// A loop is a wall both ways: what its body uses is computed once, outside, and what it gives is complete behind it.
+// Inside of the body ops fuse as anywhere.
+// CHECK-LABEL: func.func @loop
+// CHECK-NEXT:    %[[E:.*]] = relay.fused @fused_exp
+// CHECK:         %[[L:.*]] = relay.loop(%i, %s = %x
+// CHECK-NEXT:      relay.fused @fused_add_tanh{{[^(]*}}(%p0 = %s : {{[^,]*}}, %p1 = %[[E]] :
+// CHECK:           relay.tuple
+// CHECK:         %[[G:.*]] = relay.tuple_get_item(%[[L]])
+// CHECK-NEXT:    relay.fused @fused_negative{{[^(]*}}(%p0 = %[[G]] :
+func.func @loop(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %r = relay.loop(%i, %s = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<4xf32>> {
+    %a = relay.add(%s, %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %t = relay.tanh(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    %y = relay.tuple(%t) : (tensor<4xf32>) -> tuple<tensor<4xf32>>
+    relay.yield %y : tuple<tensor<4xf32>>
+  }
+  %g = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
+  %o = relay.negative(%g) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %o : tensor<4xf32>
+}

@@ -39,3 +39,15 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = relay.invoke %r(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func @main(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{relay-outline-fused: relay.loop has no native form}}
+  %r = relay.loop(%i, %s = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<4xf32>> {
+    %y = relay.tuple(%s) : (tensor<4xf32>) -> tuple<tensor<4xf32>>
+    relay.yield %y : tuple<tensor<4xf32>>
+  }
+  %a = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
+  func.return %a : tensor<4xf32>
+}

@@ -161,3 +161,48 @@ func.func @effects(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> tensor<
 }
 
 func.func private @unknown(tensor<4xf32>) -> tensor<4xf32>
+
+// Nothing moves into a loop, which may run it again and again; a loop moves into the branch that alone needs it.
+// CHECK-LABEL: func.func @loop
+// CHECK-NEXT:    relay.if
+// CHECK-NEXT:      %[[E:.*]] = relay.exp(%x)
+// CHECK-NEXT:      relay.loop(%i, %s = %x
+// CHECK-NEXT:        relay.add(%s, %[[E]])
+func.func @loop(%c: tensor<i1>, %n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %r = relay.loop(%i, %s = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<4xf32>> {
+    %a = relay.add(%s, %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %y = relay.tuple(%a) : (tensor<4xf32>) -> tuple<tensor<4xf32>>
+    relay.yield %y : tuple<tensor<4xf32>>
+  }
+  %g = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
+  %o = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    relay.yield %g : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %o : tensor<4xf32>
+}
+
+// A loop may not end, so it runs only where it is needed, also where two branches of several ifs need it.
+// CHECK-LABEL: func.func @loop_in_vain
+// CHECK:         relay.if %c
+// CHECK-NEXT:      %[[L:.*]] = relay.loop
+func.func @loop_in_vain(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r = relay.loop(%i, %s = %x : tensor<4xf32>) while %c : tensor<i1> -> tuple<tensor<4xf32>> {
+    %y = relay.tuple(%c, %s) : (tensor<i1>, tensor<4xf32>) -> tuple<tensor<i1>, tensor<4xf32>>
+    relay.yield %y : tuple<tensor<i1>, tensor<4xf32>>
+  }
+  %g = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
+  %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    relay.yield %g : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  %b = relay.if %d : tensor<i1> -> tensor<4xf32> {
+    relay.yield %g : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %a, %b : tensor<4xf32>, tensor<4xf32>
+}

@@ -59,6 +59,6 @@ func.func @types(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) {
 // -----
 
 func.func @place(%x: tensor<4xf32>) {
-  // expected-error@below {{[relay.yield C1] it stands in 'func.func'; relay.if, relay.fn and relay.fused end in it}}
+  // expected-error@below {{[relay.yield C1] it stands in 'func.func'; relay.if, relay.loop, relay.fn and relay.fused end in it}}
   relay.yield %x : tensor<4xf32>
 }

@@ -1,0 +1,98 @@
+"""One run of a `relay.loop`: what it carries and stacks, and when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import DimExpr, evaluate
+from xrelay.interpreters.relay.registry import Value, describe, matches
+
+
+@dataclass(eq=False)
+class LoopRun:
+    """The state of a loop between two iterations."""
+
+    op: LoopOp
+    limit: int | None
+    goes_on: bool
+    carried: tuple[Value, ...]
+    number: int = 0
+    stacks: list[tuple[Value, ...]] = field(default_factory=list[tuple["Value", ...]])
+    """What each iteration yielded to be stacked."""
+
+    @staticmethod
+    def start(op: LoopOp, operands: list[Value]) -> LoopRun:
+        """The run before its first iteration, for the values of the operands of `op`."""
+        pending = list(operands)
+        limit = None if op.trip_count is None else int(cast(Array, pending.pop(0)))
+        goes_on = op.condition is None or bool(cast(Array, pending.pop(0)))
+        return LoopRun(op, limit, goes_on, tuple(pending))
+
+    @property
+    def arguments(self) -> tuple[Value, ...] | None:
+        """What the body gets in the next iteration; `None` where there is none."""
+        if not self.goes_on or (self.limit is not None and self.number >= self.limit):
+            return None
+        return np.array(self.number, np.int64), *self.carried
+
+    def take(self, value: Value) -> None:
+        """Go on with what the body yielded."""
+        fields = list(value) if isinstance(value, tuple) else []
+        self.goes_on = self.op.condition is None or bool(cast(Array, fields.pop(0)))
+        count = len(self.carried)
+        self.carried = tuple(fields[:count])
+        self.stacks.append(tuple(fields[count:]))
+        self.number += 1
+
+    def result(self, sizes: dict[str, int]) -> Value:
+        """The carried values and the stacks; `InterpreterError` where they do not have the type that the loop says."""
+        type = self.op.result.type
+        types = type.types.data[len(self.carried) :] if isinstance(type, TupleType) else ()
+        stacks = [self._stacked(index, each, sizes) for index, each in enumerate(types)]
+        value = (*self.carried, *stacks)
+        if not matches(value, type):
+            raise InterpreterError(
+                f"{self.op.name} gives {describe(value)}, its type says {type}", location=location_of(self.op)
+            )
+        return value
+
+    def _stacked(self, index: int, type: Attribute, sizes: dict[str, int]) -> Array:
+        if self.stacks:
+            try:
+                return np.stack([cast(Array, each[index]) for each in self.stacks])
+            except ValueError as error:
+                shapes = ", ".join(sorted({describe(each[index]) for each in self.stacks}))
+                raise InterpreterError(
+                    f"{self.op.name}: values of {shapes} cannot be stacked", location=location_of(self.op)
+                ) from error
+        if not isinstance(type, TensorType):
+            raise InterpreterError(f"{self.op.name} cannot stack {type}", location=location_of(self.op))
+        known = [_size(dim, sizes) if isinstance(dim, DimExpr) else dim for dim in shape_of(type)[1:]]
+        return np.zeros((0, *known), numpy_dtype(type.element_type))
+
+
+def captured(op: LoopOp) -> list[SSAValue]:
+    """The values from around a loop that its body uses, in the order in which it does."""
+    inside = {value for inner in op.walk() for value in _defined(inner)} - set(op.results)
+    used = (value for inner in op.walk() if inner is not op for value in inner.operands)
+    return [value for value in dict.fromkeys(used) if value not in inside]
+
+
+def _defined(op: Operation) -> list[SSAValue]:
+    return [*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args)]
+
+
+def _size(dim: DimExpr, sizes: dict[str, int]) -> int:
+    """The size of an extent; 0 for one that only an iteration tells."""
+    return evaluate(dim, sizes) if dim.names and dim.names <= sizes.keys() else 0
