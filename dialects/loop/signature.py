@@ -16,10 +16,22 @@ from xrelay.index_algebra.dims import DimExpr
 
 def input_arguments(function: FuncOp) -> Sequence[SSAValue]:
     """The arguments that a caller gives: the buffers before the outputs."""
+    return function.body.block.args[: _end_of_outputs(function) - _output_count(function)]
+
+
+def output_arguments(function: FuncOp) -> Sequence[SSAValue]:
+    """The arguments that take the results."""
+    end = _end_of_outputs(function)
+    return function.body.block.args[end - _output_count(function) : end]
+
+
+def _end_of_outputs(function: FuncOp) -> int:
+    return len(function.body.block.args) - len(dim_arguments(function)) - scratch_count(function)
+
+
+def _output_count(function: FuncOp) -> int:
     outputs = function.attributes.get(NUM_OUTPUTS)
-    count = outputs.value.data if isinstance(outputs, IntegerAttr) else 0
-    args = function.body.block.args
-    return args[: len(args) - len(dim_arguments(function)) - scratch_count(function) - count]
+    return outputs.value.data if isinstance(outputs, IntegerAttr) else 0
 
 
 def scratch_count(function: FuncOp) -> int:

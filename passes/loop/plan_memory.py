@@ -7,45 +7,36 @@ lets kernel arguments be marked `llvm.noalias`: an argument is marked when at ev
 argument's buffer.
 
 Buffers that a kernel allocates for itself at the top of its body become trailing arguments of the kernel (counted by
-`loop.num_scratch`), which `@main` provides from the arena: a running model allocates nothing.
+`loop.num_scratch`), which `@main` provides from the arena: a running model allocates nothing. They stand before the
+extents that a kernel is handed.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 
+from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    FixedBitwidthType,
-    IndexType,
-    IntegerAttr,
-    MemRefType,
-    ModuleOp,
-    NoneAttr,
-    UnitAttr,
-    i8,
-    i64,
-)
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, UnitAttr, i8
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import ARENA, NOALIAS, NUM_SCRATCH
-from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.attribute_names import ARENA, NOALIAS
 from xrelay.errors import PassError
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
+from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
+from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
+from xrelay.passes.loop.hoist_scratch import hoist_scratch
+from xrelay.passes.loop.lifetimes import Buffer, Lifetimes, lifetimes_in, roots_of
+from xrelay.passes.loop.plan_function import add_plan_function, dim_names, is_shape_code
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
-INDEX_BYTES = 8
 MAX_ARENA = (1 << 63) - 1
 """Bytes of the largest arena: places in it are signed numbers of 64 bits."""
-Buffer = SSAValue | Attribute
-"""The name of a piece of memory: the value that made it, or for weights the weight itself."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +91,15 @@ class LoopPlanMemoryPass(ModulePass):
       func.call @k(%t, %y) : (T, T) -> ()        func.call @k(%x, %t) : (T, T) -> ()
     ```
 
-    and `func.func private @k(%a: T, %b: T)` gets `llvm.noalias` on both arguments. Left alone: buffers of dynamic
-    shape, buffers that `@main` returns, modules without `@main`, and those whose `@main` has an arena. `PassError` if
-    `@main` has several blocks.
+    and `func.func private @k(%a: T, %b: T)` gets `llvm.noalias` on both arguments.
+
+    Where trailing arguments of `@main` are the sizes of names (`%n: index {xrelay.dim = "n"}`), places are computed
+    from them at run time, and `@main_plan` is added, which says how large the arena must be (see `plan_function.py`);
+    the arena comes before the names then.
+
+    Left alone: buffers whose open extents are no constants and do not follow from names at the beginning of `@main`,
+    buffers that it returns, modules without `@main`, and those whose `@main` has an arena. `PassError` if `@main` has
+    several blocks.
     """
 
     name = "loop-plan-memory"
@@ -134,81 +131,43 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
                 f"loop-plan-memory: @main has {len(main.body.blocks)} blocks, it must be straight-line code"
             )
         if not any(ARENA in attributes for attributes in argument_attrs(main)):
-            _hoist_scratch(main, functions, calls)
-            statistics = _place_buffers(main, alignment)
+            hoist_scratch(main, functions, calls)
+            if dim_names(main):
+                arena_size, statistics = _place_by_names(main, alignment)
+                add_plan_function(module, main, arena_size)
+            else:
+                statistics = _place_buffers(main, alignment)
     _mark_noalias(functions, calls, main)
     return statistics
-
-
-# --- what a value points into, and for how long
-
-
-def _roots(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
-    """For each memref value of a straight-line block, the buffers that it may point into."""
-    roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args}
-    for op in block.ops:
-        sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
-        for result in op.results:
-            if isinstance(op, WeightOp):
-                roots[result] = (op.weight,)
-            elif isinstance(result.type, MemRefType):
-                roots[result] = sources if sources and not _is_place_in_arena(op) else (result,)
-    return roots
-
-
-def _is_place_in_arena(op: Operation) -> bool:
-    """Views at constant places of bytes are what this pass makes: buffers of their own, kept apart by the plan."""
-    return isinstance(op, memref.ViewOp) and isinstance(op.byte_shift.owner, arith.ConstantOp)
-
-
-@dataclass(frozen=True)
-class _Lifetimes:
-    """First and last use of each buffer, as positions in a block, and the buffers that the function returns."""
-
-    first: dict[Buffer, int]
-    last: dict[Buffer, int]
-    returned: set[Buffer]
-
-
-def _lifetimes(block: Block) -> _Lifetimes:
-    roots = _roots(block)
-    lives = _Lifetimes({}, {}, set())
-    for step, op in enumerate(block.ops):
-        for root in (r for inner in op.walk() for operand in inner.operands for r in roots.get(operand, ())):
-            lives.first.setdefault(root, step)
-            lives.last[root] = step
-            if isinstance(op, func.ReturnOp):
-                lives.returned.add(root)
-    return lives
 
 
 # --- places in the arena
 
 
-def _byte_size(type: Attribute) -> int | None:
-    """Bytes of a buffer of this type; None where only running the program tells, or where a view cannot make it."""
-    if not isinstance(type, MemRefType) or DYNAMIC_INDEX in type.get_shape():
-        return None
-    if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
-        return None
-    element = type.element_type
-    if isinstance(element, IndexType):
-        return INDEX_BYTES * prod(type.get_shape())
-    return element.size * prod(type.get_shape()) if isinstance(element, FixedBitwidthType) else None
+@dataclass(frozen=True)
+class _Wanted:
+    """The allocations of `main` that get a place, with their lifetimes, and how many do not."""
+
+    allocs: list[memref.AllocOp]
+    lives: list[tuple[int, int]]
+    left: int
+
+
+def _wanted(main: func.FuncOp, lives: Lifetimes, has_size: Callable[[memref.AllocOp], bool]) -> _Wanted:
+    allocs = [op for op in main.body.block.ops if isinstance(op, memref.AllocOp)]
+    wanted = [op for op in allocs if has_size(op) and op.memref not in lives.returned]
+    spans = [(lives.first.get(op.memref, 0), lives.last.get(op.memref, 0)) for op in wanted]
+    return _Wanted(wanted, spans, len(allocs) - len(wanted))
 
 
 def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
     """Replaces the allocations of `main` by views into a new last argument."""
-    block = main.body.block
-    lives = _lifetimes(block)
-    allocs = [op for op in block.ops if isinstance(op, memref.AllocOp)]
-    planned: list[memref.AllocOp] = []
-    requests: list[Lifetime] = []
-    for op in allocs:
-        size = _byte_size(op.memref.type)
-        if size is not None and op.memref not in lives.returned:
-            planned.append(op)
-            requests.append(Lifetime(size, lives.first.get(op.memref, 0), lives.last.get(op.memref, 0)))
+    wanted = _wanted(main, lifetimes_in(main.body.block), lambda op: known_bytes(op) is not None)
+    requests = [
+        Lifetime(size, *life)
+        for op, life in zip(wanted.allocs, wanted.lives, strict=True)
+        if (size := known_bytes(op)) is not None
+    ]
     plan = assign_offsets(requests, alignment)
     if plan.size > MAX_ARENA:
         raise PassError(
@@ -217,71 +176,56 @@ def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
         )
     rows = tuple(
         PlannedBuffer(op.memref.name_hint or "buffer", str(op.memref.type), life.size, life.first, life.last, offset)
-        for op, life, offset in zip(planned, requests, plan.offsets, strict=True)
+        for op, life, offset in zip(wanted.allocs, requests, plan.offsets, strict=True)
     )
-    (arena,) = insert_arguments(main, len(block.args), [MemRefType(i8, [plan.size])], ["arena"])
-    attrs = argument_attrs(main)
-    attrs[-1][ARENA] = UnitAttr()
-    set_argument_attrs(main, attrs)
-    _replace_by_views(arena, planned, plan.offsets)
-    return MemoryStatistics(rows, plan.size, len(allocs) - len(planned))
-
-
-def _replace_by_views(arena: BlockArgument, allocs: Sequence[memref.AllocOp], offsets: Sequence[int]) -> None:
-    """Each allocation → a view at its offset; its deallocations go. Equal offsets share one constant."""
-    constants = {offset: arith.ConstantOp.from_int_and_width(offset, IndexType()) for offset in sorted({*offsets})}
+    arena = _add_arena(main, len(main.body.block.args), plan.size)
+    constants = {offset: arith.ConstantOp.from_int_and_width(offset, IndexType()) for offset in sorted({*plan.offsets})}
     if constants:
         Rewriter.insert_op(list(constants.values()), InsertPoint.at_start(arena.block))
-    for alloc, offset in zip(allocs, offsets, strict=True):
+    _replace_by_views(arena, wanted.allocs, [constants[offset].result for offset in plan.offsets])
+    return MemoryStatistics(rows, plan.size, wanted.left)
+
+
+def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, MemoryStatistics]:
+    """As `_place_buffers`, for a `main` that computes places from its names; gives the bytes of the arena too."""
+    block = main.body.block
+    start = InsertPoint.at_start(block)
+    order: dict[SSAValue, int] = {value: number for number, value in enumerate(block.args)}
+    for op in block.ops:
+        if not is_shape_code(op):
+            start = InsertPoint.before(op)
+            break
+        order.update((result, len(order)) for result in op.results)
+    wanted = _wanted(
+        main,
+        lifetimes_in(block),
+        lambda op: element_bytes(op.memref.type) is not None and order.keys() >= set(op.dynamic_sizes),
+    )
+    requests = [request_of(op, alignment, order, life) for op, life in zip(wanted.allocs, wanted.lives, strict=True)]
+    arena = _add_arena(main, len(block.args) - len(dim_names(main)), DYNAMIC_INDEX)
+    code = emit_arena(requests, Builder(start))
+    _replace_by_views(arena, wanted.allocs, code.places)
+    return code.size, MemoryStatistics((), 0, wanted.left)
+
+
+def _add_arena(main: func.FuncOp, place: int, size: int) -> BlockArgument:
+    """A new argument of `main` for an arena of `size` bytes."""
+    (arena,) = insert_arguments(main, place, [MemRefType(i8, [size])], ["arena"])
+    attrs = argument_attrs(main)
+    attrs[place][ARENA] = UnitAttr()
+    set_argument_attrs(main, attrs)
+    return arena
+
+
+def _replace_by_views(arena: BlockArgument, allocs: Sequence[memref.AllocOp], places: Sequence[SSAValue]) -> None:
+    """Each allocation → a view at its place; its deallocations go."""
+    for alloc, place in zip(allocs, places, strict=True):
         result = alloc.memref
         for use in [use for use in result.uses if isinstance(use.operation, memref.DeallocOp)]:
             Rewriter.erase_op(use.operation)
-        view = memref.ViewOp(arena, constants[offset], [], result.type)
+        view = memref.ViewOp(arena, place, list(alloc.dynamic_sizes), result.type)
         view.result.name_hint = result.name_hint
         Rewriter.replace_op(alloc, view)
-
-
-# --- buffers inside kernels
-
-
-def _hoist_scratch(main: func.FuncOp, functions: Mapping[str, func.FuncOp], calls: Mapping[str, list[func.CallOp]]):
-    """Buffers allocated at the top of a kernel that only `main` calls → arguments that `main` allocates."""
-    for name, sites in calls.items():
-        kernel = functions.get(name)
-        if kernel is None or kernel is main or len(kernel.body.blocks) != 1:
-            continue
-        if any(site.parent is not main.body.block for site in sites):
-            continue
-        allocs = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp)]
-        scratch = [op for op in allocs if _byte_size(op.memref.type) is not None]
-        if scratch:
-            types = [op.memref.type for op in scratch]
-            names = [op.memref.name_hint for op in scratch]
-            _allocations_to_arguments(kernel, scratch)
-            calls[name][:] = [_pass_scratch(site, types, names) for site in sites]
-
-
-def _allocations_to_arguments(kernel: func.FuncOp, scratch: Sequence[memref.AllocOp]) -> None:
-    """Replaces the allocations `scratch` of `kernel` by new last arguments."""
-    types = [op.memref.type for op in scratch]
-    new = insert_arguments(kernel, len(kernel.body.block.args), types, [op.memref.name_hint for op in scratch])
-    for op, argument in zip(scratch, new, strict=True):
-        for use in [use for use in op.memref.uses if isinstance(use.operation, memref.DeallocOp)]:
-            Rewriter.erase_op(use.operation)
-        op.memref.replace_all_uses_with(argument)
-        Rewriter.erase_op(op)
-    kernel.attributes[NUM_SCRATCH] = IntegerAttr(len(scratch), i64)
-
-
-def _pass_scratch(site: func.CallOp, types: Sequence[Attribute], names: Sequence[str | None]) -> func.CallOp:
-    """The call with fresh buffers of `types` as additional last operands."""
-    allocs = [memref.AllocOp([], [], type) for type in types]
-    for op, name in zip(allocs, names, strict=True):
-        op.memref.name_hint = name
-    call = func.CallOp(site.callee, [*site.arguments, *(op.memref for op in allocs)], site.result_types)
-    call.attributes |= site.attributes
-    Rewriter.replace_op(site, [*allocs, call], call.results)
-    return call
 
 
 # --- which arguments overlap no other
@@ -294,7 +238,7 @@ def _mark_noalias(
 
     The arguments of `main` are distinct by contract; those of any other caller may overlap, so its callees get no mark.
     """
-    roots = _roots(main.body.block) if main is not None else {}
+    roots = roots_of(main.body.block) if main is not None else {}
     for name, sites in calls.items():
         kernel = functions.get(name)
         if kernel is None or any(main is None or site.parent is not main.body.block for site in sites):
