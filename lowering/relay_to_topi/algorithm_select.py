@@ -163,33 +163,43 @@ class _Lists:
         return b.as_index(b.add(arith.IndexCastOp(b.read(places, j), IndexType())))
 
     def _is_used(self, b: Body, j: SSAValue) -> SSAValue:
-        count = b.add(arith.IndexCastOp(b.read(self._count), IndexType()))
-        return b.add(CmpiOp(j, count, "slt"))
+        return is_below_count(b, j, self._count)
+
+
+def is_below_count(b: Body, j: SSAValue, count: SSAValue) -> SSAValue:
+    """Whether a place is one of the first `count`, a number known at run time."""
+    return b.add(CmpiOp(j, b.add(arith.IndexCastOp(b.read(count), IndexType())), "slt"))
 
 
 def _one_axis(op: Operation) -> str | None:
     """Why a slice is not built: one count stands beside a buffer."""
-    type = op.operands[0].type
-    one = isinstance(type, TensorType) and type.get_num_dims() == 1
-    return None if one else "only a list can be cut to a length that is known at run time alone"
+    type = op.operands[1].type
+    one = isinstance(type, TensorType) and type.get_shape() == (1,)
+    return None if one else "only the first axis can be cut to a length that is known at run time alone"
 
 
-@implements(DynStridedSliceOp, "dyn.strided_slice.list", condition=_one_axis)
+@implements(DynStridedSliceOp, "dyn.strided_slice.first_axis", condition=_one_axis)
 def build_dyn_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The elements from a first place on, a step apart, and their number by the rule of numpy's slices."""
     data = emitter.operand(0)
     bounds = [emitter.operand(index) for index in (1, 2, 3)]
-    length, element = shape_of(data)[0], element_of(data)
+    shape, element = shape_of(data), element_of(data)
+    length = shape[0]
     first = emitter.compute("slice_first", {}, i64, lambda b: _slice(b, bounds, length)[0])
     count = emitter.compute("slice_count", {}, i64, lambda b: _slice(b, bounds, length)[1])
-    lists = _Lists(emitter, count, length)
 
-    def read(b: Body, j: AffineExpr) -> SSAValue:
-        step = _bound(b, bounds[2])
-        place = b.plus(b.read(first), b.times(step, b.add(arith.IndexCastOp(b.index(j), i64))))
-        return b.read(data, b.as_index(b.add(arith.IndexCastOp(place, IndexType()))))
+    def kept(b: Body) -> SSAValue:
+        number, *rest = b.spatial
 
-    return [emitter.counted(lists.of("dyn_strided_slice", element, read), count)]
+        def read() -> SSAValue:
+            step = _bound(b, bounds[2])
+            place = b.plus(b.read(first), b.times(step, b.add(arith.IndexCastOp(b.index(number), i64))))
+            return b.read(data, b.as_index(b.add(arith.IndexCastOp(place, IndexType()))), *rest)
+
+        is_used = is_below_count(b, b.index(number), count)
+        return b.guard(is_used, element, read, lambda: b.constant(0, element))
+
+    return [emitter.counted(emitter.compute("dyn_strided_slice", variables("i", shape), element, kept), count)]
 
 
 def _bound(b: Body, bound: SSAValue) -> SSAValue:

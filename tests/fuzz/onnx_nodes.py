@@ -50,14 +50,13 @@ def drawn_ops() -> tuple[str, ...]:
         import_module(module)
 
     converters.load()
-    return tuple(op for op in registered_ops() if "::" not in op and _has_tensors(op))
+    return tuple(op for op in registered_ops() if "::" not in op and _has_tensors(op, opsets_of(op)[-1]))
 
 
-def _has_tensors(op: str) -> bool:
-    """True where some type of each operand and result is a tensor, in every opset."""
-    schemas = [onnx.defs.get_schema(op, opset, "") for opset in opsets_of(op)]
-    formals = [formal for schema in schemas for formal in (*schema.inputs, *schema.outputs)]
-    return all(known_dtypes(frozenset(formal.types)) for formal in formals)
+def _has_tensors(op: str, opset: int) -> bool:
+    """True where some type of each operand and result is a tensor."""
+    schema = onnx.defs.get_schema(op, opset, "")
+    return all(known_dtypes(frozenset(formal.types)) for formal in (*schema.inputs, *schema.outputs))
 
 
 def random_node_model(
@@ -69,7 +68,7 @@ def random_node_model(
     """
     ops = drawn_ops()
     op = ops[int(rng.integers(len(ops)))] if op_type is None else op_type
-    known = opsets_of(op)
+    known = [each for each in opsets_of(op) if _has_tensors(op, each)]
     chosen = known[int(rng.integers(len(known)))] if opset is None else opset
     for _ in range(TRIES):
         draft = Draft(rng, op, chosen)

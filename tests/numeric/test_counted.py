@@ -18,6 +18,7 @@ from support.op_cases import OpCase
 import xrelay
 from xrelay.api.compile import compile
 from xrelay.errors import ArtifactError, LoweringError
+from xrelay.passes.types.infer_type import infer_types
 from xrelay.runtime.metadata import ModelMetadata
 
 Array = NDArray[Any]
@@ -102,6 +103,48 @@ def test_dynamic_slices_natively() -> None:
         np.testing.assert_array_equal(found, x[begin:end:step])
     with pytest.raises(xrelay.errors.ExecutionError, match="zero"):
         model.run([x, np.array([0]), np.array([3]), np.array([0])])
+
+
+def test_dynamic_slices_of_rows_natively() -> None:
+    case = OpCase("dyn.strided_slice", [(5, 3), (1,), (1,), (1,)], dtype="int64")
+    x = np.arange(15).reshape(5, 3)
+    (found,) = check(case, x, *(np.array([value]) for value in (-1, 0, -2)))
+    np.testing.assert_array_equal(found, x[-1:0:-2])
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "condition"),
+    [((4,), 0, [0, 1, 1, 0]), ((2, 3), 1, [1, 0]), ((3, 2, 2), -3, [0, 0, 0]), ((2, 0), 0, [1, 1]), ((3, 2), 0, [])],
+)
+def test_compress(shape: tuple[int, ...], axis: int, condition: list[int]) -> None:
+    x = np.asarray(RNG.normal(size=shape).astype(np.float32))
+    mask = np.array(condition, np.bool_)
+    text = f"""func.func @main(%x: T, %c: tensor<{len(mask)}xi1>) -> !relay.incomplete {{
+      %y = relay.compress(%x, %c) {{axis = {axis}}} : (T, tensor<{len(mask)}xi1>) -> !relay.incomplete
+      func.return %y : !relay.incomplete
+    }}""".replace("T,", f"tensor<{'x'.join(map(str, (*shape, 'f32')))}>,")
+    module = xrelay.parse(text)
+    infer_types(module)
+    (found,) = outputs(module.clone(), [x, mask])
+    check_levels(module, [x, mask])
+    np.testing.assert_array_equal(found, np.compress(mask, x, axis))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "float16", "float32"])
+@pytest.mark.parametrize("shape", [(7, 2), (1, 3), (4, 0), (0, 2)])
+def test_ranks_of_rows(shape: tuple[int, int], dtype: str) -> None:
+    x = RNG.integers(0, 2, shape).astype(dtype)
+    if dtype == "uint8":
+        x *= 200
+    (found,) = check(OpCase("rank_rows", [shape], dtype=dtype), x, native=dtype == "float32" and shape == (7, 2))
+    rows = x.tolist()
+    np.testing.assert_array_equal(found, [sum(other < row for other in rows) for row in rows])
+
+
+def test_nan_comes_last_among_rows() -> None:
+    x = np.array([[1, np.nan], [0.0, 5], [1, 7], [-0.0, 5], [1, np.nan]], np.float32)
+    (found,) = check(OpCase("rank_rows", [(5, 2)]), x, native=False)
+    np.testing.assert_array_equal(found, [3, 0, 2, 0, 3])
 
 
 NONZERO = """

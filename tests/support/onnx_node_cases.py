@@ -1,7 +1,8 @@
 """The official cases of onnx's own test suite: single nodes, the functions they expand to, and small models.
 
-`official_cases` gives all as they are, the arrays of an output that is a sequence one after the other. `node_cases` gives
-those whose ops the importer knows as models it can take: inputs that say how a node works (a shape, axes, pads) become initializers, for xrelay wants them when compiling.
+`official_cases` gives all as they are, the arrays of an output that is a sequence one after the other. `node_cases`
+gives those whose ops the importer knows as models it can take: inputs that say how a node works (a shape, axes, pads)
+become initializers, for xrelay wants them when compiling.
 """
 
 from __future__ import annotations

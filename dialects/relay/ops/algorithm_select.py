@@ -93,7 +93,7 @@ class DynStridedSliceOp(RelayOp):
     """The elements of `data` from `begin` to before `end` in steps of `strides`, one number for each axis.
 
     Numbers below 0 count from the end of the axis; those that lie outside are brought to the nearest place, as in a
-    slice of numpy. Axes that the numbers leave out are kept whole. Natively, of data with one axis.
+    slice of numpy. Axes that the numbers leave out are kept whole. Natively, along the first axis alone.
 
     Constraints:
     - C1: begin, end and strides are lists of integers of one length, known and at most the rank of the data.

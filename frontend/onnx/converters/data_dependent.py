@@ -1,12 +1,14 @@
-"""NonZero and Unique: results whose length the data decides."""
+"""NonZero, Compress and Unique: results whose length the data decides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -19,27 +21,55 @@ def convert_nonzero(node: NodeView) -> SSAValue:
     return node.emit("cast", node.emit("transpose", rows, axes=(1, 0)), dtype="int64")
 
 
-@converts("Unique", since=11, attributes=("axis", "sorted"), limits="no axis but the only one")
-def convert_unique(node: NodeView) -> Sequence[SSAValue]:
-    """`unique` of the flattened data, its lists cut to what is found."""
-    is_sorted = bool(node.attribute_int("sorted", 1, check=lambda value: value in (0, 1)))
-    rank = len(node.shape(0))
+@converts("Compress", since=9, attributes=("axis",))
+def convert_compress(node: NodeView) -> SSAValue:
+    """`compress`, without an axis of the flattened data; a constant condition is a `take`."""
+    data, axis = node.input(0), 0
     if "axis" in node.attribute_names:
-        known_axis(node, node.attribute_int("axis", 0), rank)
-        if rank != 1:
-            raise node.error(f"Unique along an axis of a tensor of rank {rank} is not supported")
-    data = node.input(0) if rank == 1 else node.reshape(node.input(0), [-1])
+        axis = known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
+    elif len(node.shape(0)) != 1:
+        data = node.reshape(data, [-1])
+    condition, extent = node.constant(1), shape_of(data.type)[axis]
+    if condition is None or condition.ndim != 1 or not isinstance(extent, int) or condition.size > extent:
+        return node.emit("compress", data, node.input(1), axis=axis)
+    places = node.emit_constant(np.flatnonzero(condition), "places")
+    return node.emit("take", data, places, axis=axis, mode="fast")
+
+
+@converts("Unique", since=11, attributes=("axis", "sorted"))
+def convert_unique(node: NodeView) -> Sequence[SSAValue]:
+    """`unique`, its lists cut to what is found; slices along an axis are told apart by their ranks."""
+    is_sorted = bool(node.attribute_int("sorted", 1, check=lambda value: value in (0, 1)))
+    rank, axis = len(node.shape(0)), None
+    if "axis" in node.attribute_names:
+        axis = known_axis(node, node.attribute_int("axis", 0), rank)
     wants_counts = len(node.outputs) > 3
-    lists = node.emit("unique", data, is_sorted=is_sorted, return_counts=wants_counts)
+    if rank == 1 or axis is None:
+        data = node.input(0) if rank == 1 else node.reshape(node.input(0), [-1])
+        lists = node.emit("unique", data, is_sorted=is_sorted, return_counts=wants_counts)
+        found = _cut(node, node.tuple_field(lists, 0), lists)
+    else:
+        order = (axis, *(other for other in range(rank) if other != axis))
+        slices = node.emit("transpose", node.input(0), axes=order)
+        lists = node.emit("unique", _ranks(node, slices), is_sorted=is_sorted, return_counts=wants_counts)
+        chosen = node.emit("take", slices, node.tuple_field(lists, 1), axis=0, mode="fast")
+        found = node.emit("transpose", _cut(node, chosen, lists), axes=[order.index(place) for place in range(rank)])
+    wanted = (1, 2, 4) if wants_counts else (1, 2)
+    places, inverse, *counts = (node.emit("cast", node.tuple_field(lists, field), dtype="int64") for field in wanted)
+    return [found, _cut(node, places, lists), inverse, *(_cut(node, each, lists) for each in counts)]
+
+
+def _ranks(node: NodeView, slices: SSAValue) -> SSAValue:
+    """The ranks of slices along the first axis, each laid out as a row."""
+    extents = shape_of(slices.type)
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if len(known) == len(extents):
+        return node.emit("rank_rows", node.reshape(slices, (known[0], prod(known[1:]))))
+    return node.emit("rank_rows", node.emit("reshape", slices, newshape=(0, -1)))
+
+
+def _cut(node: NodeView, values: SSAValue, lists: SSAValue) -> SSAValue:
+    """As much of `values` along the first axis as `unique` found, whose results are `lists`."""
     number = node.emit("cast", node.tuple_field(lists, 3), dtype="int64")
-
-    def cut(field: int) -> SSAValue:
-        values = node.tuple_field(lists, field)
-        values = node.emit("cast", values, dtype="int64") if field else values
-        begin, step = (
-            node.emit_constant(np.array([value], np.int64), name) for value, name in ((0, "begin"), (1, "step"))
-        )
-        return node.emit("dyn.strided_slice", values, begin, number, step)
-
-    inverse = node.emit("cast", node.tuple_field(lists, 2), dtype="int64")
-    return [cut(0), cut(1), inverse, *([cut(4)] if wants_counts else [])]
+    begin, step = (node.emit_constant(np.array([value], np.int64), name) for value, name in ((0, "begin"), (1, "step")))
+    return node.emit("dyn.strided_slice", values, begin, number, step)

@@ -744,6 +744,13 @@ def clip(
 ) -> Expr:
     """`min(max(x, a_min), a_max)`, elementwise."""
 
+def compress(
+    data: ExprLike,
+    condition: ExprLike,
+    axis: int | None = 0,
+) -> Expr:
+    """The slices of `data` along `axis` for which the condition is true, in their order."""
+
 def concatenate(
     data: ExprLike,
     axis: int | None = 0,
@@ -1032,6 +1039,11 @@ def prod(
 ) -> Expr:
     """The product over `axis`."""
 
+def rank_rows(
+    data: ExprLike,
+) -> Expr:
+    """For each row of a matrix, how many rows come before it in lexicographic order; equal rows have the same number."""
+
 def repeat(
     data: ExprLike,
     repeats: int,
@@ -1298,6 +1310,7 @@ __all__ = [
     "cast",
     "ceil",
     "clip",
+    "compress",
     "concatenate",
     "cos",
     "cosh",
@@ -1347,6 +1360,7 @@ __all__ = [
     "ones_like",
     "power",
     "prod",
+    "rank_rows",
     "repeat",
     "reshape",
     "reverse",

@@ -1,0 +1,32 @@
+"""Slices as a whole: which to keep, and their order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.ops.algorithm_slices import CompressOp, RankRowsOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.registry import evaluates
+from xrelay.interpreters.sorting import stable_order
+
+
+@evaluates(CompressOp)
+def evaluate_compress(op: CompressOp, data: Array, condition: Array) -> Array:
+    """Numpy's compress."""
+    return np.compress(condition, data, op.axis.value.data)
+
+
+@evaluates(RankRowsOp)
+def evaluate_rank_rows(op: RankRowsOp, data: Array) -> Array:
+    """By sorting from the last column to the first, which keeps the order of what is equal."""
+    order = np.arange(data.shape[0], dtype=np.int64)
+    for column in reversed(range(data.shape[1])):
+        order = order[stable_order(data[order, column])]
+    ordered = data[order]
+    both_nan = (ordered[1:] != ordered[1:]) & (ordered[:-1] != ordered[:-1])
+    is_new = np.ones(data.shape[0], np.bool_)
+    is_new[1:] = ((ordered[1:] != ordered[:-1]) & ~both_nan).any(axis=1)
+    starts = np.flatnonzero(is_new)
+    ranks = np.empty(data.shape[0], np.int32)
+    ranks[order] = starts[np.cumsum(is_new) - 1]
+    return ranks
