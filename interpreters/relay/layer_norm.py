@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -20,29 +18,19 @@ from xrelay.interpreters.relay.in_double import in_double
 from xrelay.interpreters.relay.registry import evaluates
 
 
-@evaluates(LayerNormOp)
+@evaluates(GroupNormOp, InstanceNormOp, LayerNormOp)
 @in_double
-def evaluate_layer_norm(op: LayerNormOp, data: Array, gamma: Array, beta: Array) -> Array:
-    """Statistics along one axis."""
-    return _scaled(op, _normalised(op, data, [op.axis.value.data]), gamma, beta)
-
-
-@evaluates(InstanceNormOp)
-@in_double
-def evaluate_instance_norm(op: InstanceNormOp, data: Array, gamma: Array, beta: Array) -> Array:
-    """Statistics of each instance and channel."""
-    others = set(range(data.ndim)) - {0, op.axis.value.data % data.ndim}
-    return _scaled(op, _normalised(op, data, others), gamma, beta)
-
-
-@evaluates(GroupNormOp)
-@in_double
-def evaluate_group_norm(op: GroupNormOp, data: Array, gamma: Array, beta: Array) -> Array:
-    """Statistics of each group, which becomes an axis of its own."""
-    axis, groups = op.axis.value.data % data.ndim, op.num_groups.value.data
-    shape = (*data.shape[:axis], groups, data.shape[axis] // groups, *data.shape[axis + 1 :])
-    others = set(range(data.ndim + 1)) - {0, axis}
-    return _scaled(op, _normalised(op, data.reshape(shape), others).reshape(data.shape), gamma, beta)
+def evaluate_norm(op: NormOp, data: Array, gamma: Array, beta: Array) -> Array:
+    """Statistics along one axis, of each instance and channel, or of each group, which is an axis of its own first."""
+    axis, shape = op.axis.value.data % data.ndim, data.shape
+    if isinstance(op, GroupNormOp):
+        groups = op.num_groups.value.data
+        data = data.reshape(*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :])
+    over = (axis,) if isinstance(op, LayerNormOp) else tuple(each for each in range(data.ndim) if each not in (0, axis))
+    centred = data - _mean(data, over)
+    normal = (centred / np.sqrt(_mean(centred**2, over) + op.epsilon.value.data)).reshape(shape)
+    scaled = normal * _along(gamma, axis, normal.ndim) if op.scale.value.data else normal
+    return scaled + _along(beta, axis, normal.ndim) if op.center.value.data else scaled
 
 
 @evaluates(RMSNormOp)
@@ -61,22 +49,10 @@ def evaluate_l2_normalize(op: L2NormalizeOp, data: Array) -> Array:
     return data / np.sqrt(np.maximum(np.sum(data**2, axis=axes, keepdims=True), op.eps.value.data))
 
 
-def _normalised(op: NormOp, data: Array, axes: Iterable[int]) -> Array:
-    over = tuple(axes)
-    centred = data - _mean(data, over)
-    return centred / np.sqrt(_mean(centred**2, over) + op.epsilon.value.data)
-
-
 def _mean(data: Array, axes: tuple[int, ...]) -> Array:
     """The mean over `axes`, which keep extent 1; of no elements it is NaN."""
     total = np.sum(data, axis=axes, keepdims=True)
     return total / (data.size // total.size if total.size else 1)
-
-
-def _scaled(op: NormOp, normal: Array, gamma: Array, beta: Array) -> Array:
-    if op.scale.value.data:
-        normal = normal * _along(gamma, op.axis.value.data, normal.ndim)
-    return normal + _along(beta, op.axis.value.data, normal.ndim) if op.center.value.data else normal
 
 
 def _along(vector: Array, axis: int, rank: int) -> Array:

@@ -142,7 +142,11 @@ class SourceFile:
         text = path.read_text(encoding="utf-8")
         self._lines, self._tree = text.splitlines(), ast.parse(text)
         self._keys, self._decorators = keys, decorators
-        self._named = {node.name: node for node in self._tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        definitions = [node for node in self._tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        classes = [node for node in definitions if isinstance(node, ast.ClassDef)]
+        # Base classes are divided among all their heirs, those of other files too: here they would count twice.
+        bases = {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}
+        self._named = {node.name: node for node in definitions if node.name not in bases}
         self._callers: dict[str, set[str]] = defaultdict(set)
 
     def shares(self) -> Iterator[tuple[str, float]]:

@@ -30,6 +30,7 @@ from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.index_algebra.dims import Dim, Shape
 
 Properties: TypeAlias = Mapping[str, Attribute]
 """An op's properties by name; an optional one may be absent."""
@@ -291,6 +292,37 @@ class AtLeast(Constraint):
         wrong = self.least - 1
         several = isinstance(properties.get(self.property), DenseArrayBase)
         return list(types), {**properties, self.property: int_array([wrong]) if several else int_attribute(wrong)}
+
+
+@dataclass(frozen=True)
+class Divides(Constraint):
+    """A property that is one number is positive and divides the extent of the first operand's axis."""
+
+    property: str
+    axis: str = "axis"
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return f"`{self.property}`, a number of parts, is positive and divides the extent of `{self.axis}`"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Look at the remainder."""
+        parts = properties[self.property]
+        if not isinstance(parts, IntegerAttr):
+            return
+        number, extent = parts.value.data, self._extent(facts.shape(0), properties)
+        facts.require(number > 0, constraint, f"{self.property} must be positive, found {number}")
+        facts.require_equal(extent % number, 0, constraint, f"extent {extent} modulo {self.property} {number}:")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """One part more than there are elements."""
+        extent = self._extent(shape_of(types[0]), properties)
+        parts = extent + 1 if isinstance(extent, int) else 0
+        return list(types), {**properties, self.property: int_attribute(parts)}
+
+    def _extent(self, shape: Shape, properties: Properties) -> Dim:
+        (axis,) = numbers(properties[self.axis])
+        return shape[axis]
 
 
 @dataclass(frozen=True)

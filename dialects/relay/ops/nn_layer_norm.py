@@ -12,9 +12,9 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.constraints import (
-    AtLeast,
     AxisOf,
     Constraints,
+    Divides,
     FloatElements,
     SameElements,
     VectorsAlong,
@@ -67,6 +67,15 @@ class NormOp(ScaledAlongAxisOp):
     center = bool_property(True)
     scale = bool_property(True)
 
+    def reduced_axes(self, rank: int) -> list[int]:
+        """The axes over which mean and variance are taken: all but 0 and `axis`."""
+        return [axis for axis in range(rank) if axis not in (0, axis_index(self.axis.value.data, rank))]
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Statistics, then a factor and a summand for each element of the vectors."""
+        x = parts.operands[0]
+        return self.scaled(parts, self.normalised(parts, x, self.reduced_axes(parts.rank(x))))
+
     def normalised(self, parts: Parts, x: SSAValue, axes: Sequence[int]) -> SSAValue:
         """`(x - mean) / sqrt(variance + epsilon)`, mean and variance over `axes`."""
         centred = parts.op("subtract", x, parts.op("mean", x, axis=axes, keepdims=True))
@@ -102,9 +111,9 @@ class LayerNormOp(NormOp):
     name = "relay.nn.layer_norm"
     axis = int_property(-1)
 
-    def decompose(self, parts: Parts) -> SSAValue:
-        """Statistics along one axis."""
-        return self.scaled(parts, self.normalised(parts, parts.operands[0], [self.axis.value.data]))
+    def reduced_axes(self, rank: int) -> list[int]:
+        """One."""
+        return [self.axis.value.data]
 
 
 @register_relay_op
@@ -124,12 +133,6 @@ class InstanceNormOp(NormOp):
 
     name = "relay.nn.instance_norm"
 
-    def decompose(self, parts: Parts) -> SSAValue:
-        """Statistics of each instance and channel."""
-        (x, _, _), kept = parts.operands, {0, axis_index(self.axis.value.data, parts.rank(parts.operands[0]))}
-        axes = [axis for axis in range(parts.rank(x)) if axis not in kept]
-        return self.scaled(parts, self.normalised(parts, x, axes))
-
 
 @register_relay_op
 @irdl_op_definition
@@ -138,9 +141,6 @@ class GroupNormOp(NormOp):
 
     The channels, which lie along `axis`, form `num_groups` groups of neighbours; the statistics of a group are taken
     over its channels and all axes but 0. `scale = false` leaves out gamma, `center = false` leaves out beta.
-
-    Constraints:
-    - C6: `num_groups` divides the channels.
 
     Example:
     ```mlir
@@ -151,15 +151,9 @@ class GroupNormOp(NormOp):
     """
 
     name = "relay.nn.group_norm"
-    CONSTRAINTS: ClassVar[Constraints] = {**FLOATS_ALONG_AN_AXIS, "C5": AtLeast("num_groups")}
+    CONSTRAINTS: ClassVar[Constraints] = {**FLOATS_ALONG_AN_AXIS, "C5": Divides("num_groups")}
 
     num_groups = int_property()
-
-    def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C6."""
-        channels, groups = facts.shape(0)[self.axis.value.data], self.num_groups.value.data
-        facts.require_equal(channels % groups, 0, "C6", f"remainder of {channels} channels in {groups} groups:")
-        return super().infer_type(facts)
 
     def decompose(self, parts: Parts) -> SSAValue:
         """The channels split in two axes, and joined again."""
@@ -167,8 +161,7 @@ class GroupNormOp(NormOp):
         rank, groups = parts.rank(x), self.num_groups.value.data
         axis = axis_index(self.axis.value.data, rank)
         split = parts.op("reshape", x, newshape=[*[0] * axis, -4, groups, -1, -2])
-        axes = [each for each in range(rank + 1) if each not in (0, axis)]
-        normal = self.normalised(parts, split, axes)
+        normal = self.normalised(parts, split, [each for each in range(rank + 1) if each not in (0, axis)])
         return self.scaled(parts, parts.op("reshape", normal, newshape=[*[0] * axis, -3, -2]))
 
 

@@ -11,13 +11,14 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, int_array, int_attribute, ints
-from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
+from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axis
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, Divides, numbers
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.core.types import AnyTensorType, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape, merge_dims
@@ -111,8 +112,6 @@ class SplitOp(RelayOp):
     from 0 to 2, from 2 to 5, and from 5 on.
 
     Constraints:
-    - C1: `axis` is an axis of the data.
-    - C2: a number of parts is positive and divides the extent.
     - C3: places ascend and lie between 0 and the extent.
 
     Example:
@@ -125,6 +124,7 @@ class SplitOp(RelayOp):
 
     name = "relay.split"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": Divides("indices_or_sections")}
 
     data = operand_def()
 
@@ -140,31 +140,18 @@ class SplitOp(RelayOp):
             return tuple(part * index for index in range(sections + 1))
         return (0, *ints(cut), extent)
 
-    def _check_cut(self, facts: Facts, extent: Dim) -> None:
-        """C2 and C3."""
-        cut = self.indices_or_sections
-        if isinstance(cut, IntegerAttr):
-            sections = cut.value.data
-            facts.require(sections > 0, "C2", f"the number of parts must be positive, found {sections}")
-            facts.require_equal(extent % sections, 0, "C2", f"extent {extent} modulo {sections} parts:")
-            return
-        for begin, end in pairwise(self.bounds(extent)):
-            message = f"places {list(ints(cut))} do not ascend from 0 to {extent}"
-            facts.require_at_least(end, begin, "C3", "a place and the one before it", message=message)
-
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Those of a vector, whose parts follow each other."""
         return facts.elements(0) if len(facts.shape(0)) == 1 else None
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The tuple of the parts' types; C1 to C3."""
+        """The tuple of the parts' types; C3."""
         shape, element = facts.operand(0)
-        axis = require_axis(self, self.axis.value.data, len(shape), "C1")
-        self._check_cut(facts, shape[axis])
-        parts = [
-            tensor_type((*shape[:axis], end - begin, *shape[axis + 1 :]), element)
-            for begin, end in pairwise(self.bounds(shape[axis]))
-        ]
+        axis, parts = axis_index(self.axis.value.data, len(shape)), list[AnyTensorType]()
+        for begin, end in pairwise(self.bounds(shape[axis])):
+            message = f"places {list(numbers(self.indices_or_sections))} do not ascend from 0 to {shape[axis]}"
+            facts.require_at_least(end, begin, "C3", "a place and the one before it", message=message)
+            parts.append(tensor_type((*shape[:axis], end - begin, *shape[axis + 1 :]), element))
         return TupleType(tuple(parts))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
@@ -26,3 +28,16 @@ def known_axis(node: NodeView, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise node.illegal("axis", axis, f"axes of a tensor of rank {rank} lie in [-{rank}, {rank - 1}]")
     return axis % rank
+
+
+def axis_attribute(node: NodeView, default: int) -> int:
+    """The attribute `axis`, an axis of the first input, counted from the front."""
+    return known_axis(node, node.attribute_int("axis", default), len(node.shape(0)))
+
+
+def joined_axes(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
+    """`value` with the axes from `axis` on as one."""
+    if len(shape_of(value.type)) == axis + 1:
+        return value
+    shape = static_shape(node, value)
+    return node.reshape(value, (*shape[:axis], prod(shape[axis:])))

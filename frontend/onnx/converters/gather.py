@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.extents import axis_attribute, known_axis
 from xrelay.frontend.onnx.converters.slice import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -57,7 +57,7 @@ def _checked(node: NodeView, indices: Array, axis: int, extent: int) -> Array:
 @converts("GatherElements", since=11, attributes=("axis",))
 def convert_gather_elements(node: NodeView) -> SSAValue:
     """Elements at indices along one axis and at their own along the others."""
-    axis = known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
+    axis = axis_attribute(node, 0)
     return node.emit("gather", node.input(0), node.input(1), axis=axis)
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
 import numpy as np
 from onnx import TensorProto
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
+from xrelay.frontend.onnx.converters.extents import axis_attribute, joined_axes, static_shape
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -25,70 +23,46 @@ _STASHED: dict[int, str] = {TensorProto.FLOAT: "float32", TensorProto.BFLOAT16: 
 @converts("LayerNormalization", since=17, attributes=_LAST_AXES)
 def convert_layer_normalization(node: NodeView) -> list[SSAValue]:
     """`nn.layer_norm` over the last axes as one; the statistics, where asked for, beside it."""
-    axis = _first_axis(node)
-    result = _over_last_axes(node, "nn.layer_norm", axis)
-    return [result, *_statistics(node, axis)] if any(node.outputs[1:]) else [result]
+    result = _over_last_axes(node, "nn.layer_norm", vectors=2)
+    return [result, *_statistics(node)] if any(node.outputs[1:]) else [result]
 
 
 @converts("RMSNormalization", since=23, attributes=_LAST_AXES)
 def convert_rms_normalization(node: NodeView) -> SSAValue:
     """`nn.rms_norm` over the last axes as one."""
-    return _over_last_axes(node, "nn.rms_norm", _first_axis(node))
+    return _over_last_axes(node, "nn.rms_norm", vectors=1)
 
 
-def _first_axis(node: NodeView) -> int:
-    return known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
-
-
-def _over_last_axes(node: NodeView, op: str, axis: int) -> SSAValue:
+def _over_last_axes(node: NodeView, op: str, *, vectors: int) -> SSAValue:
     """`op` along the axes from `axis` on, taken as one, with scale and bias as its vectors.
 
     A scale or bias that broadcasts to these axes is applied afterwards.
     """
-    values = [value for value in node.inputs if value is not None]
+    axis, values = axis_attribute(node, -1), [value for value in node.inputs if value is not None]
     fits = all(shape_of(value.type) == node.shape(0)[axis:] for value in values[1:])
     narrow = is_half(node.element_type(0)) and not fits
     x, *factors = [node.emit("cast", value, dtype="float32") for value in values] if narrow else values
-    flat = _joined(node, x, axis)
-    vectors = [_joined(node, value, 0) for value in factors] if fits else [_ones(node, flat)]
-    options = {} if op == "nn.rms_norm" or len(vectors) == 2 else {"center": False}
-    if options:
-        vectors = vectors * 2
-    result = node.emit(op, flat, *vectors, epsilon=node.attribute_float("epsilon", 1e-5), **options)
+    flat, element = joined_axes(node, x, axis), np.ones((), numpy_dtype(element_type_of(x.type)))
+    own = [joined_axes(node, value, 0) for value in factors if fits]
+    own = own or [node.emit_filled(element, static_shape(node, flat)[-1:], "ones")]
+    without: dict[str, AttributeValue] = {} if len(own) == vectors else {"center": False}
+    result = node.emit(op, flat, *(own * 2)[:vectors], epsilon=node.attribute_float("epsilon", 1e-5), **without)
     if flat is not x:
         result = node.reshape(result, static_shape(node, x))
-    if not fits:
-        for combine, value in zip(("multiply", "add"), factors, strict=False):
-            result = node.emit(combine, result, value)
+    for combine, value in zip(("multiply", "add"), () if fits else factors, strict=False):
+        result = node.emit(combine, result, value)
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0))) if narrow else result
 
 
-def _joined(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
-    """`value` with the axes from `axis` on as one."""
-    if len(shape_of(value.type)) == axis + 1:
-        return value
-    shape = static_shape(node, value)
-    return node.reshape(value, (*shape[:axis], prod(shape[axis:])))
-
-
-def _ones(node: NodeView, like: SSAValue) -> SSAValue:
-    """As many ones as the last axis of `like` is long."""
-    return node.emit_filled(np.ones((), numpy_dtype(element_type_of(like.type))), static_shape(node, like)[-1:], "ones")
-
-
-def _statistics(node: NodeView, axis: int) -> list[SSAValue]:
+def _statistics(node: NodeView) -> list[SSAValue]:
     """The mean and the reciprocal of the deviation, in the type that `stash_type` says."""
     stash = node.attribute_int("stash_type", TensorProto.FLOAT, check=lambda number: number in _STASHED)
-    x, axes = node.input(0), tuple(range(axis, len(node.shape(0))))
+    x, axes = node.input(0), tuple(range(axis_attribute(node, -1), len(node.shape(0))))
     x = node.emit("cast", x, dtype="float32") if is_half(node.element_type(0)) else x
     mean = node.emit("mean", x, axis=axes, keepdims=True)
-    variance = _mean_square(node, node.emit("subtract", x, mean), axes)
+    variance = node.emit("variance", x, mean, axis=axes, keepdims=True)
     shifted = node.emit("add", variance, node.scalar(node.attribute_float("epsilon", 1e-5), variance))
     return [node.emit("cast", value, dtype=_STASHED[stash]) for value in (mean, node.emit("rsqrt", shifted))]
-
-
-def _mean_square(node: NodeView, value: SSAValue, axes: Sequence[int]) -> SSAValue:
-    return node.emit("mean", node.emit("multiply", value, value), axis=tuple(axes), keepdims=True)
 
 
 @converts("InstanceNormalization", attributes=("epsilon", "consumed_inputs"))
@@ -115,7 +89,7 @@ def convert_group_normalization(node: NodeView) -> SSAValue:
 @rounded_once
 def convert_lp_normalization(node: NodeView, x: SSAValue) -> SSAValue:
     """`nn.l2_normalize`, or x over the sum of its absolute values; a vector of zeros stays as it is."""
-    axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
+    axis = axis_attribute(node, -1)
     if not isinstance(element_type_of(x.type), AnyFloat):
         raise node.error(f"the element type must be a float, found {element_type_of(x.type)}")
     least = float(np.finfo(numpy_dtype(element_type_of(x.type))).tiny)
@@ -130,6 +104,8 @@ def convert_lp_normalization(node: NodeView, x: SSAValue) -> SSAValue:
 def convert_mean_variance_normalization(node: NodeView, x: SSAValue) -> SSAValue:
     """(x - mean) / (deviation + 1e-9) over the axes."""
     axes = node.attribute_ints("axes", (0, 2, 3)) or ()
-    centred = node.emit("subtract", x, node.emit("mean", x, axis=axes, keepdims=True))
-    deviation = node.emit("sqrt", _mean_square(node, centred, axes))
-    return node.emit("divide", centred, node.emit("add", deviation, node.scalar(1e-9, deviation)))
+    mean = node.emit("mean", x, axis=axes, keepdims=True)
+    deviation = node.emit("sqrt", node.emit("variance", x, mean, axis=axes, keepdims=True))
+    return node.emit(
+        "divide", node.emit("subtract", x, mean), node.emit("add", deviation, node.scalar(1e-9, deviation))
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.extents import axis_attribute
 from xrelay.frontend.onnx.converters.gather import tuples_first
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -18,7 +18,7 @@ REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "max": "max", "min":
 @converts("ScatterElements", since=16, attributes=("axis", "reduction"))
 def convert_scatter_elements(node: NodeView) -> SSAValue:
     """Updates at indices along one axis and at their own along the others."""
-    axis = known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
+    axis = axis_attribute(node, 0)
     data, indices, updates = (node.input(index) for index in range(3))
     return node.emit("scatter_elements", data, indices, updates, axis=axis, reduction=_reduction(node))
 

@@ -87,3 +87,19 @@ func.func @integers(%x: tensor<4xi1>) {
   %r = relay.bitwise_not(%x) : (tensor<4xi1>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @sections(%x: tensor<6xf32>) {
+  // expected-error@below {{[relay.split C2] extent 6 modulo indices_or_sections 4: 2 != 0}}
+  %r = relay.split(%x) {indices_or_sections = 4} : (tensor<6xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @no_sections(%x: tensor<6xf32>) {
+  // expected-error@below {{[relay.split C2] indices_or_sections must be positive, found 0}}
+  %r = relay.split(%x) {indices_or_sections = 0} : (tensor<6xf32>) -> !relay.incomplete
+  func.return
+}

@@ -48,30 +48,6 @@ func.func @concatenate_elements(%t: tuple<tensor<4xf32>, tensor<4xi32>>) {
 
 // -----
 
-func.func @split_axis(%x: tensor<6xf32>) {
-  // expected-error@below {{[relay.split C1] axis 1 is out of range for rank 1}}
-  %r = relay.split(%x) {indices_or_sections = 2, axis = 1} : (tensor<6xf32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @split_sections(%x: tensor<6xf32>) {
-  // expected-error@below {{[relay.split C2] extent 6 modulo 4 parts: 2 != 0}}
-  %r = relay.split(%x) {indices_or_sections = 4} : (tensor<6xf32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @split_none(%x: tensor<6xf32>) {
-  // expected-error@below {{[relay.split C2] the number of parts must be positive, found 0}}
-  %r = relay.split(%x) {indices_or_sections = 0} : (tensor<6xf32>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
 func.func @split_indices(%x: tensor<6xf32>) {
   // expected-error@below {{[relay.split C3] places [4, 2] do not ascend from 0 to 6}}
   %r = relay.split(%x) {indices_or_sections = [4, 2]} : (tensor<6xf32>) -> !relay.incomplete
