@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from xdsl.ir import Attribute, Dialect, Operation
 
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.registry import DIALECT_OPS
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, RequirementsAttr
 from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -37,6 +39,7 @@ LANGUAGE = (
     LoopOp,
     FnOp,
     InvokeOp,
+    NamedCallOp,
     FusedOp,
     YieldOp,
 )
@@ -62,6 +65,7 @@ TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [
     OptionalType,
     BoundsAttr,
     DimsAttr,
+    DimBindingsAttr,
     RequirementsAttr,
     WeightAttr,
 ]

@@ -1,0 +1,66 @@
+"""`#relay.dim_bindings<n = 2 * m, k = 4>`: what the names of a callee stand for, in the names of its caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from xrelay.index_algebra.dim_syntax import parse_dim
+from xrelay.index_algebra.dims import AnyDim, Dim, Symbol, single_atom
+
+
+@irdl_attr_definition
+class DimBindingsAttr(Data[tuple[tuple[str, Dim], ...]]):
+    """A dimension for each of some names, every name once: `#relay.dim_bindings<n = 2 * m, k = 4>`."""
+
+    name = "relay.dim_bindings"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, Dim], ...]:
+        """Parse `<n = 2 * m, k = 4>`."""
+        names = set[str]()
+        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_binding(parser, names)))
+
+    @staticmethod
+    def parse_optional(parser: AttrParser) -> DimBindingsAttr | None:
+        """Parse `<n = 2 * m, k = 4>` where a `<` comes next."""
+        names = set[str]()
+        found = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: _parse_binding(parser, names)
+        )
+        return None if found is None else DimBindingsAttr(tuple(found))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print `<n = 2 * m, k = 4>`."""
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(f"{name} = {dim}" for name, dim in self.data))
+
+    @staticmethod
+    def of(bindings: Mapping[str, Dim]) -> DimBindingsAttr:
+        """The attribute of `bindings`, in their order."""
+        return DimBindingsAttr(tuple(bindings.items()))
+
+    @property
+    def mapping(self) -> dict[str, Dim]:
+        """What each name stands for."""
+        return dict(self.data)
+
+
+def _parse_binding(parser: AttrParser, names: set[str]) -> tuple[str, Dim]:
+    start = parser.pos
+    atom = single_atom(parse_dim(parser))
+    if not isinstance(atom, Symbol):
+        parser.raise_error("expected the name of a dimension", start, parser.pos)
+    if atom.name in names:
+        parser.raise_error(f"the dimension {atom.name} is bound twice", start, parser.pos)
+    names.add(atom.name)
+    parser.parse_punctuation("=")
+    start = parser.pos
+    dim = parse_dim(parser)
+    if isinstance(dim, AnyDim):
+        parser.raise_error(f"{atom.name} stands for named dimensions and integers, not for '?'", start, parser.pos)
+    return atom.name, dim

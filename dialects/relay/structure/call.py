@@ -1,0 +1,212 @@
+"""`relay.call`: calls of functions with named dimensions; and what is common to it and to `func.call`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, TypeGuard
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import SymbolTable, SymbolUserOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.relay.core import assembly_format
+from xrelay.dialects.relay.core.compatible import compatible, environment_of
+from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
+from xrelay.dialects.relay.core.types import dims_in, is_complete, with_dims
+from xrelay.errors import ContradictionError
+from xrelay.index_algebra.dims import Dim, Symbol, single_atom
+
+
+class _CallsAFunction(SymbolUserOpInterface):
+    """Its callee is a function of the module, whose type the op compares with its own."""
+
+    def verify(self, op: Operation) -> None:
+        """Check C1 to C5."""
+        if isinstance(op, NamedCallOp):
+            _verify_call(op)
+
+
+@irdl_op_definition
+class NamedCallOp(IRDLOperation):
+    """The results of a function with named dimensions, each name of which stands for a dimension of the caller.
+
+    `<n = 2 * m>` says what the callee's names are here. A name that occurs in the callee's results alone is made by
+    the call: it is bound to a name of its own, which `relay.binds` lists. Without `<…>`, as `relay-infer-type` may be
+    given it, the names are not known yet.
+
+    Constraints:
+    - C1: the callee is a function of the module, and dimensions of its type have names.
+    - C2: each of these names is bound once, to what is not negative, and nothing else is bound.
+    - C3: the operands have the types of the callee's parameters with the names replaced.
+    - C4: the results have the types of the callee's results with the names replaced.
+    - C5: a name of the callee's results alone is bound to a name that `relay.binds` lists.
+    - C6: what the callee requires whenever it runs holds of what its names stand for; what inference cannot decide
+      stands in `relay.requires`.
+
+    Example:
+    ```mlir
+    func.func private @f(tensor<?xf32, #relay.dims<n>>) -> tensor<?x4xf32, #relay.dims<n>>
+    %y = relay.call @f<n = 2 * m>(%x) : (tensor<?xf32, #relay.dims<2 * m>>) -> tensor<?x4xf32, #relay.dims<2 * m>>
+    ```
+
+    """
+
+    name = "relay.call"
+
+    arguments = var_operand_def()
+    callee = prop_def(SymbolRefAttr)
+    bindings = opt_prop_def(DimBindingsAttr)
+    res = var_result_def()
+
+    traits = traits_def(_CallsAFunction())
+
+    def __init__(
+        self,
+        callee: str | SymbolRefAttr,
+        bindings: Mapping[str, Dim] | None,
+        arguments: Sequence[SSAValue | Operation],
+        result_types: Sequence[Attribute],
+    ):
+        super().__init__(
+            operands=[arguments],
+            result_types=[result_types],
+            properties={
+                "callee": SymbolRefAttr(callee) if isinstance(callee, str) else callee,
+                "bindings": None if bindings is None else DimBindingsAttr.of(bindings),
+            },
+        )
+
+    @property
+    def names(self) -> dict[str, Dim]:
+        """What each name of the callee stands for; nothing where that is not known yet."""
+        return {} if self.bindings is None else self.bindings.mapping
+
+    @classmethod
+    def parse(cls, parser: Parser) -> NamedCallOp:
+        """Parse `@f<n = 2 * m>(%x, …) {…} : (T, …) -> T`."""
+        callee = parser.parse_symbol_name()
+        bindings = DimBindingsAttr.parse_optional(parser)
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        attributes = assembly_format.parse_attributes(parser)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        if not isinstance(type, FunctionType):
+            parser.raise_error("expected the type of a function, e.g. (tensor<4xf32>) -> tensor<4xf32>", position)
+        operands = parser.resolve_operands(arguments, type.inputs.data, position)
+        op = cls(callee.data, None if bindings is None else bindings.mapping, operands, type.outputs.data)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        printer.print_attribute(self.callee)
+        if self.bindings is not None:
+            self.bindings.print_parameter(printer)
+        with printer.in_parens():
+            printer.print_list(self.arguments, printer.print_ssa_value)
+        assembly_format.print_attributes(printer, self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(FunctionType.from_lists(list(self.operand_types), list(self.result_types)))
+
+
+AnyCall: TypeAlias = func.CallOp | NamedCallOp
+"""A call of a function of the module."""
+
+
+def is_call(op: Operation) -> TypeGuard[AnyCall]:
+    """Whether `op` calls a function of the module, with named dimensions or without."""
+    return type(op) in (func.CallOp, NamedCallOp)
+
+
+def callee_name(call: AnyCall) -> str:
+    """The name of the function that `call` calls."""
+    return call.callee.string_value()
+
+
+def parameter_names(type: FunctionType) -> list[str]:
+    """The names of dimensions in a function's parameters, in order."""
+    return _names_in(type.inputs.data)
+
+
+def made_names(type: FunctionType) -> list[str]:
+    """The names of dimensions in a function's results that its parameters do not bring, in order."""
+    known = set(parameter_names(type))
+    return [name for name in _names_in(type.outputs.data) if name not in known]
+
+
+def instantiated(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
+    """A type of the callee with the dimensions of the caller."""
+    return with_dims(type, lambda dim: dim.substitute(bindings)) if bindings else type
+
+
+def _names_in(types: Sequence[Attribute]) -> list[str]:
+    return list(dict.fromkeys(name for type in types for dim in dims_in(type) for name in sorted(dim.names)))
+
+
+# --- verification ----------------------------------------------------------------------------------------------------
+
+
+def _verify_call(call: NamedCallOp) -> None:
+    """Check C1 to C5, of types and names as far as they are known."""
+    found = SymbolTable.lookup_symbol(call, call.callee)
+    if not isinstance(found, func.FuncOp):
+        raise VerifyException(f"[{call.name} C1] {call.callee} is no function of the module")
+    type = found.function_type
+    if not all(map(is_complete, (*type.inputs, *type.outputs))):
+        return
+    if not parameter_names(type) and not made_names(type):
+        raise VerifyException(f"[{call.name} C1] no dimension of {call.callee} has a name; func.call calls it")
+    if call.bindings is not None:
+        _verify_names(call, type)
+        _verify_types(call, "C3", "operand", type.inputs.data, call.operand_types)
+        _verify_types(call, "C4", "result", type.outputs.data, call.result_types)
+
+
+def _verify_names(call: NamedCallOp, type: FunctionType) -> None:
+    """Check C2 and C5."""
+    names, made = call.names, made_names(type)
+    wanted = [*parameter_names(type), *made]
+    for name in wanted:
+        if name not in names:
+            raise VerifyException(f"[{call.name} C2] the dimension {name} of {call.callee} is not bound")
+    listed = {extent.name for extent in made_extents(call)}
+    for name, dim in call.names.items():
+        if name not in wanted:
+            raise VerifyException(f"[{call.name} C2] {call.callee} has no dimension {name}")
+        if isinstance(dim, int) and dim < 0:
+            raise VerifyException(f"[{call.name} C2] the dimension {name} of {call.callee} is {dim}, must be 0 or more")
+        if name in made and not (isinstance(atom := single_atom(dim), Symbol) and atom.name in listed):
+            text = f"{name} is made by {call.callee}, so it must be a name that relay.binds lists, not {dim}"
+            raise VerifyException(f"[{call.name} C5] {text}")
+
+
+def _verify_types(
+    call: NamedCallOp, constraint: str, kind: str, wanted: Sequence[Attribute], found: Sequence[Attribute]
+) -> None:
+    """Check C3 or C4."""
+    if len(wanted) != len(found):
+        raise VerifyException(f"[{call.name} {constraint}] {len(found)} {kind}s, {call.callee} has {len(wanted)}")
+    try:
+        environment = environment_of(requirements_of(call))
+    except ContradictionError as error:
+        raise VerifyException(f"[{call.name} C6] what the call requires cannot hold: {error.message}") from error
+    for index, (general, type) in enumerate(zip(wanted, found, strict=True)):
+        own = instantiated(general, call.names)
+        if is_complete(type) and not compatible(own, type, environment):
+            raise VerifyException(f"[{call.name} {constraint}] {kind} #{index} is {type}, must be {own}")
