@@ -23,6 +23,7 @@ from xrelay.index_algebra.dim_expressions import (
     Shape,
     Symbol,
     divide,
+    from_terms,
     is_nonnegative,
     modulo,
     names_of,
@@ -61,6 +62,7 @@ __all__ = [
     "remainder",
     "shape_text",
     "single_atom",
+    "solved_for",
     "substitute",
     "symbol",
 ]
@@ -125,6 +127,24 @@ def name_and_size(dim: Dim, extent: int) -> tuple[str, int | None] | None:
         return None
     size, rest = divmod(extent - offset, factor)
     return atom.name, size if not rest and size >= 0 else None
+
+
+def solved_for(name: str, dim: DimExpr, value: Dim, known: Mapping[str, Dim]) -> Dim | None:
+    """What `name` is where `dim`, whose other names are `known`, is `value`: `(value - 1) floordiv 2` for `2 * n + 1`.
+
+    `None` where `dim` is no multiple of `name` plus something without it. The names of `value` and of `known` are not
+    those of `dim`. That `value` is such a number is taken for granted.
+    """
+    if not isinstance(dim, Polynomial):
+        return None
+    terms = terms_of(dim)
+    own = (Symbol(name),)
+    factor = terms.get(own, 0)
+    offset = from_terms({monomial: coefficient for monomial, coefficient in terms.items() if monomial != own})
+    if not factor or name in names_of(offset):
+        return None
+    (moved,) = substitute((offset,), known)
+    return (value - moved) // factor if factor > 0 else (moved - value) // -factor
 
 
 def ceil_div(lhs: Dim, rhs: int) -> Dim:

@@ -1,7 +1,8 @@
 """The sizes that named dimensions have while a program is interpreted, and the checks that need them.
 
-A function's names are bound by its arguments, an extent that an op makes by its value. Every later value of the
-function has to agree, and an op's requirements are checked when it is about to run.
+A function's names are bound by its arguments, and by the call where that says what they stand for; an extent that an
+op makes is bound by its value. Every later value of the function has to agree, and an op's requirements are checked
+when it is about to run.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
+from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.errors import DimensionError, InterpreterError
-from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size
+from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size, names_of
 
 
 def bind_dims(value: object, type: Attribute, sizes: dict[str, int], op: Operation) -> None:
@@ -62,6 +64,36 @@ def _compare(extent: int, dim: DimExpr, sizes: Mapping[str, int], type: Attribut
             f"{op.name}: an extent is {extent}, its type {type} says {dim} = {wanted} ({_sizes(dim, sizes)})",
             location=location_of(op),
         )
+
+
+def sizes_of_callee(call: NamedCallOp, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The sizes that the callee's names have by what `call` says, of those that stand for what is known here.
+
+    Raises `InterpreterError` where one is negative or has no value.
+    """
+    found: dict[str, int] = {}
+    for name, dim in call.names.items():
+        if not names_of(dim) <= sizes.keys():
+            continue
+        try:
+            found[name] = evaluate(dim, sizes)
+        except DimensionError as error:
+            raise InterpreterError(f"{call.name}: {error.message}", location=location_of(call)) from error
+        if found[name] < 0:
+            raise InterpreterError(
+                f"[{call.name} C2] the dimension {name} = {dim} of {call.callee} is {found[name]}, must be 0 or more",
+                location=location_of(call),
+            )
+    return found
+
+
+def note_made_sizes(call: NamedCallOp, callee: Mapping[str, int], sizes: dict[str, int]) -> None:
+    """Note the sizes of the names that `call` makes, by what they have in the callee."""
+    made = {extent.name for extent in made_extents(call)}
+    for name, dim in call.names.items():
+        for own in names_of(dim) & made:
+            if name in callee:
+                sizes[own] = callee[name]
 
 
 def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:

@@ -8,14 +8,16 @@ environment of its own for each iteration.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias, cast
 
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -23,7 +25,12 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.dim_bindings import bind_dims, check_requirements
+from xrelay.interpreters.relay.dim_bindings import (
+    bind_dims,
+    check_requirements,
+    note_made_sizes,
+    sizes_of_callee,
+)
 from xrelay.interpreters.relay.loop_run import LoopRun, captured
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 
@@ -140,7 +147,7 @@ class Machine:
         if isinstance(op, LoopOp):
             task.loop = LoopRun.start(op, cast("list[Value]", self._values(op.operands, environment)))
             return self._iterate(task, task.loop)
-        if isinstance(op, (IfOp, InvokeOp, FusedOp, CallOp)):
+        if is_call(op) or isinstance(op, (IfOp, InvokeOp, FusedOp)):
             task.inner, task.targets = self._open(op, environment)
             if task.inner.depth > MAX_DEPTH:
                 raise InterpreterError(
@@ -161,6 +168,8 @@ class Machine:
         if task.loop is not None:
             task.loop.take(cast("Value", self._values(task.targets, inner)[0]))
             return self._iterate(task, task.loop)
+        if isinstance(task.op, NamedCallOp):
+            note_made_sizes(task.op, inner.sizes, task.environment.sizes)
         for result, target in zip(task.op.results, task.targets, strict=True):
             value = inner.home(target).values[target]
             bind_dims(value, result.type, task.environment.sizes, task.op)
@@ -192,7 +201,7 @@ class Machine:
         return [environment.home(value).values[value] for value in values]
 
     def _open(
-        self, op: IfOp | InvokeOp | FusedOp | CallOp, environment: Environment
+        self, op: IfOp | InvokeOp | FusedOp | AnyCall, environment: Environment
     ) -> tuple[Environment, Sequence[SSAValue]]:
         """The environment in which a region or callee runs, and what it is to give."""
         depth = environment.depth + 1
@@ -212,22 +221,28 @@ class Machine:
             arguments = [*itself, *operands[1:]]
             inner = _enter(closure.op.body, closure.environment, arguments, depth, op)
             return inner, [yielded(closure.op.body)]
-        func = self.functions.get(op.callee.string_value())
+        func = self.functions.get(callee_name(op))
         if func is None or not func.body.blocks:
             raise InterpreterError(f"no function {op.callee} with a body is here", location=location_of(op))
-        return _enter(func.body, None, operands, depth, op), _returned(func)
+        sizes = sizes_of_callee(op, environment.sizes) if isinstance(op, NamedCallOp) else {}
+        return _enter(func.body, None, operands, depth, op, sizes), _returned(func)
 
 
 def _enter(
-    region: Region, outer: Environment | None, arguments: Sequence[RuntimeValue], depth: int, op: Operation
+    region: Region,
+    outer: Environment | None,
+    arguments: Sequence[RuntimeValue],
+    depth: int,
+    op: Operation,
+    bound: Mapping[str, int] = MappingProxyType({}),
 ) -> Environment:
     """An environment in which the region's arguments have values, and the names in their types sizes.
 
     A branch has the sizes of what is around it. A closure brings names of its own to those it captures; so does each of
-    its calls, which is why they are copied.
+    its calls, which is why they are copied. A function has those that its call gives names, `bound`.
     """
     block = region.block
-    sizes: dict[str, int] = {}
+    sizes = dict(bound)
     if outer is not None:
         sizes = dict(outer.sizes) if block.args else outer.sizes
     for argument, value in zip(block.args, arguments, strict=True):

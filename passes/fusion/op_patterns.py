@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import TensorType, TupleType, f32, f64, i1, i32, i64
-from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
@@ -294,6 +294,6 @@ def _has_effect(op: Operation) -> bool:
 
     No call of a function may: Relay is pure.
     """
-    if kind_of(op) is not OpKind.OTHER or isinstance(op, CallOp) or op.has_trait(IsTerminator):
+    if kind_of(op) is not OpKind.OTHER or is_call(op) or op.has_trait(IsTerminator):
         return False
     return not is_side_effect_free(op)

@@ -1,18 +1,19 @@
-"""The call graph of a module, and its cycles."""
+"""The call graph of a module, its cycles, and an order in which callees come first."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 
+from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.passes.infra.verify import walk_ops
 
 
 def calls_in(function: FuncOp, names: Mapping[str, object]) -> Counter[str]:
     """How often `function` calls each function of `names`."""
-    found = (op.callee.string_value() for op in walk_ops(function) if isinstance(op, CallOp))
+    found = (callee_name(op) for op in walk_ops(function) if is_call(op))
     return Counter(name for name in found if name in names)
 
 
@@ -30,6 +31,22 @@ def call_cycle(callees: Mapping[str, Iterable[str]]) -> list[str] | None:
                 path[current] = iter(callees.get(current, ()))
             current = _next_on(path, done)
     return None
+
+
+def callees_first(callees: Mapping[str, Iterable[str]]) -> list[str]:
+    """Each name behind those that it calls; of a cycle, the one that is met first comes last."""
+    ordered: dict[str, None] = {}
+    entered = set[str]()
+    for start in callees:
+        pending = [start]
+        while pending:
+            name = pending[-1]
+            if name in entered:
+                ordered.setdefault(pending.pop())
+                continue
+            entered.add(name)
+            pending += (callee for callee in callees.get(name, ()) if callee not in entered)
+    return list(ordered)
 
 
 def _next_on(path: dict[str, Iterator[str]], done: set[str]) -> str | None:

@@ -10,11 +10,12 @@ from collections.abc import Container, Iterator
 from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator, MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect, is_side_effect_free
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.passes.infra.verify import walk_ops
@@ -41,8 +42,8 @@ def side_effect_free_ops(top: Operation, pure_calls: Container[str] | None = fro
     for op in reversed(list(walk_ops(top))):
         if _is_pure_class(type(op)):
             free.add(op)
-        elif isinstance(op, CallOp):
-            if pure_calls is None or op.callee.string_value() in pure_calls:
+        elif is_call(op):
+            if pure_calls is None or callee_name(op) in pure_calls:
                 free.add(op)
         elif _has_effects_of_regions(type(op)):
             inside = (inner for region in op.regions for block in region.blocks for inner in block.ops)
@@ -71,8 +72,8 @@ def pure_functions(module: Operation | None) -> set[str]:
     callers: dict[str, list[str]] = {}
     for name, function in functions.items():
         for op in walk_ops(function):
-            if isinstance(op, CallOp):
-                callers.setdefault(op.callee.string_value(), []).append(name)
+            if is_call(op):
+                callers.setdefault(callee_name(op), []).append(name)
     pending = [name for name, function in functions.items() if not _only_calls(function)]
     pending += [name for name in callers if name not in functions]
     impure = set(pending)
@@ -100,7 +101,7 @@ def ops_run_on_demand(function: FuncOp) -> set[Operation]:
     """
     found: set[Operation] = set()
     for op in walk_ops(function):
-        if isinstance(op, CallOp | InvokeOp | LoopOp) or (isinstance(op, RelayOp) and op.may_fail):
+        if is_call(op) or isinstance(op, InvokeOp | LoopOp) or (isinstance(op, RelayOp) and op.may_fail):
             found.update(_branches_around(op))
         for operand in op.operands:
             owner = operand.owner

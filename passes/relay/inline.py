@@ -1,6 +1,6 @@
 """`relay-inline`: replaces calls of functions and closures by their bodies.
 
-What: every `func.call` of a function with a body becomes the ops of that body, callers first; then every
+What: every call of a function with a body becomes the ops of that body, callers first; then every
 `relay.invoke` of a closure that is known, directly or through lets and fields of tuples. Why: the passes behind it look
 at one function at a time, and native code knows kernels and `@main` only. Recursive functions and closures keep their
 calls; kernels (`relay.primitive`) and functions without a body are never inlined.
@@ -18,6 +18,19 @@ After:
 
     %y = relay.multiply(%x, %x) : (T, T) -> T
 
+What a `relay.call` binds the callee's names to stands in the body for them; names that are left, those of extents that
+ops of the body make, are new ones in each place:
+
+    %y = relay.call @found<n = 2 * m, k = j>(%x) {relay.binds = #relay.bounds<j>} : (…) -> tensor<?x1xi32, …<j>>
+
+becomes
+
+    %y = relay.argwhere(%x) {relay.binds = #relay.bounds<j <= 2 * m>} : (…) -> tensor<?x1xi32, …<j>>
+
+and the types are inferred again, so that each op demands what it has to. A call that demands more than the ops of the
+body would (that two arguments have one extent, that a name is not negative) keeps its place, and so does one whose
+names nobody has found out yet.
+
 With `marked`, as in Relay: only functions with the attribute `relay.inline` are inlined, and no closures. A private
 function all of whose calls were inlined goes; its ops move to the last of them, so that a chain of functions costs no
 copies.
@@ -29,23 +42,30 @@ every level.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import INLINE, PRIMITIVE
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.recorded_requirements import requirements_of
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.errors import PassError
-from xrelay.passes.graph.calls import calls_in
+from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
+from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
+from xrelay.passes.types.dim_names import DimNames
+from xrelay.passes.types.infer_type import infer_types
 
 MAX_OPS = 1_000_000
 
@@ -70,7 +90,7 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
     Closures are inlined as well, but with `marked`. Gives the number of calls inlined.
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
-    calls = {name: calls_in(function, functions) for name, function in functions.items()}
+    calls = {name: _calls_to_inline(function, functions) for name, function in functions.items()}
     recursive = _recursive(calls)
     wanted = {
         name: function
@@ -83,6 +103,8 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
             inliner.expand(function)
     for name in inliner.going:
         Rewriter.erase_op(functions[name])
+    if inliner.has_named:
+        infer_types(module)
     if marked:
         return inliner.inlined
     closures = ClosureInliner(max_ops, inliner.added)
@@ -110,37 +132,74 @@ class _Inliner:
         self.sizes = {name: sum(1 for _ in walk_ops(function)) - 2 for name, function in wanted.items()}
         """How many ops a copy of a body adds."""
         self.added = self.inlined = 0
+        self.has_named = False
+        """Whether a function with named dimensions was inlined."""
+        self._names = {name: dim_names_in(function) for name, function in wanted.items()}
+        """The names of dimensions in each function."""
 
     def expand(self, function: FuncOp) -> None:
         """Inline the calls in `function`, and those in what comes in their places."""
+        taken: DimNames | None = None
         places = [function.body.block.first_op]
         while places:
             op = places.pop()
             if op is None:
                 continue
-            if isinstance(op, CallOp) and op.callee.string_value() in self.wanted:
-                places.append(self._inline(op))
+            if is_call(op) and callee_name(op) in self.wanted and not _stays(op):
+                bindings: dict[str, Dim] = {}
+                if self._names[callee_name(op)]:
+                    taken = taken if taken is not None else DimNames(function)
+                    bindings = self._bindings(op, taken)
+                places.append(self._inline(op, bindings))
                 continue
             places.append(op.next_op)
             places.extend(block.first_op for region in op.regions for block in region.blocks)
 
-    def _inline(self, call: CallOp) -> Operation | None:
+    def _bindings(self, call: AnyCall, taken: DimNames) -> dict[str, Dim]:
+        """What each name in the callee is in the place of `call`: new ones for those of which the call says nothing."""
+        known: dict[str, Dim]
+        if isinstance(call, NamedCallOp):
+            self.has_named, known = True, call.names
+        else:
+            # Its types are those of the callee, names and all.
+            type = self.wanted[callee_name(call)].function_type
+            known = {name: symbol(name) for name in names_in([*type.inputs, *type.outputs])}
+        new = (name for name in self._names[callee_name(call)] if name not in known)
+        return known | {name: symbol(taken.fresh(name)) for name in new}
+
+    def _inline(self, call: AnyCall, bindings: Mapping[str, Dim]) -> Operation | None:
         """Replace `call` by the body of its callee; gives the first op of that, or what comes behind it."""
-        name = call.callee.string_value()
+        name = callee_name(call)
         last = self.left[name] == 1
         self.left[name] -= 1
         self.inlined += 1
         before, behind = call.prev_op, call.next_op
         if last:
-            _move(self.wanted[name], call)
+            ops = _moved(self.wanted[name], call)
         else:
             self.added += self.sizes[name]
             if self.added > self.max_ops:
                 raise PassError(f"relay-inline: inlining adds more than {self.max_ops} ops", help="raise max-ops")
             self.left.update(self.calls[name])
-            _copy(self.wanted[name], call)
+            ops = _copied(self.wanted[name], call)
+        if bindings:
+            DimSubstitution(bindings).apply(ops)
+        _replace(call, ops)
         block = behind.parent if behind is not None else None
         return before.next_op if before is not None else block.first_op if block is not None else None
+
+
+def _calls_to_inline(function: FuncOp, names: Container[str]) -> Counter[str]:
+    """How often `function` calls each function of `names` in a way that can be inlined."""
+    calls = (op for op in walk_ops(function) if is_call(op) and not _stays(op))
+    return Counter(name for call in calls if (name := callee_name(call)) in names)
+
+
+def _stays(call: AnyCall) -> bool:
+    """Whether `call` demands what no op of its callee does, or does not say yet what the names stand for."""
+    if not isinstance(call, NamedCallOp):
+        return False
+    return call.bindings is None or any(demand.constraint != "C6" for demand in requirements_of(call))
 
 
 def _is_inlinable(function: FuncOp) -> bool:
@@ -186,39 +245,31 @@ def _without_ends(
     return left
 
 
-def _copy(callee: FuncOp, call: CallOp) -> None:
-    """Replace `call` by a copy of the body of `callee`."""
+def _copied(callee: FuncOp, call: AnyCall) -> list[Operation]:
+    """Copies of the ops of `callee` on the arguments of `call`, its `func.return` last."""
     values: dict[SSAValue, SSAValue] = dict(zip(callee.args, call.arguments, strict=True))
-    copies: list[Operation] = []
-    results: list[SSAValue] = []
-    for op in callee.body.block.ops:
-        if isinstance(op, ReturnOp):
-            results = [values.get(operand, operand) for operand in op.operands]
-        else:
-            copies.append(op.clone(values))
-    _replace(call, copies, results)
+    return [op.clone(values) for op in callee.body.block.ops]
 
 
-def _move(callee: FuncOp, call: CallOp) -> None:
-    """Replace `call`, the last one of `callee`, by the body of `callee`, which is left with nothing in it."""
+def _moved(callee: FuncOp, call: AnyCall) -> list[Operation]:
+    """The ops of `callee` on the arguments of `call`, the last one of it, which is left with nothing in it."""
     for parameter, argument in zip(callee.args, call.arguments, strict=True):
         parameter.replace_all_uses_with(argument)
-    moved: list[Operation] = []
-    results: list[SSAValue] = []
-    for op in list(callee.body.block.ops):
+    ops = list(callee.body.block.ops)
+    for op in ops:
         op.detach()
-        if isinstance(op, ReturnOp):
-            results = list(op.operands)
-            op.erase()
-        else:
-            moved.append(op)
-    _replace(call, moved, results)
+    return ops
 
 
-def _replace(call: CallOp, ops: list[Operation], results: list[SSAValue]) -> None:
-    """Put `ops` in the place of `call`, and `results` in that of its results."""
-    Rewriter.insert_op(ops, InsertPoint.before(call))
+def _replace(call: AnyCall, ops: list[Operation]) -> None:
+    """Put `ops` in the place of `call`, and what their `func.return` gives in that of its results."""
+    *body, last = ops
+    if not isinstance(last, ReturnOp):
+        raise PassError("relay-inline: a function does not end in func.return", location=location_of(call))
+    results = list(last.operands)
+    erase_op(last)
+    Rewriter.insert_op(body, InsertPoint.before(call))
     for old, new in zip(call.results, results, strict=True):
-        if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in ops[-1:]:
+        if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:
             new.name_hint = old.name_hint
     Rewriter.replace_op(call, [], results)

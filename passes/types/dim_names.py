@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
+from types import MappingProxyType
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
@@ -11,8 +12,9 @@ from xdsl.ir import Attribute, Operation
 from xrelay.dialects.relay.core.facts import MadeExtent
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.requirements_attr import NewExtent
-from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete, joined_types, with_dims
+from xrelay.dialects.relay.core.types import dim_pairs, is_complete, joined_types, with_dims
 from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
+from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
 
 UNNAMED = "d"
@@ -23,7 +25,7 @@ class DimNames:
     """Gives out names that occur nowhere in a function yet. Each op keeps the names it was given."""
 
     def __init__(self, function: FuncOp):
-        self._taken = set(_names_in(function))
+        self._taken = set(dim_names_in(function))
         self._given: dict[Operation, dict[str, str]] = {}
         self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
         """The op that makes the extent of a name."""
@@ -80,13 +82,21 @@ class DimNames:
         """The extents that a call or a region's op was given names for."""
         return [NewExtent(name) for name in self.names_made_by(op).values()]
 
-    def of_call(self, call: Operation, made: Iterable[str], output: Attribute, found: Attribute) -> dict[str, Dim]:
+    def of_call(
+        self,
+        call: Operation,
+        made: Iterable[str],
+        output: Attribute,
+        found: Attribute,
+        bindings: Mapping[str, Dim] = MappingProxyType({}),
+    ) -> dict[str, Dim]:
         """A name here for each extent that a callee or body makes and calls by a name of its own in its type `output`.
 
-        Where `found`, the type that the text gives the result, has a name in that place, that is the name.
+        The name that the text gives it stays: in `bindings`, or in the type `found` of the result.
         """
         names = self._given.setdefault(call, {})
         written = {single_name(inner): single_name(outer) for inner, outer in dim_pairs(output, found)}
+        written |= {name: single_name(dim) for name, dim in bindings.items()}
         for name in sorted(made):
             if name not in names:
                 known = written.get(name)
@@ -121,16 +131,3 @@ def single_name(dim: Dim) -> str | None:
     """The name of a dimension that is nothing but a name."""
     atom = single_atom(dim)
     return atom.name if isinstance(atom, Symbol) else None
-
-
-def _names_in(function: FuncOp) -> set[str]:
-    found: set[str] = set()
-    seen: set[int] = set()
-    for op in walk_ops(function):
-        values = [*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)]
-        for value in values:
-            if id(value.type) not in seen:
-                seen.add(id(value.type))
-                for dim in dims_in(value.type):
-                    found |= dim.names
-    return found

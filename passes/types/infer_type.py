@@ -14,7 +14,16 @@ becomes
       %y = relay.nn.conv2d(%x, %w) {channels = 4, kernel_size = [3, 3]}
           : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
 
-Unknown extents (`?`) that turn out to be known, or to have a name, are written down too. It refuses with a
+Unknown extents (`?`) that turn out to be known, or to have a name, are written down too. A call of a function whose
+dimensions have names says what they stand for:
+
+    %y = relay.call @f(%x) : (tensor<6xf32>) -> !relay.incomplete
+
+becomes, where the parameter of @f has the extent `2 * n`,
+
+    %y = relay.call @f<n = 3>(%x) : (tensor<6xf32>) -> tensor<3xf32>
+
+and so does a `func.call` of such a function, unless that is a kernel (`relay.primitive`). It refuses with a
 `TypeInferenceError` where types contradict each other or something stays unknown.
 """
 
@@ -35,7 +44,8 @@ from xrelay.dialects.relay.core.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.types.record_requirements import record_function
+from xrelay.passes.types.call_rule import instantiations, write_calls
+from xrelay.passes.types.record_requirements import record_functions
 from xrelay.passes.types.type_rules import apply_rule
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe
 
@@ -50,9 +60,10 @@ def infer_types(module: ModuleOp) -> None:
     while (op := solver.next_op()) is not None:
         apply_rule(op, solver)
     _require_solved(ops, solver)
-    for function in solver.functions.values():
-        record_function(function, solver)
+    bindings = instantiations(solver)
+    record_functions(solver)
     _write_back(solver)
+    write_calls(bindings)
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,19 @@ The demands of a rule, and the claims of a text (a result written `<n>` where th
 shape environment. What it refutes is an error, what it proves is dropped, what it cannot decide is recorded on the op.
 What ops demand that run whenever the function does is known to the ops after them; what an op in a region demands is
 known in that region alone.
+
+Such a demand between names of the parameters alone is one of the function's entry: every call of it demands the same of
+what these names stand for there. Callees come first, so that demands rise through any number of calls; on a cycle of
+calls, where there is no first one, they rise as far as is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult
 
 from xrelay.dialects.locations import location_of
@@ -18,45 +24,67 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import record_extents, record_requirements
 from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.errors import ContradictionError, TypeInferenceError
-from xrelay.index_algebra.dims import AnyDim
-from xrelay.index_algebra.requirement import Equal, Requirement
+from xrelay.errors import ContradictionError, DimensionError, TypeInferenceError
+from xrelay.index_algebra.dims import AnyDim, Dim
+from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
+from xrelay.passes.graph.calls import callees_first
+from xrelay.passes.types.call_rule import call_bindings, parameter_types
 from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.loop_types import demands_of_end, demands_of_loop, extents_of_loop
-from xrelay.passes.types.type_rules import call_bindings, instantiated
-from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
+from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, function_around
+
+EntryDemands: TypeAlias = dict[str, Sequence[Requirement]]
+"""What functions demand at their entry, by name."""
 
 
-def record_function(function: FuncOp, solver: TypeSolver) -> None:
-    """Record the requirements of every op in `function`; `TypeInferenceError` for one that cannot hold."""
+def record_functions(solver: TypeSolver) -> None:
+    """Record the requirements of every op; `TypeInferenceError` for one that cannot hold."""
+    called: dict[str, list[str]] = {name: [] for name in solver.functions}
+    for callee, calls in solver.callers.items():
+        for call in calls:
+            called.setdefault(function_around(call).sym_name.data, []).append(callee)
+    entries: EntryDemands = {}
+    for name in callees_first(called):
+        if name in solver.functions:
+            entries[name] = _record_function(solver.functions[name], solver, entries)
+
+
+def _record_function(function: FuncOp, solver: TypeSolver, entries: EntryDemands) -> Sequence[Requirement]:
+    """Record the requirements of every op in `function`; gives what it demands at its entry."""
     block = function.body.blocks.first
     if block is None:
-        return
-    names = {name for arg in block.args for dim in dims_in(solver.type_of(arg)) for name in dim.names}
+        return ()
+    names = set(names_in(solver.type_of(arg) for arg in block.args))
     pending: list[tuple[Block, ShapeEnvironment]] = [(block, ShapeEnvironment(sorted(names)))]
+    entry: list[Requirement] = []
     while pending:
         current, environment = pending.pop()
-        recorder = _BlockRecorder(current, environment, solver)
+        recorder = _BlockRecorder(current, environment, solver, entries)
         for op in current.ops:
             recorder.record(op)
             pending += [(inner, environment) for region in op.regions for inner in region.blocks]
+        entry += (demand for demand in recorder.always_demanded if demand.names <= names)
+    return entry
 
 
 class _BlockRecorder:
     """Records the ops of one block, whose facts are those of the blocks around it and its own."""
 
-    def __init__(self, block: Block, environment: ShapeEnvironment, solver: TypeSolver):
-        self._environment, self._solver = environment, solver
+    def __init__(self, block: Block, environment: ShapeEnvironment, solver: TypeSolver, entries: EntryDemands):
+        self._environment, self._solver, self._entries = environment, solver, entries
+        self.always_demanded: list[Requirement] = []
+        """What was recorded on ops that run whenever the function does."""
         self._always = _needed_by_the_end(block)
         self._nested = block.parent_op()
 
     def record(self, op: Operation) -> None:
         """Settle the demands of `op`, and keep as facts those that hold whenever the block is run."""
-        extents, demands = _demands(op, self._solver)
+        extents, demands = _demands(op, self._solver, self._entries)
         record_extents(op, extents)
         if not demands and not extents:
             record_requirements(op, ())
@@ -70,6 +98,7 @@ class _BlockRecorder:
             if _is_open(demand, op, self._environment):
                 kept.append(demand)
                 if always:
+                    self.always_demanded.append(demand)
                     _assume(demand, op, self._environment)
         record_requirements(op, kept)
 
@@ -92,7 +121,8 @@ def _assume(demand: Requirement, op: Operation, environment: ShapeEnvironment) -
 
 def _impossible(demand: Requirement, op: Operation) -> TypeInferenceError:
     about = f" ({demand.about})" if demand.about else ""
-    constraint = f"[{op.name} {demand.constraint}] " if demand.constraint else f"{op.name}: "
+    name = NamedCallOp.name if is_call(op) else op.name
+    constraint = f"[{name} {demand.constraint}] " if demand.constraint else f"{name}: "
     return TypeInferenceError(
         f"{constraint}{demand.text}{about} cannot hold here",
         location=location_of(op),
@@ -114,12 +144,15 @@ def _needed_by_the_end(block: Block) -> set[Operation]:
     return needed
 
 
-def _demands(op: Operation, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
+def _demands(op: Operation, solver: TypeSolver, entries: EntryDemands) -> tuple[Sequence[NewExtent], list[Requirement]]:
     """What is known of the extents that `op` makes, and what it demands; of an op without named dimensions nothing."""
     if isinstance(op, RelayOp):
         return _demands_of_operator(op, solver)
-    if isinstance(op, IfOp | CallOp):
-        return solver.names_around(op).made_by(op), [] if isinstance(op, IfOp) else _demands_of_call(op, solver)
+    if isinstance(op, IfOp):
+        return solver.names_around(op).made_by(op), []
+    if is_call(op):
+        demands = _demands_of_call(op, solver, entries)
+        return solver.names_around(op).made_by(op), demands
     if isinstance(op, LoopOp):
         return extents_of_loop(op, solver), list(demands_of_loop(op, solver))
     if isinstance(op, ReturnOp) and isinstance(function := op.parent_op(), FuncOp):
@@ -138,17 +171,34 @@ def _demands(op: Operation, solver: TypeSolver) -> tuple[Sequence[NewExtent], li
     return (), []
 
 
-def _demands_of_call(call: CallOp, solver: TypeSolver) -> list[Requirement]:
-    """That the arguments' extents are those of the parameters, with the names that the first of them bring."""
-    func = solver.functions.get(call.callee.string_value())
-    if func is None or not func.body.blocks:
-        return []
+def _demands_of_call(call: AnyCall, solver: TypeSolver, entries: EntryDemands) -> list[Requirement]:
+    """That arguments and results have the extents of the callee's, and what this demands at its entry."""
+    func = solver.functions[callee_name(call)]
     bindings = call_bindings(call, func, solver)
-    pairs = [
-        (solver.type_of(argument), instantiated(solver.type_of(parameter), bindings))
-        for argument, parameter in zip(call.arguments, func.body.block.args, strict=True)
+    if not bindings:
+        return []
+    demands: list[Requirement] = [
+        AtLeast(dim, 0, constraint="C2", about=f"{name} of @{callee_name(call)}") for name, dim in bindings.items()
     ]
-    return [demand for found, wanted in pairs for demand in _claims(found, wanted, "argument")]
+    for argument, parameter in zip(call.arguments, parameter_types(func, solver), strict=True):
+        demands += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
+    for index, result in enumerate(call.res):
+        output = instantiated(solver.type_of(FunctionResult(func, index)), bindings)
+        demands += _claims(output, solver.type_of(result), "result")
+    return demands + [_raised(demand, bindings, call) for demand in entries.get(callee_name(call), ())]
+
+
+def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> Requirement:
+    """What a demand at the entry of a callee is for its caller."""
+    try:
+        demand = demand.substitute(bindings)
+    except DimensionError as error:
+        raise TypeInferenceError(
+            f"[{NamedCallOp.name} C6] @{callee_name(call)} requires {demand.text}: {error.message}",
+            location=location_of(call),
+        ) from error
+    about = demand.about if demand.about.startswith("@") else f"@{callee_name(call)}: {demand.about}"
+    return replace(demand, constraint="C6", about=about)
 
 
 def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:

@@ -5,25 +5,23 @@ Operators bring their own rules (`RelayOp.infer_type` and `infer_operand_types`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xdsl.dialects.builtin import FunctionType, TensorType, i1
-from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete, with_dims
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import ConstraintError, TypeInferenceError
-from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_relay_op
-from xrelay.passes.types.dim_names import single_name
+from xrelay.passes.types.call_rule import relate_call
 from xrelay.passes.types.loop_types import apply_loop
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, returned
 
@@ -37,7 +35,7 @@ def apply_rule(op: Operation, solver: TypeSolver) -> None:
         _operator(op, solver)
     elif isinstance(op, FuncOp):
         _function(op, solver)
-    elif isinstance(op, CallOp):
+    elif is_call(op):
         _call(op, solver)
     elif isinstance(op, IfOp):
         _if(op, solver)
@@ -85,63 +83,12 @@ def _function(func: FuncOp, solver: TypeSolver) -> None:
         solver.relate(value, FunctionResult(func, index), last)
 
 
-def _call(call: CallOp, solver: TypeSolver) -> None:
-    """A call and its callee tell each other what one of them does not know.
-
-    Named dimensions of the callee stand for the caller's: `@f(%x : tensor<nx4>) -> tensor<n x 8>` called with
-    `tensor<2x4>` gives `tensor<2x8>`.
-    """
-    name = call.callee.string_value()
-    func = solver.functions.get(name)
+def _call(call: AnyCall, solver: TypeSolver) -> None:
+    """A call and its callee tell each other what one of them does not know; see `call_rule`."""
+    func = solver.functions.get(callee_name(call))
     if func is None:
-        raise TypeInferenceError(f"no function is called @{name}", location=location_of(call))
-    if len(call.arguments) != len(func.function_type.inputs) or len(call.res) != len(func.function_type.outputs):
-        raise TypeInferenceError(
-            f"call of @{name} has {len(call.arguments)} operands and {len(call.res)} results, the function "
-            f"{len(func.function_type.inputs)} and {len(func.function_type.outputs)}",
-            location=location_of(call),
-        )
-    bindings: dict[str, Dim] = {}
-    for index, argument in enumerate(call.arguments):
-        known = solver.type_of(argument)
-        block = func.body.blocks.first
-        if block is None:
-            parameter = func.function_type.inputs.data[index]
-        else:
-            if not is_complete(solver.type_of(block.args[index])):
-                solver.refine(block.args[index], known, call)
-            parameter = solver.type_of(block.args[index])
-        _bind(parameter, known, bindings)
-        solver.refine(argument, instantiated(parameter, bindings), call)
-    for index, result in enumerate(call.res):
-        output = FunctionResult(func, index)
-        if not is_complete(solver.type_of(output)):
-            solver.refine(output, solver.type_of(result), call)
-        type = solver.type_of(output)
-        made = {name for dim in dims_in(type) for name in dim.names} - set(bindings)
-        bindings |= solver.names_around(call).of_call(call, made, type, result.type) if made else {}
-        solver.refine(result, instantiated(type, bindings), call)
-
-
-def _bind(parameter: Attribute, argument: Attribute, bindings: dict[str, Dim]) -> None:
-    """Note what the caller's type says of the callee's named dimensions."""
-    for named, given in dim_pairs(parameter, argument):
-        name = single_name(named)
-        if name is not None:
-            bindings.setdefault(name, given)
-
-
-def instantiated(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
-    """The callee's type with the caller's dimensions."""
-    return with_dims(type, lambda dim: dim.substitute(bindings)) if bindings else type
-
-
-def call_bindings(call: CallOp, func: FuncOp, solver: TypeSolver) -> dict[str, Dim]:
-    """The caller's dimension for each name of the callee's parameters."""
-    bindings: dict[str, Dim] = {}
-    for argument, parameter in zip(call.arguments, func.body.block.args, strict=True):
-        _bind(solver.type_of(parameter), solver.type_of(argument), bindings)
-    return bindings
+        raise TypeInferenceError(f"no function is called @{callee_name(call)}", location=location_of(call))
+    relate_call(call, func, solver)
 
 
 def _if(op: IfOp, solver: TypeSolver) -> None:

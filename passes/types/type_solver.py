@@ -12,13 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import IncompleteType, dims_in, merge_types
+from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.errors import TypeInferenceError
 from xrelay.index_algebra.dims import ANY
@@ -43,7 +44,7 @@ class TypeSolver:
     def __init__(self, ops: Iterable[Operation]):
         self.types: dict[Variable, Attribute] = {}
         self.functions: dict[str, FuncOp] = {}
-        self.callers: dict[str, list[CallOp]] = {}
+        self.callers: dict[str, list[AnyCall]] = {}
         self.elements = KnownElements()
         self._names: dict[FuncOp, DimNames] = {}
         self._queue: deque[Operation] = deque()
@@ -54,8 +55,8 @@ class TypeSolver:
             self._enqueue(op)
             if isinstance(op, FuncOp):
                 self.functions[op.sym_name.data] = op
-            elif isinstance(op, CallOp):
-                self.callers.setdefault(op.callee.string_value(), []).append(op)
+            elif is_call(op):
+                self.callers.setdefault(callee_name(op), []).append(op)
             for region in op.regions:
                 self._name_arguments(region)
 
@@ -67,14 +68,10 @@ class TypeSolver:
 
     def names_around(self, place: Operation | Block) -> DimNames:
         """The names of dimensions in the function around `place`."""
-        current = place if isinstance(place, Operation) else place.parent_op()
-        while current is not None and not isinstance(current, FuncOp):
-            current = current.parent_op()
-        if current is None:
-            raise TypeInferenceError("an op with dimensions that have no name stands in no function")
-        if current not in self._names:
-            self._names[current] = DimNames(current)
-        return self._names[current]
+        function = function_around(place)
+        if function not in self._names:
+            self._names[function] = DimNames(function)
+        return self._names[function]
 
     def inference(self, op: RelayOp, types: Sequence[Attribute]) -> Inference:
         """What the rule of `op` gives for operands of `types`, with names for the extents that it makes."""
@@ -167,6 +164,16 @@ class TypeSolver:
         if op not in self._waiting:
             self._waiting.add(op)
             self._queue.append(op)
+
+
+def function_around(place: Operation | Block) -> FuncOp:
+    """The function in which `place` stands, itself where it is one; `TypeInferenceError` where there is none."""
+    current = place if isinstance(place, Operation) else place.parent_op()
+    while current is not None and not isinstance(current, FuncOp):
+        current = current.parent_op()
+    if current is None:
+        raise TypeInferenceError("an op with dimensions that have no name stands in no function")
+    return current
 
 
 def describe(variable: Variable) -> str:

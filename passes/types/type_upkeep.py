@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.index_algebra.dims import ANY
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types
 
@@ -60,10 +63,27 @@ class TypeUpkeep:
                 if isinstance(op, RelayOp):
                     self._retype(op)
             if _update_signature(function):
-                pending += _update_calls(callers, function)
+                pending += self._update_calls(callers, function)
         if self._has_new_extents or has_incomplete_types(functions):
             self._has_new_extents = False
             infer_types(module)
+
+    def _update_calls(self, callers: _Callers, function: FuncOp) -> list[FuncOp]:
+        """Give the results of calls of `function` its types; the functions in which some changed."""
+        changed: dict[FuncOp, None] = {}
+        outputs = function.function_type.outputs.data
+        # A kernel has the names of its callers.
+        names = set[str]() if PRIMITIVE in function.attributes else set(names_in(outputs))
+        for call, caller in callers.of(function):
+            bindings = call.names if isinstance(call, NamedCallOp) else {}
+            # What names of the callee that are new stand for is known to the inference of the whole alone.
+            self._has_new_extents |= not names <= bindings.keys()
+            for result, type_ in zip(call.results, outputs, strict=True):
+                own = instantiated(type_, {name: bindings.get(name, ANY) for name in names})
+                if result.type != own:
+                    _set_type(result, own)
+                    changed[caller] = None
+        return list(changed)
 
     def _retype(self, op: RelayOp) -> None:
         """Ask `op` for its type unless nothing it follows from has changed."""
@@ -112,26 +132,15 @@ class _Callers:
         self._module = module
 
     @cached_property
-    def _calls(self) -> dict[str, list[tuple[CallOp, FuncOp]]]:
-        found: dict[str, list[tuple[CallOp, FuncOp]]] = {}
+    def _calls(self) -> dict[str, list[tuple[AnyCall, FuncOp]]]:
+        found: dict[str, list[tuple[AnyCall, FuncOp]]] = {}
         for caller in self._module.body.block.ops:
             if isinstance(caller, FuncOp):
                 for op in walk_ops(caller):
-                    if isinstance(op, CallOp):
-                        found.setdefault(op.callee.string_value(), []).append((op, caller))
+                    if is_call(op):
+                        found.setdefault(callee_name(op), []).append((op, caller))
         return found
 
-    def of(self, function: FuncOp) -> list[tuple[CallOp, FuncOp]]:
+    def of(self, function: FuncOp) -> list[tuple[AnyCall, FuncOp]]:
         """The calls of `function`, each with the function in which it stands."""
         return self._calls.get(function.sym_name.data, [])
-
-
-def _update_calls(callers: _Callers, function: FuncOp) -> list[FuncOp]:
-    """Give the results of calls of `function` its types; the functions in which some changed."""
-    changed: dict[FuncOp, None] = {}
-    for call, caller in callers.of(function):
-        for result, type_ in zip(call.results, function.function_type.outputs, strict=True):
-            if result.type != type_:
-                _set_type(result, type_)
-                changed[caller] = None
-    return list(changed)

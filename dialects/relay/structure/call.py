@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeGuard
 
 from xdsl.dialects import func
@@ -59,8 +59,8 @@ class NamedCallOp(IRDLOperation):
 
     Example:
     ```mlir
-    func.func private @f(tensor<?xf32, #relay.dims<n>>) -> tensor<?x4xf32, #relay.dims<n>>
-    %y = relay.call @f<n = 2 * m>(%x) : (tensor<?xf32, #relay.dims<2 * m>>) -> tensor<?x4xf32, #relay.dims<2 * m>>
+    func.func private @rows(tensor<?xf32, #relay.dims<n>>) -> tensor<?x4xf32, #relay.dims<n>>
+    %y = relay.call @rows<n = 2 * m>(%x) : (tensor<?xf32, #relay.dims<2 * m>>) -> tensor<?x4xf32, #relay.dims<2 * m>>
     ```
 
     """
@@ -139,24 +139,25 @@ def callee_name(call: AnyCall) -> str:
     return call.callee.string_value()
 
 
+def names_in(types: Iterable[Attribute]) -> list[str]:
+    """The names of dimensions in `types`, in order, each once."""
+    return list(dict.fromkeys(name for type in types for dim in dims_in(type) for name in sorted(dim.names)))
+
+
 def parameter_names(type: FunctionType) -> list[str]:
     """The names of dimensions in a function's parameters, in order."""
-    return _names_in(type.inputs.data)
+    return names_in(type.inputs.data)
 
 
 def made_names(type: FunctionType) -> list[str]:
     """The names of dimensions in a function's results that its parameters do not bring, in order."""
     known = set(parameter_names(type))
-    return [name for name in _names_in(type.outputs.data) if name not in known]
+    return [name for name in names_in(type.outputs.data) if name not in known]
 
 
 def instantiated(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
     """A type of the callee with the dimensions of the caller."""
     return with_dims(type, lambda dim: dim.substitute(bindings)) if bindings else type
-
-
-def _names_in(types: Sequence[Attribute]) -> list[str]:
-    return list(dict.fromkeys(name for type in types for dim in dims_in(type) for name in sorted(dim.names)))
 
 
 # --- verification ----------------------------------------------------------------------------------------------------

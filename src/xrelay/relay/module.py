@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.analysis import free_vars
@@ -140,9 +141,9 @@ class IRModule(ModuleOp):
     def _type_calls(self) -> None:
         """Infer the types of calls once all the functions they name are there."""
         known = self._funcs()
-        calls = [op for func in known.values() for op in func.walk() if isinstance(op, CallOp)]
+        calls = [op for func in known.values() for op in func.walk() if is_call(op)]
         untyped = any(not is_complete(type) for call in calls for type in (*call.operand_types, *call.result_types))
-        if untyped and all(call.callee.string_value() in known for call in calls):
+        if untyped and all(callee_name(call) in known for call in calls):
             infer_types(self)
 
 

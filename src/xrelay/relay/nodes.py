@@ -12,7 +12,8 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete
+from xrelay.dialects.relay.core.types import IncompleteType, dims_in, is_complete
+from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -54,7 +55,10 @@ class GlobalVar(Expr):
 
     def __call__(self, *arguments: ExprLike) -> Expr:
         """The function's value at `arguments`: a tuple where it has several results."""
-        outputs = [IncompleteType()] if self.function_type is None else list(self.function_type.outputs)
+        outputs: Sequence[Attribute] = [IncompleteType()]
+        if self.function_type is not None:
+            # Names of the function's dimensions mean nothing here.
+            outputs = [IncompleteType() if dims_in(type) else type for type in self.function_type.outputs]
         results = CallOp(self.name_hint, [as_value(argument) for argument in arguments], outputs).results
         return view(results[0]) if len(results) == 1 else tuple_of(list(results))
 
@@ -73,7 +77,7 @@ class GlobalVar(Expr):
     __repr__ = __str__
 
 
-@views(RelayOp, CallOp, InvokeOp, FusedOp)
+@views(RelayOp, CallOp, NamedCallOp, InvokeOp, FusedOp)
 class Call(Expr):
     """An operator, a function or a closure (`op`) on `args`; `attrs` holds an operator's attributes."""
 
@@ -94,9 +98,9 @@ class Call(Expr):
     def op(self) -> Op | Expr:
         """An `Op`, a `GlobalVar`, a `Function`, or the expression of a closure."""
         match op_of(self):
-            case CallOp() as op:
+            case CallOp() | NamedCallOp() as op:
                 types = [operand.type for operand in op.operands]
-                return GlobalVar(op.callee.string_value(), FunctionType.from_lists(types, list(op.result_types)))
+                return GlobalVar(callee_name(op), FunctionType.from_lists(types, list(op.result_types)))
             case InvokeOp() as op:
                 return view(op.callee)
             case FusedOp() as op:

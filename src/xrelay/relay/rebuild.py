@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
+from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InputError
@@ -24,8 +25,10 @@ def call_with(call: Call, op: object, args: Sequence[Expr]) -> Expr:
     old, values = op_of(call), [arg.ssa_value for arg in args]
     if isinstance(op, Op) and isinstance(old, RelayOp):
         made: Expr = _relay_call(old, op, values)
-    elif isinstance(op, GlobalVar) and isinstance(old, CallOp):
-        made = view(CallOp(op.name_hint, values, list(old.result_types)).results[0])
+    elif isinstance(op, GlobalVar) and is_call(old):
+        # What the callee's names stand for follows from the arguments.
+        types = [IncompleteType()] * len(old.results) if isinstance(old, NamedCallOp) else list(old.result_types)
+        made = view(CallOp(op.name_hint, values, types).results[0])
     elif isinstance(op, Function) and isinstance(old, FusedOp):
         made = _fused_call(old, op, values)
     elif isinstance(op, Expr):

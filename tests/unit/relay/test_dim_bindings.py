@@ -131,7 +131,7 @@ def test_extents_that_broadcast_only_for_some_sizes_are_typed_so_and_checked() -
 
 def test_a_requirement_of_a_call_is_checked_before_it() -> None:
     assert run(CALL, ones(5), ones(5))[0].shape == (5,)
-    with pytest.raises(InterpreterError, match=r"\[func.call C0\].*is 3 == 5"):
+    with pytest.raises(InterpreterError, match=r"\[relay.call C0\].*is 3 == 5"):
         run(CALL, ones(5), ones(3))
 
 
@@ -146,3 +146,74 @@ def test_a_name_is_found_out_from_a_multiple_of_it() -> None:
 def test_a_branch_that_passes_a_value_on_says_nothing_of_the_other() -> None:
     assert run(LATE_BRANCH, np.array(True), ones(3))[0].shape == (1,)
     assert run(LATE_BRANCH, np.array(False), ones(3))[0].shape == (3,)
+
+
+CALLED = """
+!m = tensor<?xf32, #relay.dims<m>>
+func.func private @pairs(%x: tensor<?xf32, #relay.dims<2 * n>>) -> (!relay.incomplete, !relay.incomplete) {
+  %0 = relay.reshape(%x) {newshape = [-1, 2]} : (tensor<?xf32, #relay.dims<2 * n>>) -> !relay.incomplete
+  %1 = relay.argwhere(%x) : (tensor<?xf32, #relay.dims<2 * n>>) -> !relay.incomplete
+  func.return %0, %1 : !relay.incomplete, !relay.incomplete
+}
+func.func @main(%x: ARGUMENT) -> (!relay.incomplete, !relay.incomplete) {
+  %0, %1 = relay.call @pairs(%x) : (ARGUMENT) -> (!relay.incomplete, !relay.incomplete)
+  func.return %0, %1 : !relay.incomplete, !relay.incomplete
+}
+"""
+
+GROWS = """
+func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %c: tensor<i32>) -> tensor<?xf32, #relay.dims<r>> {
+  %one = relay.constant dense<1> : tensor<i32>
+  %done = relay.less(%c, %one) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %0 = relay.if %done : tensor<i1> -> tensor<?xf32, #relay.dims<r>> attributes {relay.binds = #relay.bounds<r>} {
+    relay.yield %x : tensor<?xf32, #relay.dims<n>>
+  } else {
+    %t = relay.tuple(%x, %x) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
+    %d = relay.concatenate(%t) {axis = 0} : (!relay.incomplete) -> !relay.incomplete
+    %c1 = relay.subtract(%c, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %2 = relay.call @main(%d, %c1) : (!relay.incomplete, tensor<i32>) -> !relay.incomplete
+    relay.yield %2 : !relay.incomplete
+  }
+  func.return %0 : tensor<?xf32, #relay.dims<r>>
+}
+"""
+
+SHORTER = """
+func.func private @rest(%x: tensor<?xf32, #relay.dims<n + 4>>) -> tensor<?xf32, #relay.dims<n + 4>> {
+  func.return %x : tensor<?xf32, #relay.dims<n + 4>>
+}
+func.func @main(%x: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+  %0 = relay.call @rest(%x) : (tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  func.return %0 : !relay.incomplete
+}
+"""
+
+
+@pytest.mark.parametrize("argument", ["tensor<6xf32>", "!m", "tensor<?xf32, #relay.dims<2 * m>>"])
+def test_a_callee_has_the_sizes_that_its_call_says(argument: str) -> None:
+    pairs, places = run(CALLED.replace("ARGUMENT", argument), np.array([1, 0, 2, 0, 0, 3], np.float32))
+    assert pairs.tolist() == [[1, 0], [2, 0], [0, 3]]
+    assert places.tolist() == [[0], [2], [5]]
+
+
+def test_an_argument_that_the_callee_has_no_sizes_for_is_reported() -> None:
+    message = r"\[relay.call C0\] argument extent: m == 2 \* \(m floordiv 2\) is 5 == 4 \(m = 5\)"
+    with pytest.raises(InterpreterError, match=message):
+        run(CALLED.replace("ARGUMENT", "!m"), ones(5))
+    with pytest.raises(InterpreterError, match=r"\[relay.call C2\] n of @rest: m - 4 >= 0 is -1 >= 0 \(m = 3\)"):
+        run(SHORTER, ones(3))
+
+
+def test_a_recursion_has_sizes_of_its_own_at_each_level() -> None:
+    assert run(GROWS, ones(3), np.array(0, np.int32))[0].shape == (3,)
+    assert run(GROWS, ones(3), np.array(4, np.int32))[0].shape == (48,)
+
+
+def test_what_a_call_says_is_compared_with_the_arrays() -> None:
+    text = CALLED.replace("ARGUMENT", "!m").replace("call @pairs(", "call @pairs<n = 3>(")
+    module = parse_module(full_context(), text, "test.mlir")
+    with pytest.raises(InterpreterError, match=r"relay.call: an extent is 8, its type .* says 2 \* n = 6 \(n = 3\)"):
+        run_relay(module, [ones(8)])
+    text = SHORTER.replace("@rest(%x) :", "@rest<n = m - 4>(%x) :")
+    with pytest.raises(InterpreterError, match=r"\[relay.call C2\] the dimension n = m - 4 of @rest is -1"):
+        run_relay(parse_module(full_context(), text, "test.mlir"), [ones(3)])

@@ -35,7 +35,10 @@ def example_of(op):
 
 
 def parse_example(context, text):
-    """The example as a module: the values that it uses and does not define become arguments of a function."""
+    """The example as a module: the values that it uses and does not define become arguments of a function.
+
+    Functions of the example stand beside that one.
+    """
     parser = Parser(context, text + "\nfunc.return")
     ops = [parser.parse_op()]
     while not isinstance(ops[-1], ReturnOp):
@@ -44,8 +47,9 @@ def parse_example(context, text):
     block = Block(arg_types=[value.type for value in free])
     for value, argument in zip(free, block.args, strict=True):
         value.replace_all_uses_with(argument)
-    block.add_ops(ops)
-    return ModuleOp([FuncOp("f", (list(block.arg_types), []), Region(block))])
+    functions = [op for op in ops if isinstance(op, FuncOp)]
+    block.add_ops([op for op in ops if not isinstance(op, FuncOp)])
+    return ModuleOp([*functions, FuncOp("example", (list(block.arg_types), []), Region(block))])
 
 
 @pytest.mark.parametrize("op", list(RELAY.operations), ids=lambda op: op.name)

@@ -1,0 +1,95 @@
+"""Replaces named dimensions in ops: in the types of values, and in what the ops say of dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
+from xrelay.dialects.relay.structure.call import instantiated, names_in
+from xrelay.errors import DimensionError, PassError
+from xrelay.index_algebra.dims import Dim, names_of, substitute
+from xrelay.passes.graph.replacements import retype
+from xrelay.passes.infra.verify import walk_ops
+
+
+def dim_names_in(top: Operation) -> list[str]:
+    """The names of dimensions in the types of values in `top`, and in what its ops say of dimensions; each once."""
+    found: dict[str, None] = {}
+    seen: dict[int, Attribute] = {}
+    for op in walk_ops(top):
+        for attribute in (*(value.type for value in _values(op)), *op.attributes.values(), *op.properties.values()):
+            # Programs share types: each object is looked at once.
+            if id(attribute) not in seen:
+                seen[id(attribute)] = attribute
+                found |= dict.fromkeys(_names_of(attribute))
+    return list(found)
+
+
+class DimSubstitution:
+    """Dimensions for names. Names of extents that ops make must be replaced by names."""
+
+    def __init__(self, bindings: Mapping[str, Dim]):
+        self._bindings = bindings
+        self._known: dict[int, tuple[Attribute, Attribute]] = {}
+
+    def apply(self, ops: Sequence[Operation]) -> None:
+        """Replace the names in `ops` and in what is inside of them; `PassError` where an extent has no value then."""
+        types: dict[SSAValue, Attribute] = {}
+        for op in (inner for outer in ops for inner in walk_ops(outer)):
+            try:
+                types |= {value: new for value in _values(op) if (new := self.of(value.type)) is not value.type}
+                for attributes in (op.attributes, op.properties):
+                    changed = {name: self.of(attribute) for name, attribute in attributes.items()}
+                    attributes |= {name: new for name, new in changed.items() if new is not attributes[name]}
+            except DimensionError as error:
+                raise PassError(error.message, location=location_of(op)) from error
+        retype(types)
+
+    def of(self, attribute: Attribute) -> Attribute:
+        """`attribute` with the names replaced, itself where it has none of them."""
+        known = self._known.get(id(attribute))
+        if known is None:
+            known = self._known[id(attribute)] = attribute, self._replaced(attribute)
+        return known[1]
+
+    def _replaced(self, attribute: Attribute) -> Attribute:
+        new = attribute
+        if isinstance(attribute, TypeAttribute):
+            new = instantiated(attribute, self._bindings)
+        elif isinstance(attribute, RequirementsAttr):
+            new = RequirementsAttr(tuple(requirement.substitute(self._bindings) for requirement in attribute.data))
+        elif isinstance(attribute, BoundsAttr):
+            new = BoundsAttr(tuple(map(self._extent, attribute.data)))
+        elif isinstance(attribute, DimBindingsAttr):
+            values = substitute([dim for _, dim in attribute.data], self._bindings)
+            new = DimBindingsAttr(tuple(zip((name for name, _ in attribute.data), values, strict=True)))
+        return attribute if new == attribute else new
+
+    def _extent(self, extent: NewExtent) -> NewExtent:
+        name = self._bindings.get(extent.name, extent.name)
+        bound = None if extent.at_most is None else substitute([extent.at_most], self._bindings)[0]
+        return NewExtent(str(name), bound)
+
+
+def _values(op: Operation) -> list[SSAValue]:
+    """The values that `op` and its regions define."""
+    return [*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args)]
+
+
+def _names_of(attribute: Attribute) -> Sequence[str]:
+    if isinstance(attribute, TypeAttribute):
+        return names_in([attribute])
+    dims: list[Dim] = []
+    made: list[str] = []
+    if isinstance(attribute, RequirementsAttr):
+        dims = [side for requirement in attribute.data for side in (requirement.lhs, requirement.rhs)]
+    elif isinstance(attribute, DimBindingsAttr):
+        dims = [dim for _, dim in attribute.data]
+    elif isinstance(attribute, BoundsAttr):
+        made = [extent.name for extent in attribute.data]
+        dims = [extent.at_most for extent in attribute.data if extent.at_most is not None]
+    return [*made, *(name for dim in dims for name in sorted(names_of(dim)))]

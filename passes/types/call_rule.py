@@ -1,0 +1,162 @@
+"""The typing rule of calls: a call and its callee tell each other what one of them does not know.
+
+Names of the callee stand for dimensions of the caller: `@f(%x : tensor<nx4>) -> tensor<n x 8>` called with
+`tensor<2x4>` gives `tensor<2x8>`. Neither side gets a name of the other: what is told across the border is instantiated
+here, and has names of its own there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.attribute_names import PRIMITIVE
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.relay.core.types import dims_in, is_complete, with_dims
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, names_in
+from xrelay.errors import TypeInferenceError
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, symbol
+from xrelay.passes.types.call_names import CallNames
+from xrelay.passes.types.dim_names import UNNAMED, single_name
+from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
+
+
+def relate_call(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
+    """Tell `solver` what `call` says of its callee `func`, and the other way round."""
+    _check_counts(call, func)
+    _tell_parameters(call, func, solver)
+    names = _call_names(call, func, solver)
+    if (reason := names.contradiction()) is not None:
+        raise TypeInferenceError(
+            f"call of @{callee_name(call)}: {reason}",
+            location=location_of(call),
+            help="give arguments that agree on the sizes of the function's dimensions",
+        )
+    parameters = parameter_types(func, solver)
+    waits = not set(names_in(parameters)) <= names.bindings.keys() and solver.postpone(call)
+    for argument, parameter in zip(call.arguments, parameters, strict=True):
+        if not waits or set(names_in([parameter])) <= names.bindings.keys():
+            solver.refine(argument, _told(parameter, names.bindings, argument, solver), call)
+    if not waits:
+        _tell_results(call, func, names.bindings, solver)
+
+
+def call_bindings(call: AnyCall, func: FuncOp, solver: TypeSolver) -> dict[str, Dim]:
+    """What the names of `func` stand for at `call`, those of what it makes too; `TypeInferenceError` if one is open."""
+    bindings = _call_names(call, func, solver).bindings
+    parameters = parameter_types(func, solver)
+    bindings = {name: bindings[name] for name in names_in(parameters) if name in bindings}
+    for name in names_in(parameters):
+        if name not in bindings:
+            raise TypeInferenceError(
+                f"nothing says what the dimension {name} of @{callee_name(call)} is here",
+                location=location_of(call),
+                help=f"write {NamedCallOp.name} @{callee_name(call)}<{name} = …>(…)",
+            )
+    for index, result in enumerate(call.res):
+        bindings |= _made(call, solver.type_of(FunctionResult(func, index)), bindings, result.type, solver)
+    return bindings
+
+
+def instantiations(solver: TypeSolver) -> dict[AnyCall, dict[str, Dim]]:
+    """What the callee's names stand for, of every call whose callee has names and is no kernel."""
+    found: dict[AnyCall, dict[str, Dim]] = {}
+    for name, calls in solver.callers.items():
+        func = solver.functions[name]
+        if PRIMITIVE not in func.attributes:
+            found |= {call: bindings for call in calls if (bindings := call_bindings(call, func, solver))}
+    return found
+
+
+def write_calls(found: Mapping[AnyCall, dict[str, Dim]]) -> None:
+    """Let each call say what the names of its callee stand for; a `func.call` becomes a `relay.call`."""
+    for call, bindings in found.items():
+        if isinstance(call, NamedCallOp):
+            call.bindings = DimBindingsAttr.of(bindings)
+            continue
+        named = NamedCallOp(call.callee, bindings, call.arguments, list(call.result_types))
+        named.attributes, named.location = dict(call.attributes), call.location
+        Rewriter.replace_op(call, named)
+
+
+def parameter_types(func: FuncOp, solver: TypeSolver) -> Sequence[Attribute]:
+    """The types of the parameters as far as they are known."""
+    block = func.body.blocks.first
+    return func.function_type.inputs.data if block is None else [solver.type_of(argument) for argument in block.args]
+
+
+def _check_counts(call: AnyCall, func: FuncOp) -> None:
+    inputs, outputs = len(func.function_type.inputs), len(func.function_type.outputs)
+    if len(call.arguments) != inputs or len(call.res) != outputs:
+        raise TypeInferenceError(
+            f"call of @{callee_name(call)} has {len(call.arguments)} operands and {len(call.res)} results, "
+            f"the function {inputs} and {outputs}",
+            location=location_of(call),
+        )
+
+
+def _call_names(call: AnyCall, func: FuncOp, solver: TypeSolver) -> CallNames:
+    arguments = [solver.type_of(argument) for argument in call.arguments]
+    parameters = parameter_types(func, solver)
+    written: Mapping[str, Dim] = call.names if isinstance(call, NamedCallOp) else {}
+    if list(parameters) == arguments:
+        # Names that no single extent tells, as in `n * k`, may stand for themselves.
+        written = {name: symbol(name) for name in names_in(parameters)} | written
+    return CallNames(parameters, arguments, written)
+
+
+def _tell_parameters(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
+    """Parameters that are not known take the arguments' types, with names of the callee for the caller's."""
+    block = func.body.blocks.first
+    if block is None:
+        return
+    names = solver.names_around(func)
+    here: dict[DimExpr, Dim] = {}
+
+    def name(dim: DimExpr) -> Dim:
+        if isinstance(dim, AnyDim):
+            return symbol(names.fresh(UNNAMED))
+        if dim not in here:
+            stem = single_name(dim)
+            here[dim] = symbol(names.fresh(stem if stem is not None else UNNAMED))
+        return here[dim]
+
+    for argument, parameter in zip(call.arguments, block.args, strict=True):
+        known = solver.type_of(argument)
+        if is_complete(known) and not is_complete(solver.type_of(parameter)):
+            solver.refine(parameter, with_dims(known, name), call)
+
+
+def _told(parameter: Attribute, bindings: Mapping[str, Dim], argument: object, solver: TypeSolver) -> Attribute:
+    """What a parameter says of its argument; an extent of the caller's own parameter that nothing tells gets a name."""
+    type = with_dims(parameter, lambda dim: dim.substitute(bindings) if dim.names <= bindings.keys() else ANY)
+    if isinstance(argument, BlockArgument) and any(isinstance(dim, AnyDim) for dim in dims_in(type)):
+        known = solver.type_of(argument)
+        if not is_complete(known) or any(isinstance(dim, AnyDim) for dim in dims_in(known)):
+            return solver.names_around(argument.block).named(type)
+    return type
+
+
+def _tell_results(call: AnyCall, func: FuncOp, bindings: Mapping[str, Dim], solver: TypeSolver) -> None:
+    known = dict(bindings)
+    unknown = {name: ANY for name in names_in(parameter_types(func, solver)) if name not in known}
+    for index, result in enumerate(call.res):
+        output = FunctionResult(func, index)
+        if not is_complete(solver.type_of(output)):
+            solver.refine(output, with_dims(solver.type_of(result), lambda _: ANY), call)
+        type = solver.type_of(output)
+        known |= _made(call, type, known | unknown, result.type, solver)
+        solver.refine(result, instantiated(type, known | unknown), call)
+
+
+def _made(
+    call: AnyCall, output: Attribute, known: Mapping[str, Dim], found: Attribute, solver: TypeSolver
+) -> Mapping[str, Dim]:
+    """Names here for the extents in a result that the callee makes."""
+    made = [name for name in names_in([output]) if name not in known]
+    written = call.names if isinstance(call, NamedCallOp) else {}
+    return solver.names_around(call).of_call(call, made, output, found, written) if made else {}
