@@ -22,10 +22,11 @@ After:
     %b = relay.layout_transform(%B) {src_layout = "NCHW16c", dst_layout = "NCHW"}
 
 Operands of lower rank that broadcast against a blocked value get the missing axes in front first; a `nn.bias_add` or
-`nn.batch_norm` along an axis that is split becomes an addition, or a multiplication and an addition. In the end
-transforms in a row are made one, and ops between transforms change their layout where less is moved so
-(`layout_savings.py`). The pass changes no value; the order in which a convolution or a reduction sums may change. What
-each op does is in docs/layouts.md; refusals of hooks and of `propagate_layouts` are remarks.
+`nn.batch_norm` along an axis that is split becomes an addition, or a multiplication and an addition. A composite op
+that insists becomes its parts where all of them follow, as `nn.prelu` along a split axis does. In the end transforms in
+a row are made one, and ops between transforms change their layout where less is moved so (`layout_savings.py`). The
+pass changes no value; the order in which a convolution or a reduction sums may change. What each op does is in
+docs/layouts.md; refusals of hooks and of `propagate_layouts` are remarks.
 """
 
 from __future__ import annotations
@@ -53,8 +54,10 @@ from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import ConstraintError, PassError
+from xrelay.passes.graph.composites import ExpandComposite
 from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
@@ -65,6 +68,7 @@ from xrelay.passes.layout.layout_versions import LayoutVersions, erase_unused
 from xrelay.passes.layout.rebuild_op import rebuild_op
 from xrelay.passes.relay.canonicalize_ops import AddInsteadOfBiasAdd
 from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
+from xrelay.target.strategy import is_implemented
 
 DEFAULT_LANES = 16
 
@@ -108,6 +112,9 @@ def alter_layouts(
 
 SIMPLER: dict[type[RelayOp], RewritePattern] = {BiasAddOp: AddInsteadOfBiasAdd(), BatchNormOp: SimplifyBatchNorm()}
 """Ops along one axis → what makes them elementwise, so that they also work where the axis is split."""
+
+EXPAND = ExpandComposite(lambda _: True)
+"""Makes a composite op its parts."""
 
 
 class _Alterer:
@@ -170,8 +177,9 @@ class _Alterer:
                 self.expanded += _give_equal_ranks(op)
             answer = op.propagate_layouts(layouts)
         if isinstance(answer, LayoutRefusal):
-            if _splits_axis(op, layouts[0]):
-                self._simplify(op)
+            simpler = self._simpler_form(op, layouts[0])
+            if simpler is not None:
+                self._simplify(op, simpler)
                 return True
             self.remarks.refused(op, answer.reason)
             return False
@@ -226,10 +234,35 @@ class _Alterer:
         self.replaced.append(op)
         return True
 
-    def _simplify(self, op: RelayOp) -> None:
-        """Replace `op` by elementwise ops, and visit those."""
+    def _simpler_form(self, op: RelayOp, layout: Layout | None) -> RewritePattern | None:
+        """What replaces `op`, which refuses, by ops that follow; `None` where there are none such."""
+        if _splits_axis(op, layout):
+            return SIMPLER[type(op)]
+        if isinstance(op, CompositeOp) and not is_implemented(type(op)) and self._parts_follow(op):
+            self.remarks.applied(op, "becomes its parts, which work in {}", layout)
+            return EXPAND
+        return None
+
+    def _parts_follow(self, op: CompositeOp) -> bool:
+        """Whether all parts of `op` take their operands as they come: they are altered in a block aside.
+
+        A part that insists says so in a remark. The parts of `op` itself are not in the program yet.
+        """
+        trial = _Alterer(self.hooks, self.lanes, Remarks("relay-alter-op-layout"))
+        block = Block(arg_types=op.operand_types)
+        parts, result = op.parts_on(block.args)
+        block.add_ops(parts)
+        for argument, operand in zip(list(block.args), op.operands, strict=True):
+            known = self.versions.of(operand)
+            if known.layout is not None:
+                trial.versions.set(argument, block.insert_arg(known.value.type, len(block.args)), known.layout)
+        trial.run([block])
+        return trial.versions.layout(result) is not None and all(remark.applied for remark in trial.remarks.all)
+
+    def _simplify(self, op: RelayOp, simpler: RewritePattern) -> None:
+        """Replace `op` by what `simpler` makes of it, and visit that."""
         before, block, last = op.prev_op, op.parent, op.next_op
-        SIMPLER[type(op)].match_and_rewrite(op, PatternRewriter(op))
+        simpler.match_and_rewrite(op, PatternRewriter(op))
         current = before.next_op if before is not None else block.first_op if block is not None else None
         while current is not None and current is not last:
             following = current.next_op

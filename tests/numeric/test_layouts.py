@@ -96,6 +96,7 @@ class Images:
             lambda: relay.nn.relu(x),
             lambda: relay.nn.bias_add(x, self.constant(c), axis=1),
             lambda: relay.nn.bias_add(x, self.constant(w), axis=-1),
+            lambda: relay.nn.prelu(x, self.constant(c), axis=1),
             lambda: relay.nn.max_pool2d(x, (3, 3), padding=1),
             lambda: relay.nn.pad(x, ((0, 0), (self.draw(st.sampled_from([0, 8])), 0), (1, 0), (0, 0))),
             lambda: relay.add(x, self.draw(st.sampled_from([y for y in self.images if self.shape(y) == (1, c, h, w)]))),
