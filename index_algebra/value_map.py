@@ -72,6 +72,14 @@ class ValueMap:
             return self
         return ValueMap.make([substitute(expr, mapping) for expr in self.exprs], space.values)
 
+    def plus(self, other: ValueMap | int, factor: int = 1) -> ValueMap:
+        """`self + other * factor`, each of one expression; not simplified."""
+        if isinstance(other, int):
+            return ValueMap((self.exprs[0] + other * factor,), self.operands)
+        space = Space(self.operands)
+        (own,), (added,) = space.lift(self), space.lift(other)
+        return ValueMap.make([own + added * factor], space.values)
+
     def simplified(self, box: Mapping[SSAValue, tuple[int, int]] | None = None) -> ValueMap:
         """Every expression simplified, with the intervals of operands where `box` gives them."""
         intervals: Box = () if box is None else [box.get(value) for value in self.operands]

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeAlias
 
 from typing_extensions import override
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, IndexType, MemRefType, StringAttr, i32, i64
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    i32,
+    i64,
+)
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -29,13 +39,19 @@ from xrelay.index_algebra.value_map import ValueMap, join_maps
 DYNAMIC = -1
 """The extent of a block variable whose domain is not known before run time; printed `?`."""
 
+EXTENT_OPERAND = -2
+"""Stands in the attribute for an extent that is an operand."""
+
+Extent: TypeAlias = int | SSAValue
+"""How many values a variable has: a number, `DYNAMIC`, or an `index` value that stays the same while loops run."""
+
 
 @dataclass(frozen=True)
 class IterVar:
     """A block variable: what it is for, how many values it has, and how the enclosing loops give its value."""
 
     kind: IterKind
-    extent: int
+    extent: Extent
     binding: ValueMap
     name: str | None = None
     """The name that its SSA value gets in text; no meaning."""
@@ -46,17 +62,18 @@ class BlockOp(CheckedOp):
     """One statement of a kernel with everything a schedule must know about it.
 
     A variable is bound to an affine expression of enclosing loop indices and ranges over `[0, extent)`; where the
-    binding lies outside, the block does not run (this is how tails of tiles are represented). An extent `?` is known
-    only at run time and never exceeded. The values of a reduce variable contribute to one element in any order. Those
-    of an ordered variable come in ascending order, and each may use what the block stored at the ones before: folds
-    that select, scans, updates at computed places. `init` runs for each point of the spatial variables at the iteration
-    in which all reduce and ordered variables are zero, before the body. `writes` names the buffers stored to; `reads`
-    those loaded from that are not in `writes`.
+    binding lies outside, the block does not run (this is how tails of tiles are represented). An extent may be an
+    `index` value; one of `?` is known only at run time and never exceeded. The values of a reduce variable contribute
+    to one element in any order. Those of an ordered variable come in ascending order, and each may use what the block
+    stored at the ones before: folds that select, scans, updates at computed places. `init` runs for each point of the
+    spatial variables at the iteration in which all reduce and ordered variables are zero, before the body; where an
+    extent of theirs is a value that is 0, it runs alone. `writes` names the buffers stored to; `reads` those loaded
+    from that are not in `writes`.
 
     - C1: one kind, one extent and one binding for each variable; as many binding operands as the map has dimensions
-    - C2: extents are positive or `?`
+    - C2: extents are positive numbers, `?`, or values: one operand for each of these
     - C3: the body has one `index` argument for each variable, `init` one for each spatial variable
-    - C4: bindings use indices of enclosing loops only
+    - C4: bindings use indices of enclosing loops, and `index` arguments of the kernel, only
     - C5: `writes` is exactly the set of buffers stored to
     - C6: every buffer loaded from is in `reads` or `writes`
     - C7: `init` stands only where there is a reduce or an ordered variable
@@ -65,6 +82,7 @@ class BlockOp(CheckedOp):
     - C10: blocks do not nest, and hold no loops
     - C11: a block that stores at a computed place has no reduce variable, and each of its spatial variables is by
       itself the same index of every access to that buffer: points that differ in it touch different elements
+    - C12: an extent that is a value is made outside of all loops
 
     ```mlir
     func.func @sum(%X: memref<8x16xf32>, %Y: memref<8xf32>) {
@@ -85,6 +103,15 @@ class BlockOp(CheckedOp):
       }
       func.return
     }
+    func.func @copy(%X: memref<?xf32>, %Y: memref<?xf32>, %n: index) {
+      loop.for "i" %i to %n {
+        loop.block "copy" (%vi : spatial %n = %i) reads(%X) writes(%Y) {
+          %x = loop.load %X[%vi] : memref<?xf32>
+          loop.store %x, %Y[%vi] : memref<?xf32>
+        }
+      }
+      func.return
+    }
     ```
     """
 
@@ -93,6 +120,7 @@ class BlockOp(CheckedOp):
     binding_operands = var_operand_def(IndexType)
     reads = var_operand_def(MemRefType)
     writes = var_operand_def(MemRefType)
+    extent_operands = var_operand_def(IndexType)
     block_name_attr = prop_def(StringAttr, prop_name="block_name")
     kinds_attr = prop_def(ArrayAttr[IterKindAttr], prop_name="kinds")
     extents_attr = prop_def(DenseArrayBase.constr(i64), prop_name="extents")
@@ -116,12 +144,13 @@ class BlockOp(CheckedOp):
         bindings = join_maps([var.binding for var in iter_vars])
         if body is None:
             body = Region(Block(arg_types=[IndexType()] * len(iter_vars)))
+        extents, values = _split_extents([var.extent for var in iter_vars])
         super().__init__(
-            operands=[bindings.operands, reads, writes],
+            operands=[bindings.operands, reads, writes, values],
             properties={
                 "block_name": StringAttr(block_name),
                 "kinds": ArrayAttr(IterKindAttr(var.kind) for var in iter_vars),
-                "extents": DenseArrayBase.from_list(i64, [var.extent for var in iter_vars]),
+                "extents": extents,
                 "bindings": bindings.attr(),
             },
             regions=[Region() if init is None else init, body],
@@ -141,9 +170,13 @@ class BlockOp(CheckedOp):
         return tuple(attr.data for attr in self.kinds_attr)
 
     @property
-    def extents(self) -> tuple[int, ...]:
+    def extents(self) -> tuple[Extent, ...]:
         """The domain extent of each variable; `DYNAMIC` where it is not known."""
-        return self.extents_attr.get_values()
+        numbers = self.extents_attr.get_values()
+        if not self.extent_operands:
+            return numbers
+        values = iter(self.extent_operands)
+        return tuple(next(values, DYNAMIC) if number == EXTENT_OPERAND else number for number in numbers)
 
     @property
     def bindings(self) -> ValueMap:
@@ -153,18 +186,22 @@ class BlockOp(CheckedOp):
     @bindings.setter
     def bindings(self, value: ValueMap) -> None:
         self.bindings_attr = value.attr()
-        reads, writes = tuple(self.reads), tuple(self.writes)
-        self.operands = (*value.operands, *reads, *writes)
-        self._set_segments(len(value.operands), len(reads), len(writes))
+        self._set_operands(value.operands, tuple(self.reads), tuple(self.writes))
 
     def set_buffers(self, reads: Sequence[SSAValue], writes: Sequence[SSAValue]) -> None:
         """Replace the lists of buffers read and written."""
-        bindings = tuple(self.binding_operands)
-        self.operands = (*bindings, *reads, *writes)
-        self._set_segments(len(bindings), len(reads), len(writes))
+        self._set_operands(tuple(self.binding_operands), reads, writes)
 
-    def _set_segments(self, *sizes: int) -> None:
-        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
+    def set_extents(self, extents: Sequence[Extent]) -> None:
+        """Replace the extents of the variables."""
+        self.extents_attr, values = _split_extents(extents)
+        self._set_operands(tuple(self.binding_operands), tuple(self.reads), tuple(self.writes), values)
+
+    def _set_operands(self, *groups: Sequence[SSAValue]) -> None:
+        """Replace bindings, reads, writes and, where they are given, the extents that are values."""
+        groups = groups if len(groups) > 3 else (*groups, tuple(self.extent_operands))
+        self.operands = tuple(operand for group in groups for operand in group)
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [len(group) for group in groups])
 
     @property
     def variables(self) -> tuple[SSAValue, ...]:
@@ -204,8 +241,7 @@ class BlockOp(CheckedOp):
             arguments.append(parser.parse_argument(expect_type=False).resolve(IndexType()))
             parser.parse_punctuation(":")
             kind = parser.parse_str_enum(IterKind)
-            dynamic = parser.parse_optional_punctuation("?") is not None
-            extent = DYNAMIC if dynamic else parser.parse_integer(allow_boolean=False)
+            extent = _parse_extent(parser)
             parser.parse_punctuation("=")
             iter_vars.append(IterVar(kind, extent, parse_affine_expr(parser)))
 
@@ -233,8 +269,9 @@ class BlockOp(CheckedOp):
 
         def print_variable(position: int) -> None:
             printer.print_ssa_value(self.variables[position])
-            extent = extents[position]
-            printer.print_string(f" : {kinds[position]} {'?' if extent == DYNAMIC else extent} = ")
+            printer.print_string(f" : {kinds[position]} ")
+            _print_extent(printer, extents[position])
+            printer.print_string(" = ")
             print_affine_expr(printer, bindings[position], operands)
 
         printer.print_list(range(len(kinds)), print_variable)
@@ -260,6 +297,26 @@ class BlockOp(CheckedOp):
             argument.replace_all_uses_with(variable)
         printer.print_region(shown, print_entry_block_args=False, print_empty_block=False)
         shown.drop_all_references()
+
+
+def _split_extents(extents: Sequence[Extent]) -> tuple[DenseArrayBase[IntegerType], list[SSAValue]]:
+    """The attribute that holds extents, and the operands for those that are values."""
+    numbers = [EXTENT_OPERAND if isinstance(extent, SSAValue) else extent for extent in extents]
+    return DenseArrayBase.from_list(i64, numbers), [extent for extent in extents if isinstance(extent, SSAValue)]
+
+
+def _parse_extent(parser: Parser) -> Extent:
+    if parser.parse_optional_punctuation("?") is not None:
+        return DYNAMIC
+    operand = parser.parse_optional_operand(IndexType())
+    return parser.parse_integer(allow_boolean=False) if operand is None else operand
+
+
+def _print_extent(printer: Printer, extent: Extent) -> None:
+    if isinstance(extent, SSAValue):
+        printer.print_ssa_value(extent)
+    else:
+        printer.print_string("?" if extent == DYNAMIC else str(extent))
 
 
 def _parse_buffers(parser: Parser, word: str) -> list[SSAValue]:

@@ -36,6 +36,7 @@ class ForOp(CheckedOp):
     - C4: names of loops, and names of blocks, are unique within their function
     - C5: values are defined before they are used
     - C6: a vectorized loop has at most 1024 iterations, and unrolled loops inside each other have together
+    - C7: `loop.extents` of a function's argument names one of its `index` arguments for each `?` of its type
 
     ```mlir
     func.func @f(%n: index) {
@@ -100,6 +101,14 @@ class ForOp(CheckedOp):
     def extent(self) -> int | None:
         """The number of iterations; `None` if it is known only at run time."""
         return None if self.extent_attr is None else self.extent_attr.value.data
+
+    @property
+    def bound(self) -> int | SSAValue:
+        """The number of iterations, a number or a value."""
+        if self.extent_attr is not None:
+            return self.extent_attr.value.data
+        assert self.dynamic_extent is not None, "C1"
+        return self.dynamic_extent
 
     @property
     def kind(self) -> LoopKind:

@@ -9,7 +9,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
-from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
+from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, Extent
+from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, is_index_argument
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.index_algebra.value_map import ValueMap
@@ -26,21 +27,44 @@ def loop_of_index(value: SSAValue) -> ForOp | None:
 
 
 def interval_of(value: SSAValue) -> Interval | None:
-    """The values that an index can have: a loop index, a block variable or a constant; `None` if not known."""
+    """Ends between which an index lies: as `exact_interval_of`, but of extents that are values only bounds are known.
+
+    An `index` argument of a kernel is in `[0, MAX_EXTENT]`. `None` if nothing is known.
+    """
+    exact = exact_interval_of(value)
+    if exact is not None or not isinstance(value, BlockArgument):
+        return exact
+    if is_index_argument(value):
+        return 0, MAX_EXTENT
+    extent = _extent_of(value)
+    if not isinstance(extent, SSAValue):
+        return None
+    known = range_of(expression_of(extent))
+    return None if known is None else (0, max(known[1], 1) - 1)
+
+
+def range_of(index: ValueMap) -> Interval | None:
+    """Ends between which the one expression of `index` lies; `None` if unknown."""
+    return bounds(index.exprs[0], [interval_of(value) for value in index.operands])
+
+
+def exact_interval_of(value: SSAValue) -> Interval | None:
+    """The values that an index takes: a loop index, a block variable or a constant; `None` if extents do not tell."""
     if isinstance(value, OpResult):
         if isinstance(value.op, arith.ConstantOp) and isinstance(value.op.value, IntegerAttr):
             return value.op.value.value.data, value.op.value.value.data
         return None
-    if not isinstance(value, BlockArgument):
-        return None
+    extent = _extent_of(value) if isinstance(value, BlockArgument) else None
+    return (0, extent - 1) if isinstance(extent, int) and extent != DYNAMIC else None
+
+
+def _extent_of(value: BlockArgument) -> Extent | None:
+    """The extent of a loop index or a block variable."""
     owner = value.block.parent_op()
     if isinstance(owner, ForOp):
-        return None if owner.extent is None else (0, owner.extent - 1)
+        return owner.dynamic_extent if owner.extent is None else owner.extent
     position = _position(value, owner) if isinstance(owner, BlockOp) else None
-    if not isinstance(owner, BlockOp) or position is None:
-        return None
-    extent = owner.extents[position]
-    return None if extent == DYNAMIC else (0, extent - 1)
+    return owner.extents[position] if isinstance(owner, BlockOp) and position is not None else None
 
 
 def _position(value: BlockArgument, block: BlockOp) -> int | None:
@@ -86,7 +110,7 @@ def _interval_in(expression: ValueMap, size: int) -> Interval | None:
     result: Interval | None = None
     for chosen in _choices(bindings):
         candidate = expression.substitute(dict(chosen)).simplified() if chosen else expression
-        box = [interval_of(value) for value in candidate.operands]
+        box = [exact_interval_of(value) for value in candidate.operands]
         result = _tighter(result, bounds(candidate.exprs[0], box))
         if result is not None and _is_inside(result, size):
             break

@@ -11,8 +11,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
 from xrelay.dialects.loop.attrs import IterKind, LoopKind
-from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp
+from xrelay.dialects.loop.block_op import DYNAMIC, EXTENT_OPERAND, BlockOp
 from xrelay.dialects.loop.checked_op import checks
+from xrelay.dialects.loop.extents import is_index_argument, verify_extents
 from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
 from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
 from xrelay.dialects.loop.sort_op import SortOp, scratch_shape
@@ -27,7 +28,7 @@ def fail(op: Operation, constraint: str, message: str) -> VerifyException:
 
 @checks(ForOp)
 def verify_for(op: ForOp) -> None:
-    """C1 to C3 and C6; C4 and C5 for the whole function, once, at its first loop."""
+    """C1 to C3 and C6; C4, C5 and C7 for the whole function, once, at its first loop."""
     if (op.extent is None) == (op.dynamic_extent is None):
         raise fail(op, "C1", f"loop {op.loop_name!r} needs one extent: a number or a value")
     if op.extent is not None and op.extent < 0:
@@ -43,6 +44,7 @@ def verify_for(op: ForOp) -> None:
         raise fail(op, "C6", f"loop {op.loop_name!r} is unrolled to {op.copies} copies, {MAX_COPIES} are allowed")
     parent = op.parent_op()
     if isinstance(parent, func.FuncOp) and not _loop_before(op):
+        verify_extents(parent)
         _verify_names(parent)
         _verify_dominance(parent)
 
@@ -98,11 +100,14 @@ def _verify_dominance(function: func.FuncOp) -> None:
 
 @checks(BlockOp)
 def verify_block(op: BlockOp) -> None:
-    """C1 to C11."""
+    """C1 to C12."""
     _verify_block_shape(op)
     for operand in op.binding_operands:
-        if not _is_enclosing_index(op, operand):
+        if not _is_enclosing_index(op, operand) and not is_index_argument(operand):
             raise fail(op, "C4", f"a binding of block {op.block_name!r} uses a value that no enclosing loop runs over")
+    for extent in op.extent_operands:
+        if not isinstance(extent.owner.parent_op(), func.FuncOp):
+            raise fail(op, "C12", f"an extent of block {op.block_name!r} is made inside of a loop")
     stored: set[SSAValue] = set()
     for inner in op.walk():
         if inner is op:
@@ -144,8 +149,11 @@ def _verify_block_shape(op: BlockOp) -> None:
     if bindings.num_symbols or bindings.num_dims != len(op.binding_operands):
         raise fail(op, "C1", f"bindings over {bindings.num_dims} dimensions have {len(op.binding_operands)} operands")
     for extent in extents:
-        if extent <= 0 and extent != DYNAMIC:
+        if isinstance(extent, int) and extent <= 0 and extent != DYNAMIC:
             raise fail(op, "C2", f"a variable of block {op.block_name!r} has extent {extent}")
+    values = op.extents_attr.get_values().count(EXTENT_OPERAND)
+    if values != len(op.extent_operands):
+        raise fail(op, "C2", f"{values} extents of block {op.block_name!r} are values, {len(op.extent_operands)} given")
     _verify_arguments(op, "body", op.body.block, kinds)
     if not op.has_init:
         return

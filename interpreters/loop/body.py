@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, SortOp, StoreOp
+from xrelay.dialects.loop.block_op import Extent
 from xrelay.interpreters.loop.access import compile_load, compile_store
 from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes
 from xrelay.interpreters.loop.lanes import LaneNest, lane_nest
@@ -104,15 +106,14 @@ class BodyCompiler:
 
     def _block(self, op: BlockOp) -> Step:
         bindings = compile_index(op.bindings, self.slots)
-        extents = op.extents
         reduce = [k for k, kind in enumerate(op.kinds) if kind is not IterKind.SPATIAL]
         variables, init, body = self._parts(op)
-        parts = list(zip(variables, extents, strict=True))
+        parts = [(variable, self._limit(extent)) for variable, extent in zip(variables, op.extents, strict=True)]
         reduce_slots = [variables[k] for k in reduce]
 
         def block(frame: Frame) -> None:
-            for value, (variable, extent) in zip(bindings(frame), parts, strict=True):
-                if extent != DYNAMIC and not 0 <= value < extent:
+            for value, (variable, limit) in zip(bindings(frame), parts, strict=True):
+                if not 0 <= value < limit(frame):
                     return
                 frame[variable] = value
             if init is not None and not any(frame[slot] for slot in reduce_slots):
@@ -120,6 +121,14 @@ class BodyCompiler:
             body(frame)
 
         return block
+
+    def _limit(self, extent: Extent) -> Callable[[Frame], float]:
+        """What a block's variable stays below: a number, the value of an extent, or nothing."""
+        if isinstance(extent, int):
+            limit = inf if extent == DYNAMIC else extent
+            return lambda frame: limit
+        slot = self.slots.use(extent)
+        return lambda frame: int(frame[slot])
 
     def _alloc(self, op: memref.AllocOp) -> Step:
         buffer_type = SSAValue.get(op.memref, type=MemRefType).type

@@ -10,6 +10,9 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.attribute_names import LOOP_KERNEL
+from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of, index_arguments
+from xrelay.dialects.loop.specialize import specialized
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.loop.body import BodyCompiler
 from xrelay.interpreters.loop.frame import Array
@@ -36,14 +39,17 @@ def compile_kernel(kernel: func.FuncOp, *, lanes: bool = True) -> KernelFunction
     """
     if not kernel.body.blocks:
         raise InterpreterError(f"@{kernel.sym_name.data} has no body")
-    compiled = {True: _compile(kernel, lanes=lanes)}
+    given = [argument.index for argument in index_arguments(kernel)]
+    compiled: dict[tuple[bool, tuple[int, ...]], KernelFunction] = {}
 
     def run(arguments: Sequence[Value]) -> None:
         _check_arguments(kernel, arguments)
-        apart = not lanes or _are_apart(arguments)
-        if apart not in compiled:
-            compiled[apart] = _compile(kernel, lanes=False)
-        compiled[apart](arguments)
+        in_lanes = lanes and _are_apart(arguments)
+        extents = tuple(int(arguments[position]) for position in given)
+        if (in_lanes, extents) not in compiled:
+            # What runs in lanes, and whether there is anything to reduce, is decided for given extents.
+            compiled[in_lanes, extents] = _compile(specialized(kernel, extents), lanes=in_lanes)
+        compiled[in_lanes, extents](arguments)
 
     return run
 
@@ -78,6 +84,24 @@ def _check_arguments(kernel: func.FuncOp, arguments: Sequence[Value]) -> None:
         problem = argument_problem(parameter.type, value)
         if problem is not None:
             raise InputError(f"argument {position} of @{name} {problem}")
+    if LOOP_KERNEL in kernel.attributes:
+        _check_extents(kernel, arguments)
+
+
+def _check_extents(kernel: func.FuncOp, arguments: Sequence[Value]) -> None:
+    """Extents are in their range, and buffers have the sizes that `loop.extents` says."""
+    name = kernel.sym_name.data
+    given: dict[SSAValue, Value] = dict(zip(kernel.body.block.args, arguments, strict=True))
+    for argument in index_arguments(kernel):
+        if not 0 <= int(given[argument]) <= MAX_EXTENT:
+            problem = f"must be in [0, {MAX_EXTENT}], got {given[argument]}"
+            raise InputError(f"argument {argument.index} of @{name} {problem}")
+    for position, parameter in enumerate(given):
+        extents = extents_of(parameter) if isinstance(parameter.type, MemRefType) else ()
+        for size, extent in zip(np.shape(given[parameter]), extents, strict=True):
+            if isinstance(extent, SSAValue) and size != given[extent]:
+                problem = f"has {size} elements where its extent is {given[extent]}"
+                raise InputError(f"argument {position} of @{name} {problem}")
 
 
 def argument_problem(expected: Attribute, value: Value) -> str | None:

@@ -46,7 +46,7 @@ class LaneNest:
         body: Step,
     ) -> Step:
         """The nest as one step; `bindings`, `variables`, `init` and `body` are those of its block."""
-        extents = self.block.extents
+        extents = [extent for extent in self.block.extents if isinstance(extent, int)]
         reduce = [k for k, kind in enumerate(self.block.kinds) if kind is not IterKind.SPATIAL]
         lane_slots = [slots.use(loop.index) for loop in self.lanes]
         lane_values = _grid([loop.extent or 0 for loop in self.lanes])
@@ -105,6 +105,8 @@ def lane_nest(loop: ForOp) -> LaneNest | None:
             return None
         op = body.first_op
     if not isinstance(op, BlockOp) or any(inner.extent is None for inner in loops) or not _is_local(op):
+        return None
+    if op.extent_operands:
         return None
     spatial: list[ForOp] = []
     other: list[ForOp] = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.upstream.arith_extras import CmpiOp
-from xrelay.index_algebra.value_map import Space, ValueMap
+from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, index_vector, positive_lanes
 
@@ -26,9 +26,7 @@ class Condition:
 
 def difference(left: ValueMap, right: ValueMap, plus: int = 0) -> ValueMap:
     """`left - right + plus` of two maps with one expression each."""
-    space = Space()
-    (a,), (b,) = space.lift(left), space.lift(right)
-    return ValueMap.make([a - b + plus], space.values).simplified()
+    return left.plus(right, -1).plus(plus).simplified()
 
 
 def compare(emitter: Emitter, predicate: int, lhs: ValueMap, rhs: ValueMap, lanes: LaneContext | None) -> Condition:

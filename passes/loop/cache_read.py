@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.loop import BlockOp, LoadOp
+from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.schedule import CacheRead
-from xrelay.passes.loop.copy_nest import copy_nest
+from xrelay.passes.loop.copy_nest import alloc_like, copy_nest, known_extents
 from xrelay.passes.loop.nest_queries import blocks_inside, blocks_of, nest_root
 from xrelay.passes.loop.primitives.legality import check_new_names, find_block, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
@@ -38,22 +39,21 @@ def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
     Dimension `step.last` of the operand is innermost in the copy, the others keep their order: so that what lies apart
     in memory lies side by side. `compute_at` then moves the copy to where a part of it is used, in a buffer of that
     size. The loops of the copy are called `<block>_read<operand>_<dimension>`. Refuses a read that the block does not
-    have, an operand without dimensions or of a size known only at run time, one that the nest of the block itself
+    have, an operand without dimensions or of a size that no value gives, one that the nest of the block itself
     writes, and a block inside another block's nest.
     """
     block = find_block(kernel, step.block, step)
-    load, root, place = _find(kernel, block, step)
-    source_type = load.buffer_type
-    rank = len(source_type.get_shape())
+    load, extents, root, place = _find(kernel, block, step)
+    rank = len(extents)
     last = step.last % rank
     order = [*(d for d in range(rank) if d != last), last]
-    shape = [source_type.get_shape()[d] for d in order]
+    shape = [extents[d] for d in order]
     name = f"{step.block}_read{step.operand}"
     if name in blocks_of(kernel):
         raise refusal(step, f"block {step.block!r}", f"there is a block {name!r} already", "use cache_read once")
     loops = [f"{name}_{d}" for d in range(rank)]
     check_new_names(kernel, loops, set(), step)
-    alloc = memref.AllocOp([], [], MemRefType(source_type.element_type, shape))
+    alloc = alloc_like(MemRefType(load.buffer_type.element_type, []), shape)
     alloc.memref.name_hint = name
     source = load.memref
     place.insert_ops_before([alloc, copy_nest(name, loops, shape, {source: alloc.memref}, order)], root)
@@ -63,8 +63,11 @@ def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
     block.set_buffers([*reads, alloc.memref], list(block.writes))
 
 
-def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp, Operation, Block]:
-    """The read, the root of the block's nest and where that stands; `ScheduleError` where copying is not legal."""
+def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp, list[Extent], Operation, Block]:
+    """The read, the extents of what it reads, the root of the block's nest and where that stands.
+
+    `ScheduleError` where copying is not legal.
+    """
     subject = f"block {step.block!r}"
     written = set(block.writes)
     loads = [op for op in block.body.walk() if isinstance(op, LoadOp) and op.memref not in written]
@@ -72,9 +75,10 @@ def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp,
         reason = f"it makes {len(loads)} reads, which are numbered from 0"
         raise refusal(step, subject, reason, "name one of them")
     load = loads[step.operand]
-    shape = load.buffer_type.get_shape()
-    if not shape or any(extent < 0 for extent in shape):
-        raise refusal(step, subject, f"it reads {load.buffer_type}", "only a static buffer with dimensions is copied")
+    shape = known_extents(load.memref)
+    if not shape:
+        reason = f"it reads {load.buffer_type}"
+        raise refusal(step, subject, reason, "only a buffer with dimensions whose sizes are given is copied")
     if not -len(shape) <= step.last < len(shape):
         reason = f"what it reads has {len(shape)} dimensions, there is no dimension {step.last}"
         raise refusal(step, subject, reason, "name one of them")
@@ -86,7 +90,7 @@ def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp,
     if writer is not None:
         reason = f"block {writer.block_name!r} writes its operand in the same nest"
         raise refusal(step, subject, reason, "only what is complete before the nest can be copied")
-    return load, root, place
+    return load, shape, root, place
 
 
 def _still_reads(block: BlockOp, buffer: SSAValue) -> bool:

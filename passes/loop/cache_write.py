@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.loop import BlockOp, SchedulePrimitive
+from xrelay.dialects.loop.block_op import Extent
+from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.schedule import CacheWrite
-from xrelay.passes.loop.copy_nest import copy_nest
+from xrelay.passes.loop.copy_nest import alloc_like, copy_nest
 from xrelay.passes.loop.nest_edits import retarget
 from xrelay.passes.loop.nest_queries import blocks_of, nest_root
 from xrelay.passes.loop.primitives.legality import check_new_names, common_positions, find_block, refusal
@@ -40,21 +42,21 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
 
     `compute_at` then moves the block into tiles of the copy, where the buffer shrinks to a tile of registers. The loops
     of the copy are called `<block>_write_<dimension>`, or `step.names`. Of several results those are copied that
-    something else uses. Refuses a block that does not write all of its static buffers, once and by itself, each element
+    something else uses. Refuses a block that does not write all of its buffers, once and by itself, each element
     of all at the same place, or that stands inside another block's nest already.
     """
     block = find_block(kernel, step.block, step)
     buffers = _results(block, step)
-    shape = SSAValue.get(buffers[0], type=MemRefType).type.get_shape()
-    names = list(step.names) if step.names else [f"{step.block}_write_{d}" for d in range(len(shape))]
-    root = _check(kernel, block, buffers, names, step)
+    rank = SSAValue.get(buffers[0], type=MemRefType).type.get_num_dims()
+    names = list(step.names) if step.names else [f"{step.block}_write_{d}" for d in range(rank)]
+    root, shape = _check(kernel, block, buffers, names, step)
     place = root.parent_block()
     if place is None:
         raise refusal(step, f"block {step.block!r}", "it is in no function", "put it into one")
     copies: dict[SSAValue, SSAValue] = {}
     for buffer in buffers:
         type = SSAValue.get(buffer, type=MemRefType).type
-        alloc = memref.AllocOp([], [], MemRefType(type.element_type, shape, type.layout, StringAttr(step.space)))
+        alloc = alloc_like(MemRefType(type.element_type, [], type.layout, StringAttr(step.space)), shape)
         alloc.memref.name_hint = f"{step.block}_tile"
         place.insert_op_before(alloc, root)
         retarget(block, buffer, alloc.memref)
@@ -77,17 +79,17 @@ def _is_within(op: Operation, block: BlockOp) -> bool:
 
 def _check(
     kernel: func.FuncOp, block: BlockOp, buffers: Sequence[SSAValue], names: list[str], step: CacheWrite
-) -> Operation:
-    """Raise `ScheduleError` where it is not legal; otherwise the outermost op of the block's nest."""
+) -> tuple[Operation, Sequence[Extent]]:
+    """Raise `ScheduleError` where it is not legal; otherwise the outermost op of the nest, and the buffers' extents."""
     subject = f"block {step.block!r}"
     positions = common_positions(block, block.writes, step)
+    written: list[Extent] = [1 if position is None else block.extents[position] for position in positions]
     for buffer in buffers:
-        shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
-        for dimension, position in enumerate(positions):
-            written = 1 if position is None else block.extents[position]
-            if written != shape[dimension]:
-                reason = f"it writes {written} of {shape[dimension]} elements of dimension {dimension}"
-                raise refusal(step, subject, reason, "only a block that writes a whole static buffer can be copied")
+        for dimension, (part, whole) in enumerate(zip(written, extents_of(buffer), strict=True)):
+            if part != whole:
+                what = "another part than all" if isinstance(part, SSAValue) else f"{part} of {whole} elements"
+                reason = f"it writes {what} of dimension {dimension}"
+                raise refusal(step, subject, reason, "only a block that writes a whole buffer can be copied")
         others = [other for other in blocks_of(kernel).values() if other is not block and buffer in other.writes]
         if others:
             reason = f"block {others[0].block_name!r} writes the same buffer"
@@ -98,7 +100,7 @@ def _check(
     if f"{step.block}_write" in blocks_of(kernel):
         raise refusal(step, subject, f"there is a block {step.block + '_write'!r} already", "use cache_write once")
     _check_names(kernel, names, len(positions), step)
-    return root
+    return root, written
 
 
 def _check_names(kernel: func.FuncOp, names: list[str], rank: int, step: SchedulePrimitive) -> None:

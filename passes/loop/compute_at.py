@@ -163,7 +163,7 @@ def _check_loops(block: BlockOp, root: Operation, step: ComputeAt) -> list[ForOp
             reason = f"loop {loop.loop_name!r} does not belong to one variable"
             raise refusal(step, subject, reason, "use compute_at before splitting or fusing its loops")
         spatial = IterKind.SPATIAL in kinds
-        if spatial and (loop.kind is LoopKind.PARALLEL or loop.extent != block.extents[users[0]]):
+        if spatial and (loop.kind is LoopKind.PARALLEL or loop.bound != block.extents[users[0]]):
             reason = f"loop {loop.loop_name!r} is parallel, or does not run over its variable's whole domain"
             raise refusal(step, subject, reason, "use compute_at before scheduling its loops")
     return loops
@@ -179,8 +179,8 @@ def _tile_nest(block: BlockOp, own_loops: list[ForOp], positions: list[int | Non
         users = [k for k in range(len(block.kinds)) if old.index in bindings[k].operands]
         spatial = [k for k in users if block.kinds[k] is IterKind.SPATIAL]
         base = None if not spatial else region.bases[dimension_of[spatial[0]]] if spatial[0] in dimension_of else None
-        extent = old.extent if base is None else region.extents[dimension_of[spatial[0]]]
-        new = ForOp(old.loop_name, _extent(old, extent), kind=old.kind, tail=old.tail, no_unroll=old.no_unroll)
+        extent = old.bound if base is None else region.extents[dimension_of[spatial[0]]]
+        new = ForOp(old.loop_name, extent, kind=old.kind, tail=old.tail, no_unroll=old.no_unroll)
         new.index.name_hint = old.index.name_hint
         index = ValueMap.identity((new.index,))
         replaced[old.index] = index if base is None else base if extent == 1 else total(base, index)
@@ -188,13 +188,6 @@ def _tile_nest(block: BlockOp, own_loops: list[ForOp], positions: list[int | Non
     block.detach()
     block.bindings = simplified(bindings.substitute(replaced))
     return _nested(nest, block)
-
-
-def _extent(loop: ForOp, extent: int | None) -> int | SSAValue:
-    """The extent as `ForOp` takes it; a reduction may have one that is known only at run time."""
-    if extent is None and loop.dynamic_extent is not None:
-        return loop.dynamic_extent
-    return 1 if extent is None else extent
 
 
 def _nested(loops: list[ForOp], innermost: Operation) -> Operation:

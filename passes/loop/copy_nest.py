@@ -1,20 +1,37 @@
-"""The nest that copies buffers element by element, for the primitives that put a copy beside a block."""
+"""Buffers and the nest that copies them element by element, for the primitives that put a copy beside a block."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.block_op import Extent
+from xrelay.dialects.loop.extents import extents_of
+
+
+def alloc_like(type: MemRefType, shape: Sequence[Extent]) -> memref.AllocOp:
+    """Allocates a buffer of these extents, some of which may be values, with what else `type` says."""
+    sizes = [DYNAMIC_INDEX if isinstance(extent, SSAValue) else extent for extent in shape]
+    values = [extent for extent in shape if isinstance(extent, SSAValue)]
+    return memref.AllocOp(values, [], MemRefType(type.element_type, sizes, type.layout, type.memory_space))
+
+
+def known_extents(buffer: SSAValue) -> list[Extent] | None:
+    """The extents of a buffer as numbers and values; None where one is neither."""
+    extents = [extent for extent in extents_of(buffer) if extent is not None]
+    return extents if len(extents) == SSAValue.get(buffer, type=MemRefType).type.get_num_dims() else None
 
 
 def copy_nest(
     name: str,
     loops: Sequence[str],
-    shape: Sequence[int],
+    shape: Sequence[Extent],
     copies: Mapping[SSAValue, SSAValue],
     order: Sequence[int] | None = None,
 ) -> Operation:

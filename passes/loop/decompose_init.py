@@ -10,8 +10,10 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.errors import ScheduleError
 from xrelay.passes.loop.nest_edits import Names
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops
 
@@ -32,7 +34,7 @@ def decompose_init(function: Operation, names: Names) -> None:
 
     A loop that belongs to both a spatial and a reduce variable is repeated too: some elements are then initialised more
     than once, all of them before anything is added. Where the init reads what the nest computes it stays in place,
-    under the condition that all other variables are zero.
+    under the condition that all other variables are zero; `ScheduleError` where the extent of one of these is a value.
     """
     for block in blocks_inside(function):
         if not block.has_init:
@@ -40,8 +42,10 @@ def decompose_init(function: Operation, names: Names) -> None:
         outermost = _outermost_reduction_loop(block)
         if outermost is not None and _can_leave(block, outermost):
             _hoist(block, outermost, names)
-        else:
+        elif _surely_reduces(block):
             _guard_in_place(block)
+        else:
+            raise _refusal(block)
 
 
 def _loops_of(block: BlockOp, *, spatial: bool) -> set[SSAValue]:
@@ -59,6 +63,20 @@ def _can_leave(block: BlockOp, outermost: ForOp) -> bool:
     """Whether the init means the same before the loop `outermost`."""
     written = {buffer for inner in blocks_inside(outermost) for buffer in inner.writes}
     return not any(isinstance(op, LoadOp) and op.memref in written for op in block.init.walk())
+
+
+def _surely_reduces(block: BlockOp) -> bool:
+    """Whether all variables but the spatial ones have a value for certain, so that each point is visited."""
+    return all(isinstance(block.extents[p], int) for p, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL)
+
+
+def _refusal(block: BlockOp) -> ScheduleError:
+    return ScheduleError(
+        f"the init of block {block.block_name!r} reads what its nest computes, and an extent that it reduces over is "
+        f"known only at run time: where that is 0 the init would not run",
+        location=location_of(block),
+        help="compute what the init reads outside of the reduction",
+    )
 
 
 def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:

@@ -6,9 +6,10 @@ from xdsl.dialects import func
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import ForOp, Tail, ValueMap
+from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.schedule import Fuse
-from xrelay.passes.loop.nest_edits import replace_indices
-from xrelay.passes.loop.nest_queries import only_op
+from xrelay.passes.loop.nest_edits import extent_value, replace_indices
+from xrelay.passes.loop.nest_queries import blocks_inside, only_op, reduces_over
 from xrelay.passes.loop.primitives.legality import check_new_names, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
@@ -29,16 +30,17 @@ def fuse(kernel: func.FuncOp, step: Fuse) -> None:
       loop.block "b" (%vn : spatial 2 = %n_c floordiv 8, %vc : spatial 8 = %n_c mod 8) …
     ```
 
-    Refuses loops that are not perfectly nested, of different kinds, or not static.
+    Refuses loops that are not perfectly nested, of different kinds, an inner loop whose extent is a value, and a
+    reduction of such an extent with a spatial loop.
     """
     outer, inner = find_loop(kernel, step.outer, step), find_loop(kernel, step.inner, step)
     name = f"{step.outer}_{step.inner}" if step.name is None else step.name
-    extents = _check(kernel, outer, inner, name, step)
+    inner_extent = _check(kernel, outer, inner, name, step)
     index, outer_index = inner.index, outer.index
     tail = inner.tail if outer.tail is Tail.PEEL else outer.tail
     fused = ForOp(
         name,
-        extents[0] * extents[1],
+        extent_value(kernel, _scaled(expression_of(outer.bound), inner_extent), f"{name}_extent"),
         inner.detach_region(0),
         kind=outer.kind,
         tail=tail,
@@ -52,15 +54,16 @@ def fuse(kernel: func.FuncOp, step: Fuse) -> None:
     whole = AffineDimExpr(0)
     replace_indices(
         {
-            outer_index: ValueMap.make([whole // extents[1]], (index,)),
-            index: ValueMap.make([whole % extents[1]], (index,)),
+            outer_index: ValueMap.make([whole // inner_extent], (index,)),
+            index: ValueMap.make([whole % inner_extent], (index,)),
         }
     )
     outer.detach()
     outer.erase()
 
 
-def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fuse) -> tuple[int, int]:
+def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fuse) -> int:
+    """The extent of the inner loop; `ScheduleError` where the two cannot become one."""
     if only_op(outer) is not inner:
         reason = f"{step.inner!r} is not the only thing directly inside it"
         raise refusal(step, f"loop {step.outer!r}", reason, "bring the two loops next to each other with reorder")
@@ -68,7 +71,17 @@ def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fus
         reason = f"it is {outer.kind}, {step.inner!r} is {inner.kind}"
         raise refusal(step, f"loop {step.outer!r}", reason, "fuse before choosing kinds")
     check_new_names(kernel, [name], {step.outer, step.inner}, step)
-    return static_extent(outer, step), static_extent(inner, step)
+    for block in blocks_inside(inner):
+        if outer.extent is None and block.has_init and reduces_over(block, outer) and not reduces_over(block, inner):
+            reason = (
+                f"block {block.block_name!r} reduces over it, and where that has no iterations its init would not run"
+            )
+            raise refusal(step, f"loop {step.outer!r}", reason, "fuse spatial loops")
+    return static_extent(inner, step)
+
+
+def _scaled(value: ValueMap, factor: int) -> ValueMap:
+    return ValueMap((value.exprs[0] * factor,), value.operands)
 
 
 LoopFusePass = primitive_pass(Fuse, "outer=n inner=c into=nc")

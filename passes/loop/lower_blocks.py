@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref, scf
-from xdsl.dialects.arith import AndIOp, ConstantOp
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.arith import AndIOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -21,8 +21,8 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.loop.decompose_init import decompose_init
 from xrelay.passes.loop.nest_edits import Names, compute, give_value
-from xrelay.passes.loop.nest_queries import blocks_inside, index_range, range_of
-from xrelay.passes.loop.tails import domain_conditions, handle_tails
+from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, range_of, stays_in
+from xrelay.passes.loop.tails import handle_tails
 
 
 @dataclass(frozen=True)
@@ -108,22 +108,22 @@ def _bind(block: BlockOp) -> None:
         give_value(variable, binding, block.body.block)
 
 
-def _never_holds(binding: ValueMap, extent: int) -> bool:
-    interval = range_of(binding)
-    return interval is not None and (interval[0] >= extent or interval[1] < 0)
+def _never_holds(binding: ValueMap, extent: ValueMap) -> bool:
+    interval, limit = range_of(binding), range_of(extent)
+    return interval is not None and limit is not None and (interval[0] >= limit[1] or interval[1] < 0)
 
 
-def _under(conditions: Sequence[tuple[ValueMap, int]], statements: Sequence[Operation]) -> list[Operation]:
+def _under(conditions: Sequence[tuple[ValueMap, ValueMap]], statements: Sequence[Operation]) -> list[Operation]:
     """`statements` under one `scf.if` that asks for all conditions."""
     ops: list[Operation] = []
     tests: list[SSAValue] = []
     for binding, extent in conditions:
-        interval = range_of(binding)
         value = compute(binding, ops)
-        if interval is None or interval[1] >= extent:
-            tests.append(_compare(value, "slt", extent, ops))
-        if interval is None or interval[0] < 0:
-            tests.append(_compare(value, "sge", 0, ops))
+        is_positive, is_below = stays_in(binding, extent)
+        if not is_below:
+            tests.append(_compare(value, "slt", compute(extent, ops), ops))
+        if not is_positive:
+            tests.append(_compare(value, "sge", compute(ValueMap.constant(0), ops), ops))
     condition = tests[0]
     for test in tests[1:]:
         ops.append(both := AndIOp(condition, test))
@@ -131,10 +131,8 @@ def _under(conditions: Sequence[tuple[ValueMap, int]], statements: Sequence[Oper
     return [*ops, scf.IfOp(condition, [], Region(Block([*statements, scf.YieldOp()])))]
 
 
-def _compare(value: SSAValue, predicate: str, limit: int, ops: list[Operation]) -> SSAValue:
-    constant = ConstantOp(IntegerAttr.from_index_int_value(limit))
-    test = CmpiOp(value, constant, predicate)
-    ops += (constant, test)
+def _compare(value: SSAValue, predicate: str, limit: SSAValue, ops: list[Operation]) -> SSAValue:
+    ops.append(test := CmpiOp(value, limit, predicate))
     return test.result
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from itertools import count, takewhile
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
-from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.index_arith import IndexArith
 from xrelay.passes.loop.nest_queries import index_range
 
@@ -89,6 +90,15 @@ def retarget(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
                 op.operands[position] = new
 
 
+def take_body(loop: ForOp, index: ValueMap) -> list[Operation]:
+    """Takes the ops out of a loop, `index` in the place of its index."""
+    give_value(loop.index, index, loop.body.block)
+    ops = list(loop.body.block.ops)
+    for op in ops:
+        op.detach()
+    return ops
+
+
 def prepend(block: Block, ops: Sequence[Operation]) -> None:
     """Inserts `ops` at the beginning of a block."""
     if (first := block.first_op) is not None:
@@ -107,6 +117,36 @@ def compute(value: ValueMap, ops: list[Operation]) -> SSAValue:
     return IndexArith(ops.append, constant, index_range).value(value)
 
 
+def extent_value(kernel: Operation, value: ValueMap, name: str | None = None) -> int | SSAValue:
+    """The one expression of `value`, which is made of extents, as the extent of a loop of `kernel`.
+
+    A number for a constant; else a value at the top of the kernel's body, computed once: the operand itself, what
+    computes it already, or new ops there, whose result is hinted `name`.
+    """
+    value = simplified(value)
+    if isinstance(number := value.exprs[0], AffineConstantExpr):
+        return number.value
+    if value == ValueMap.identity(value.operands):
+        return value.operands[0]
+    body = kernel.regions[0].block
+    leading = list(takewhile(_is_index_arithmetic, body.ops))
+    for op in leading:
+        if expression_of(op.results[0]) == value:
+            return op.results[0]
+    ops: list[Operation] = []
+    result = compute(value, ops)
+    result.name_hint = name
+    if leading:
+        body.insert_ops_after(ops, leading[-1])
+    else:
+        prepend(body, ops)
+    return result
+
+
+def _is_index_arithmetic(op: Operation) -> bool:
+    return op.name.startswith("arith.") and isinstance(op.results[0].type, IndexType)
+
+
 def simplified(index: ValueMap) -> ValueMap:
     """`index` simplified with what the extents of loops and variables say."""
     return index.simplified(_intervals(index.operands))
@@ -114,18 +154,12 @@ def simplified(index: ValueMap) -> ValueMap:
 
 def difference(left: ValueMap, right: ValueMap) -> ValueMap:
     """`left - right` for two single expressions, simplified."""
-    return _combination(left, right, -1)
+    return simplified(left.plus(right, -1))
 
 
 def total(left: ValueMap, right: ValueMap) -> ValueMap:
     """`left + right` for two single expressions, simplified."""
-    return _combination(left, right, 1)
-
-
-def _combination(left: ValueMap, right: ValueMap, factor: int) -> ValueMap:
-    space = Space()
-    (first,), (second,) = space.lift(left), space.lift(right)
-    return simplified(ValueMap.make([first + second * factor], space.values))
+    return simplified(left.plus(right))
 
 
 def _intervals(values: tuple[SSAValue, ...]) -> dict[SSAValue, tuple[int, int]]:

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.attribute_names import LOOP_KERNEL
-from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, LoadOp, ValueMap
-from xrelay.dialects.loop.ranges import interval_of
+from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, LoadOp, ValueMap
+from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of
+from xrelay.dialects.loop.ranges import interval_of, loop_of_index
+from xrelay.index_algebra import symbolic_bounds
 from xrelay.index_algebra.affine_bounds import Interval, bounds
+from xrelay.index_algebra.value_map import Space
 
 
 def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
@@ -127,3 +131,54 @@ def box_of(value: ValueMap) -> list[Interval | None]:
 def range_of(value: ValueMap) -> Interval | None:
     """Bounds of the one expression of `value`; None if unknown."""
     return bounds(value.exprs[0], box_of(value))
+
+
+def is_nonnegative(value: ValueMap) -> bool:
+    """Whether the one expression of `value` is surely 0 or more, by ranges and by extents that are values."""
+    space = Space(value.operands)
+    limits = {
+        position: space.lift(limit)[0]
+        for position, operand in enumerate(value.operands)
+        if (limit := _limit_of(operand)) is not None
+    }
+    return symbolic_bounds.is_nonnegative(value.exprs[0], [index_range(v) for v in space.values], limits)
+
+
+def _limit_of(value: SSAValue) -> ValueMap | None:
+    """What an index stays below, in terms of extents that the kernel is given; None where that is a number."""
+    if isinstance(value, OpResult) and isinstance(value.op, arith.MinSIOp):
+        return _of_kernel(expression_of(value.op.rhs).plus(1))
+    loop = loop_of_index(value)
+    return None if loop is None or loop.dynamic_extent is None else _of_kernel(expression_of(loop.dynamic_extent))
+
+
+def _of_kernel(value: ValueMap) -> ValueMap | None:
+    """An expression of values that stay the same while loops run; None for a number, and any other."""
+    return value if value.operands and all(map(is_made_outside, value.operands)) else None
+
+
+def is_made_outside(value: SSAValue) -> bool:
+    """Whether a value stands outside of all loops: it is an argument of the function, or computed at its top."""
+    owner = value.owner
+    return isinstance(owner.parent_op(), func.FuncOp)
+
+
+def domain_conditions(block: BlockOp) -> list[tuple[ValueMap, ValueMap]]:
+    """The variables of `block` that may leave their domains, as (binding, extent)."""
+    bindings = block.bindings
+    conditions: list[tuple[ValueMap, ValueMap]] = []
+    for position, extent in enumerate(block.extents):
+        if extent == DYNAMIC:
+            continue
+        binding, limit = bindings[position], expression_of(extent)
+        if not all(stays_in(binding, limit)):
+            conditions.append((binding, limit))
+    return conditions
+
+
+def stays_in(value: ValueMap, extent: ValueMap) -> tuple[bool, bool]:
+    """Whether the one expression of `value` is surely 0 or more, and whether it is surely less than `extent`."""
+    interval, number = range_of(value), extent.exprs[0]
+    if isinstance(number, AffineConstantExpr) and interval is not None and interval[1] < MAX_EXTENT - 1:
+        return interval[0] >= 0, interval[1] < number.value
+    return is_nonnegative(value), is_nonnegative(extent.plus(value, -1).plus(-1))

@@ -6,16 +6,17 @@ from xdsl.dialects import func
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import ForOp, LoopKind, Tail, ValueMap
+from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.schedule import Split
-from xrelay.passes.loop.nest_edits import replace_indices
+from xrelay.passes.loop.nest_edits import extent_value, replace_indices
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops
 from xrelay.passes.loop.primitives.legality import (
     check_new_names,
     check_overlap,
     find_loop,
     keeps_away,
+    keeps_away_from,
     refusal,
-    static_extent,
 )
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
@@ -37,15 +38,18 @@ def split(kernel: func.FuncOp, step: Split) -> None:
     ```
 
     Where the factor does not divide the extent, the iterations beyond it are skipped by the blocks' own guards, and
-    `tail` (kept by the outer loop) says how. Refuses a loop that is not serial or not static; a factor that does not
-    divide where no block's domain would skip the surplus (an inner tile); `overlap` where computing twice differs.
+    `tail` (kept by the outer loop) says how. Of an extent that is a value `ceildiv` is computed once, at the
+    kernel's top. Refuses a loop that is not serial; a factor that does not
+    divide where no block's domain would skip the surplus (an inner tile); `overlap` where computing twice differs, or
+    where the extent is a value.
     """
     loop = find_loop(kernel, step.loop, step)
-    check_split(kernel, loop, step)
+    divides = check_split(kernel, loop, step)
     names = _names(step)
-    extent = static_extent(loop, step)
-    tail = loop.tail if extent % step.factor == 0 else step.tail
-    outer = ForOp(names[0], -(-extent // step.factor), tail=tail, no_unroll=loop.no_unroll)
+    tail = loop.tail if divides else step.tail
+    tiles = expression_of(loop.bound).plus(step.factor - 1)
+    tiles = ValueMap((tiles.exprs[0] // step.factor,), tiles.operands)
+    outer = ForOp(names[0], extent_value(kernel, tiles, f"{names[0]}_extent"), tail=tail, no_unroll=loop.no_unroll)
     index = loop.index
     inner = ForOp(names[1], step.factor, loop.detach_region(0), no_unroll=loop.no_unroll)
     index.name_hint = names[1]
@@ -64,28 +68,49 @@ def _names(step: Split) -> list[str]:
     return list(step.names) if step.names else [f"{step.loop}_o", f"{step.loop}_i"]
 
 
-def check_split(kernel: func.FuncOp, loop: ForOp, step: Split) -> None:
-    """Raise `ScheduleError` if the split is not legal."""
+def check_split(kernel: func.FuncOp, loop: ForOp, step: Split) -> bool:
+    """Whether the factor surely divides the extent; `ScheduleError` if the split is not legal."""
     subject = f"loop {step.loop!r}"
-    extent = static_extent(loop, step)
     if loop.kind is not LoopKind.SERIAL:
         raise refusal(step, subject, f"it is {loop.kind} already", f"split it before making it {loop.kind}")
     check_new_names(kernel, _names(step), {step.loop}, step)
-    if extent % step.factor == 0:
-        return
-    beyond = (extent, -(-extent // step.factor) * step.factor - 1)
+    if loop.extent is None:
+        return _check_dynamic_split(loop, step)
+    if loop.extent % step.factor == 0:
+        return True
+    beyond = (loop.extent, -(-loop.extent // step.factor) * step.factor - 1)
     for block in blocks_inside(loop):
         if not keeps_away(block, loop, beyond):
             reason = (
-                f"{step.factor} does not divide its extent {extent}, and iterations {beyond[0]} to {beyond[1]} would "
-                f"still be inside the domain of block {block.block_name!r}"
+                f"{step.factor} does not divide its extent {loop.extent}, and iterations {beyond[0]} to {beyond[1]} "
+                f"would still be inside the domain of block {block.block_name!r}"
             )
-            raise refusal(step, subject, reason, f"choose a divisor of {extent}")
+            raise refusal(step, subject, reason, f"choose a divisor of {loop.extent}")
     if step.tail is Tail.OVERLAP:
-        if step.factor > extent:
-            reason = f"a tile of {step.factor} cannot be moved back inside an extent of {extent}"
+        if step.factor > loop.extent:
+            reason = f"a tile of {step.factor} cannot be moved back inside an extent of {loop.extent}"
             raise refusal(step, subject, reason, "use tail = peel or mask")
         check_overlap(loop, enclosing_loops(loop), step)
+    return False
+
+
+def _check_dynamic_split(loop: ForOp, step: Split) -> bool:
+    """As `check_split`, of a loop whose extent is a value."""
+    subject, extent = f"loop {step.loop!r}", expression_of(loop.bound)
+    rest = ValueMap((extent.exprs[0] % step.factor,), extent.operands).simplified()
+    if rest == ValueMap.constant(0):
+        return True
+    for block in blocks_inside(loop):
+        if not keeps_away_from(block, loop, extent):
+            reason = (
+                f"its extent is known only at run time, and iterations beyond it, where {step.factor} does not divide "
+                f"it, could be inside the domain of block {block.block_name!r}"
+            )
+            raise refusal(step, subject, reason, "split before loops are fused, or another loop")
+    if step.tail is Tail.OVERLAP:
+        reason = "its extent is known only at run time, and may be less than one tile"
+        raise refusal(step, subject, reason, "use tail = peel or mask")
+    return False
 
 
 LoopSplitPass = primitive_pass(Split, "loop=w factor=14 tail=mask")

@@ -6,6 +6,8 @@ A split by a factor that does not divide the extent leaves blocks whose bindings
 - peel: the loop is cut where its tiles stop being full, and each part gets loops of constant extent;
 - mask: nothing is cut; the condition stays at the statement, as `scf.if`, or as masks of vectors;
 - overlap: the last tile begins earlier, so that it is full; some elements are computed twice.
+
+Loops whose extent is a value are cut in `dynamic_tails.py`.
 """
 
 from __future__ import annotations
@@ -17,15 +19,16 @@ from itertools import pairwise
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.index_algebra.affine_bounds import LinearForm, bounds, linear_form
-from xrelay.passes.loop.nest_edits import Names, compute, give_value, prepend
-from xrelay.passes.loop.nest_queries import blocks_inside, box_of, is_local
+from xrelay.passes.loop.dynamic_tails import cut_dynamic
+from xrelay.passes.loop.nest_edits import Names, compute, give_value, prepend, take_body
+from xrelay.passes.loop.nest_queries import blocks_inside, box_of, domain_conditions, is_local
 
 
 @dataclass(frozen=True)
@@ -40,18 +43,6 @@ class TailBounds:
     dead: int
     step: int
     last_base: int
-
-
-def domain_conditions(block: BlockOp) -> list[tuple[ValueMap, int]]:
-    """The variables of `block` that may leave their domains, as (binding, extent)."""
-    bindings = block.bindings
-    box = box_of(bindings)
-    conditions: list[tuple[ValueMap, int]] = []
-    for position, extent in enumerate(block.extents):
-        interval = bounds(bindings.exprs[position], box)
-        if extent != DYNAMIC and (interval is None or interval[0] < 0 or interval[1] >= extent):
-            conditions.append((bindings[position], extent))
-    return conditions
 
 
 def tail_bounds(loop: ForOp, binding: ValueMap, extent: int) -> TailBounds | None:
@@ -89,6 +80,9 @@ def handle_tails(body: Block, names: Names) -> None:
     pending = [(op, False) for op in body.ops if isinstance(op, ForOp) and _may_leave_domain(op)]
     while pending:
         loop, is_rest = pending.pop()
+        if (inside := cut_dynamic(loop, names)) is not None:
+            pending += [(op, is_rest or rest) for op, rest in inside]
+            continue
         all_bounds = [(block, limits) for block in blocks_inside(loop) for limits in _all_tail_bounds(loop, block)]
         if loop.tail is Tail.OVERLAP and any(limits.full < limits.dead for _, limits in all_bounds):
             try:
@@ -111,7 +105,9 @@ def _may_leave_domain(loop: ForOp) -> bool:
 def _all_tail_bounds(loop: ForOp, block: BlockOp) -> Iterator[TailBounds]:
     """Yields the bounds at which `loop` drives the variables of `block` out of their domains."""
     for binding, extent in domain_conditions(block):
-        if (limits := tail_bounds(loop, binding, extent)) is not None:
+        number = extent.exprs[0]
+        limits = tail_bounds(loop, binding, number.value) if isinstance(number, AffineConstantExpr) else None
+        if limits is not None:
             yield limits
 
 
@@ -174,20 +170,11 @@ def _restrict(loop: ForOp, first: int, last: int) -> list[Operation]:
 
 def _inline(loop: ForOp, iteration: int) -> list[Operation]:
     """Replaces a loop by one of its iterations; the ops of it."""
-    ops = _body_at(loop, ValueMap.constant(iteration))
+    ops = take_body(loop, ValueMap.constant(iteration))
     assert loop.parent is not None
     loop.parent.insert_ops_before(ops, loop)
     loop.detach()
     loop.erase()
-    return ops
-
-
-def _body_at(loop: ForOp, index: ValueMap) -> list[Operation]:
-    """Takes the ops out of a loop, `index` in the place of its index."""
-    give_value(loop.index, index, loop.body.block)
-    ops = list(loop.body.block.ops)
-    for op in ops:
-        op.detach()
     return ops
 
 
@@ -214,8 +201,8 @@ def _fork(loop: ForOp, full: int, names: Names) -> list[tuple[ForOp, bool]]:
     forked.location, forked.index.name_hint = loop.location, loop.index.name_hint
     limit, last = (arith.ConstantOp(IntegerAttr.from_index_int_value(number)) for number in (full, full - 1))
     is_full, within = CmpiOp(forked.index, limit, "slt"), arith.MinSIOp(forked.index, last)
-    tiles = _body_at(loop, ValueMap.identity([within.result]))
-    tile = _body_at(rest, ValueMap.constant(full))
+    tiles = take_body(loop, ValueMap.identity([within.result]))
+    tile = take_body(rest, ValueMap.constant(full))
     then, otherwise = (Region(Block([*ops, scf.YieldOp()])) for ops in ([last, within, *tiles], tile))
     forked.body.block.add_ops([limit, is_full, scf.IfOp(is_full, [], then, otherwise)])
     assert loop.parent is not None

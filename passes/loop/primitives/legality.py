@@ -9,12 +9,21 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp, Tail
+from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.errors import ScheduleError, did_you_mean
-from xrelay.index_algebra.affine_bounds import Interval, bounds
+from xrelay.index_algebra.affine_bounds import Interval, bounds, stride
+from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.loop.lower_blocks import cut_tails
-from xrelay.passes.loop.nest_queries import accumulates_without_init, blocks_inside, blocks_of, loops_of, reduces_over
+from xrelay.passes.loop.nest_queries import (
+    accumulates_without_init,
+    blocks_inside,
+    blocks_of,
+    is_nonnegative,
+    loops_of,
+    reduces_over,
+)
 
 
 def refusal(step: SchedulePrimitive, subject: str, reason: str, help: str) -> ScheduleError:
@@ -54,9 +63,8 @@ def check_new_names(kernel: func.FuncOp, names: list[str], replaced: set[str], s
 def static_extent(loop: ForOp, step: SchedulePrimitive) -> int:
     """The extent of the loop; refuses one that is known only at run time."""
     if loop.extent is None:
-        raise refusal(
-            step, f"loop {loop.loop_name!r}", "its extent is known only at run time", "give the kernel a static shape"
-        )
+        reason = "its extent is known only at run time"
+        raise refusal(step, f"loop {loop.loop_name!r}", reason, "split it, and name the inner loop")
     return loop.extent
 
 
@@ -119,7 +127,24 @@ def keeps_away(block: BlockOp, loop: ForOp, beyond: Interval) -> bool:
     box = [beyond if value is loop.index else interval_of(value) for value in bindings.operands]
     for expr, extent in zip(bindings.exprs, block.extents, strict=True):
         values = bounds(expr, box)
-        if extent != DYNAMIC and values is not None and (values[0] >= extent or values[1] < 0):
+        if values is None or not isinstance(extent, int) or extent == DYNAMIC:
+            continue
+        if values[0] >= extent or values[1] < 0:
+            return True
+    return False
+
+
+def keeps_away_from(block: BlockOp, loop: ForOp, end: ValueMap) -> bool:
+    """Whether some variable of the block is surely outside of its domain at iteration `end` of `loop` and all after."""
+    bindings = block.bindings
+    for position, extent in enumerate(block.extents):
+        binding = bindings[position]
+        if extent == DYNAMIC or loop.index not in binding.operands:
+            continue
+        dim = binding.operands.index(loop.index)
+        step = stride(binding.exprs[0], dim)
+        at_end = binding.substitute({loop.index: end}).plus(expression_of(extent), -1)
+        if step is not None and step > 0 and is_nonnegative(at_end):
             return True
     return False
 

@@ -9,9 +9,10 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, ValueMap
-from xrelay.dialects.loop.ranges import in_loop_indices, interval_of, loop_of_index
+from xrelay.dialects.loop.ranges import exact_interval_of, in_loop_indices, interval_of, loop_of_index
 from xrelay.index_algebra.affine_bounds import Interval, Span, join, span
 from xrelay.index_algebra.value_map import Space
+from xrelay.passes.loop.nest_queries import is_made_outside
 from xrelay.passes.loop.primitives.legality import refusal
 
 
@@ -47,7 +48,7 @@ def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: Schedule
     for dimension, box in enumerate(boxes):
         if box.extent < 0:
             reason = f"what is read of dimension {dimension} cannot be bounded, and its size is known only at run time"
-            raise refusal(step, f"block {producer.block_name!r}", reason, "give the kernel a static shape")
+            raise refusal(step, f"block {producer.block_name!r}", reason, "split its readers, or leave it where it is")
     bases = tuple(ValueMap.make([box.base], space.values) for box in boxes)
     return TileRegion(bases, tuple(box.extent for box in boxes))
 
@@ -61,8 +62,8 @@ def _spans(op: LoadOp, loop: ForOp, space: Space) -> list[Span | None]:
     for value in index.operands:
         position = space.position(value)
         owner = loop_of_index(value)
-        interval = interval_of(value)
-        if owner is not None and (owner is loop or owner.is_ancestor(loop)):
+        interval = exact_interval_of(value)
+        if is_made_outside(value) or (owner is not None and (owner is loop or owner.is_ancestor(loop))):
             continue
         if interval is None:
             unknown.add(position)

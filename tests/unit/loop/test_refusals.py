@@ -103,6 +103,8 @@ func.func private @pad(%X: memref<8xf32>, %Y: memref<9xf32>, %n: index) attribut
     }
   }
   loop.for "n" %d to %n {
+    loop.block "any" (%w : spatial ? = %d) {
+    }
   }
   func.return
 }
@@ -119,7 +121,7 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
     (GEMM, [Split("k", 5, Tail.OVERLAP)], "block 'gemm' reduces over it, and overlapping tiles", ADVICE_TAIL),
     (GEMM, [Split("i", 13, Tail.OVERLAP)], "a tile of 13 cannot be moved back inside an extent of 12", ADVICE_TAIL),
     (GEMM, [Split("i", 5), Split("i_i", 2)], "2 does not divide its extent 5", "choose a divisor of 5"),
-    (PAD, [Split("n", 4)], "its extent is known only at run time", "static shape"),
+    (PAD, [Split("n", 4)], "its extent is known only at run time", "split before"),
     (GEMM, [Fuse("i", "k")], "loop 'i': 'k' is not the only thing directly inside it", "reorder"),
     (GEMM, [Parallelize("i"), Fuse("i", "j")], "loop 'i': it is parallel, 'j' is serial", "before choosing kinds"),
     (GEMM, [Fuse("i", "j", "k")], "there is a loop with this name already", "other names"),
@@ -138,14 +140,14 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
     (GEMM, [Tile("i", "i", 2, 2)], "two loops are needed, got 'i' twice", "documentation"),
     (GEMM, [Tile("i", "j", 5, 0)], "the factors must be positive, got 0", "documentation"),
     (GEMM, [Tile("i", "k", 5, 5, Tail.OVERLAP)], "reduces over it, and overlapping tiles", ADVICE_TAIL),
-    (PAD, [Unroll("n")], "its extent is known only at run time", "static shape"),
+    (PAD, [Unroll("n")], "its extent is known only at run time", "name the inner loop"),
     (GEMM, [Parallelize("i"), Unroll("i")], "it is parallel", "unroll a serial loop"),
     (GEMM, [Unroll("k"), DisableUnroll("k")], "it is unrolled", "keep a serial or parallel loop rolled"),
     (GEMM, [Vectorize("k")], "reduces over it: its iterations add to the same element", "spatial variable"),
     (GEMM, [Vectorize("j")], "it is not innermost: loop 'k' is inside it", "reorder it innermost"),
     (GEMM, [Reorder(("k", "j", "i")), Vectorize("i")], "writes with strides [1, 0]", "change the layout"),
     (PAD, [Vectorize("p")], "block 'pad' runs different branches in different lanes", "another loop"),
-    (PAD, [Vectorize("n")], "its extent is known only at run time", "static shape"),
+    (PAD, [Vectorize("n")], "its extent is known only at run time", "name the inner loop"),
     (TWO, [Vectorize("again")], "writes the same element from every lane", "another loop"),
     (GEMM, [Parallelize("k")], "block 'gemm' reduces over it", SPATIAL),
     (GEMM, [Parallelize("i"), Parallelize("j")], "'i' is parallel already, and parallel loops do not nest", "fuse"),

@@ -230,7 +230,7 @@ func.func @no_index() {
 
 func.func @kinds_and_extents() {
   // expected-error@below {{[loop.block C1] 1 kinds, 2 extents and 0 bindings}}
-  "loop.block"() <{block_name = "b", kinds = [#loop<iter spatial>], extents = array<i64: 4, 4>, bindings = affine_map<() -> ()>, operandSegmentSizes = array<i32: 0, 0, 0>}> ({
+  "loop.block"() <{block_name = "b", kinds = [#loop<iter spatial>], extents = array<i64: 4, 4>, bindings = affine_map<() -> ()>, operandSegmentSizes = array<i32: 0, 0, 0, 0>}> ({
   }, {
   ^bb0(%v: index):
   }) : () -> ()
@@ -241,7 +241,7 @@ func.func @kinds_and_extents() {
 
 func.func @arguments() {
   // expected-error@below {{[loop.block C3] the body needs 1 index arguments, got 0}}
-  "loop.block"() <{block_name = "b", kinds = [#loop<iter spatial>], extents = array<i64: 4>, bindings = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 0, 0, 0>}> ({
+  "loop.block"() <{block_name = "b", kinds = [#loop<iter spatial>], extents = array<i64: 4>, bindings = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 0, 0, 0, 0>}> ({
   }, {
   ^bb0():
   }) : () -> ()
@@ -316,6 +316,59 @@ func.func @reduced_places(%at: memref<8xindex>, %Y: memref<8xf32>, %v: f32) {
       %k = loop.load %at[%vi] : memref<8xindex>
       loop.store %v, %Y[%k] : memref<8xf32>
     }
+  }
+  func.return
+}
+
+// -----
+
+func.func @extent_without_value() {
+  %n = arith.constant 4 : index
+  // expected-error@below {{[loop.block C2] 2 extents of block 'b' are values, 1 given}}
+  "loop.block"(%n) <{block_name = "b", kinds = [#loop<iter spatial>, #loop<iter spatial>], extents = array<i64: -2, -2>, bindings = affine_map<() -> (0, 0)>, operandSegmentSizes = array<i32: 0, 0, 0, 1>}> ({
+  }, {
+  ^bb0(%v: index, %w: index):
+  }) : (index) -> ()
+  func.return
+}
+
+// -----
+
+func.func @extent_of_a_loop() {
+  loop.for "i" %i to 4 {
+    %m = arith.addi %i, %i : index
+    loop.for "j" %j to %m {
+      // expected-error@below {{[loop.block C12] an extent of block 'b' is made inside of a loop}}
+      loop.block "b" (%v : spatial %m = %j) {
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @too_few(%X: memref<?x?xf32> {loop.extents = array<i64: 0>}, %n: index) {
+  // expected-error@below {{[loop.for C7] loop.extents of argument 0 of @too_few has 1 entries, memref<?x?xf32> leaves 2 open}}
+  loop.for "i" %i to %n {
+  }
+  func.return
+}
+
+// -----
+
+func.func @no_such_argument(%X: memref<?xf32> {loop.extents = array<i64: 1>}, %n: index) {
+  // expected-error@below {{[loop.for C7] loop.extents of argument 0 of @no_such_argument is [1], there are 1 index arguments}}
+  loop.for "i" %i to %n {
+  }
+  func.return
+}
+
+// -----
+
+func.func @no_buffer(%n: index {loop.extents = array<i64: 0>}) {
+  // expected-error@below {{[loop.for C7] loop.extents of argument 0 of @no_buffer is no array of numbers on a buffer: array<i64: 0> on index}}
+  loop.for "i" %i to %n {
   }
   func.return
 }

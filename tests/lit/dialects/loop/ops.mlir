@@ -101,3 +101,22 @@ func.func @checked(%i: index) -> index {
   %m = loop.checked_index %k of 8 from_end
   func.return %m : index
 }
+
+// CHECK-LABEL: @extents
+// CHECK-SAME: %X: memref<?x8xf32> {loop.extents = array<i64: 0>}
+func.func private @extents(%X: memref<?x8xf32> {loop.extents = array<i64: 0>},
+                           %Y: memref<?x8xf32> {loop.extents = array<i64: 1>}, %n: index, %m: index)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to %m {
+    loop.for "j" %j to 8 {
+      // An index that extents decide is no index that is known: nothing is said of it.
+      // CHECK: loop.block "shift" (%vi : spatial %m = %i, %vj : spatial 8 = %j) reads(%X) writes(%Y) {
+      loop.block "shift" (%vi : spatial %m = %i, %vj : spatial 8 = %j) reads(%X) writes(%Y) {
+        // CHECK-NEXT: loop.load %X[%vi - %n, %vj] : memref<?x8xf32>
+        %x = loop.load %X[%vi - %n, %vj] : memref<?x8xf32>
+        loop.store %x, %Y[%vi, %vj] : memref<?x8xf32>
+      }
+    }
+  }
+  func.return
+}

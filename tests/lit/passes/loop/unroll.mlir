@@ -28,7 +28,7 @@ func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref
   func.return
 }
 
-// DYNAMIC: error: unroll("n"): loop 'n': its extent is known only at run time; help: give the kernel a static shape
+// DYNAMIC: error: unroll("n"): loop 'n': its extent is known only at run time; help: split it, and name the inner loop
 func.func private @dynamic(%n: index) attributes {loop.kernel} {
   loop.for "n" %i to %n {
   }

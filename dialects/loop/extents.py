@@ -1,0 +1,144 @@
+"""Extents that are values: the `index` arguments of kernels, sizes of buffers, and what is computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerAttr, IntegerType, MemRefType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL
+from xrelay.index_algebra.affine_bounds import Box, bounds, simplify
+from xrelay.index_algebra.value_map import Space, ValueMap
+
+MAX_EXTENT = 1 << 47
+"""The largest extent that a caller may give: more elements than memory can be addressed for."""
+
+
+def index_arguments(function: FuncOp) -> tuple[BlockArgument, ...]:
+    """The arguments of a function that are `index` values: of a kernel the extents that it is given, its last ones."""
+    return tuple(argument for argument in function.body.block.args if isinstance(argument.type, IndexType))
+
+
+def is_index_argument(value: SSAValue) -> bool:
+    """Whether a value is an extent that a kernel is given: it lies in `[0, MAX_EXTENT]`."""
+    if not isinstance(value, BlockArgument) or not isinstance(value.type, IndexType):
+        return False
+    function = value.block.parent_op()
+    return isinstance(function, FuncOp) and LOOP_KERNEL in function.attributes
+
+
+def extents_of(buffer: SSAValue) -> tuple[int | SSAValue | None, ...]:
+    """The size of each dimension of a buffer: a number, an `index` value, or `None` where no value says it.
+
+    The sizes of an argument are those that its `loop.extents` names, those of an allocation its operands.
+    """
+    shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+    if DYNAMIC_INDEX not in shape:
+        return shape
+    values = _dynamic_sizes(buffer)
+    return tuple(next(values, None) if size == DYNAMIC_INDEX else size for size in shape)
+
+
+def _dynamic_sizes(buffer: SSAValue) -> Iterator[SSAValue]:
+    """The values of the sizes that a buffer's type leaves open, in order."""
+    if isinstance(buffer, OpResult) and isinstance(buffer.op, memref.AllocOp):
+        yield from buffer.op.dynamic_sizes
+    function = buffer.block.parent_op() if isinstance(buffer, BlockArgument) else None
+    if isinstance(buffer, BlockArgument) and isinstance(function, FuncOp) and function.arg_attrs is not None:
+        numbers = function.arg_attrs.data[buffer.index].data.get(EXTENTS)
+        arguments = index_arguments(function)
+        if isa(numbers, DenseArrayBase[IntegerType]):
+            yield from (arguments[number] for number in numbers.get_values())
+
+
+def verify_extents(function: FuncOp) -> None:
+    """Raises `VerifyException` for a `loop.extents` that does not say one `index` argument for each `?`."""
+    count = len(index_arguments(function))
+    for position, attributes in enumerate(function.arg_attrs.data if function.arg_attrs is not None else ()):
+        numbers = attributes.data.get(EXTENTS)
+        if numbers is None:
+            continue
+        type = function.function_type.inputs.data[position]
+        place = f"{EXTENTS} of argument {position} of @{function.sym_name.data}"
+        if not isa(numbers, DenseArrayBase[IntegerType]) or not isinstance(type, MemRefType):
+            raise VerifyException(f"[loop.for C7] {place} is no array of numbers on a buffer: {numbers} on {type}")
+        wanted = sum(size == DYNAMIC_INDEX for size in type.get_shape())
+        values = numbers.get_values()
+        if len(values) != wanted:
+            raise VerifyException(f"[loop.for C7] {place} has {len(values)} entries, {type} leaves {wanted} open")
+        if any(not 0 <= value < count for value in values):
+            raise VerifyException(f"[loop.for C7] {place} is {list(values)}, there are {count} index arguments")
+
+
+# --- what is computed from extents
+
+_QUOTIENTS: dict[type[Operation], AffineBinaryOpKind] = {
+    arith.DivUIOp: AffineBinaryOpKind.FloorDiv,
+    arith.RemUIOp: AffineBinaryOpKind.Mod,
+    arith.CeilDivUIOp: AffineBinaryOpKind.CeilDiv,
+}
+
+
+def expression_of(value: int | SSAValue) -> ValueMap:
+    """A number or an index value as an expression of the values from which it is computed.
+
+    `%m = arith.divui %n, %c16` is `%n floordiv 16`. What is not affine, as a quotient by a value, stands for itself.
+    """
+    if isinstance(value, int):
+        return ValueMap.constant(value)
+    known: dict[SSAValue, ValueMap] = {}
+    pending = [value]
+    while pending:
+        parts = _parts(pending[-1])
+        missing = [part for part in parts if part not in known]
+        if missing:
+            pending += missing
+        else:
+            last = pending.pop()
+            known[last] = _combined(last, [known[part] for part in parts])
+    return known[value]
+
+
+def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
+    """The operands of the arithmetic that makes a value."""
+    op = value.owner
+    if isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.DivUIOp | arith.RemUIOp | arith.CeilDivUIOp):
+        return tuple(op.operands)
+    return ()
+
+
+def _combined(value: SSAValue, parts: Sequence[ValueMap]) -> ValueMap:
+    """The expression of `value` from those of its `_parts`."""
+    op = value.owner
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return ValueMap.constant(op.value.value.data)
+    if parts:
+        space = Space()
+        (left,), (right,) = (space.lift(part) for part in parts)
+        box = [(0, MAX_EXTENT) if is_index_argument(operand) else None for operand in space.values]
+        expr = _applied(op, left, right, box)
+        if expr is not None:
+            return ValueMap.make([simplify(expr, box)], space.values)
+    return ValueMap.identity([value])
+
+
+def _applied(op: Operation | Block, left: AffineExpr, right: AffineExpr, box: Box) -> AffineExpr | None:
+    """What an arithmetic op computes, where that is an affine expression; `None` where it is none."""
+    if isinstance(op, arith.AddiOp):
+        return left + right
+    if isinstance(op, arith.SubiOp):
+        return left - right
+    if not isinstance(left, AffineConstantExpr) and not isinstance(right, AffineConstantExpr):
+        return None
+    if isinstance(op, arith.MuliOp):
+        return AffineBinaryOpExpr(AffineBinaryOpKind.Mul, left, right)
+    known = bounds(left, box)
+    if known is None or known[0] < 0 or not isinstance(right, AffineConstantExpr) or right.value <= 0:
+        return None
+    return AffineBinaryOpExpr(_QUOTIENTS[type(op)], left, right) if isinstance(op, tuple(_QUOTIENTS)) else None

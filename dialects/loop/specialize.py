@@ -1,0 +1,85 @@
+"""A kernel for given extents: what one runs where the sizes are known, made from the text for all sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
+
+from xrelay.dialects.loop.access_ops import LoadOp, StoreOp
+from xrelay.dialects.loop.attrs import IterKind
+from xrelay.dialects.loop.block_op import BlockOp, Extent
+from xrelay.dialects.loop.extents import expression_of, index_arguments
+from xrelay.dialects.loop.for_op import ForOp
+from xrelay.index_algebra.value_map import ValueMap
+
+
+def specialized(kernel: FuncOp, extents: Sequence[int]) -> FuncOp:
+    """A copy of `kernel` for these values of its `index` arguments, which it still takes.
+
+    Extents of loops and blocks that follow from them are numbers, among them 0, which verifiers do not take of a
+    block: nothing runs then. Types of buffers stay.
+    """
+    copy = kernel.clone()
+    arguments = index_arguments(copy)
+    numbers = [arith.ConstantOp(IntegerAttr.from_index_int_value(extent)) for extent in extents]
+    for argument, number, extent in zip(arguments, numbers, extents, strict=True):
+        _give(argument, number.result, extent)
+    if numbers and (first := copy.body.block.first_op) is not None:
+        copy.body.block.insert_ops_before(numbers, first)
+    for op in copy.body.walk():
+        if isinstance(op, ForOp) and op.dynamic_extent is not None:
+            _make_static(op, op.dynamic_extent)
+    for block in [op for op in copy.body.walk() if isinstance(op, BlockOp) and op.extent_operands]:
+        block.set_extents([_number(extent) for extent in block.extents])
+        if block.has_init and any(not extent for extent in block.extents):
+            _keep_init(block)
+    return copy
+
+
+def _keep_init(block: BlockOp) -> None:
+    """A block with nothing to reduce → one that is its init; loops that only the reduction runs over run once."""
+    spatial = [variable for variable in block.iter_vars() if variable.kind is IterKind.SPATIAL]
+    used = set(block.bindings.select(block.spatial).operands)
+    body = block.init.detach_block(0)
+    init = BlockOp(block.block_name, spatial, (), block.writes, Region(body))
+    place = block.parent_op()
+    assert block.parent is not None, "the block stands in the copied kernel"
+    block.parent.insert_op_before(init, block)
+    block.detach()
+    block.erase()
+    while isinstance(place, ForOp):
+        if place.extent == 0 and place.index not in used:
+            place.extent_attr = IntegerAttr.from_index_int_value(1)
+        place = place.parent_op()
+
+
+def _give(argument: SSAValue, number: SSAValue, extent: int) -> None:
+    """Lets every use of `argument` use its value: in expressions the number, elsewhere the constant."""
+    for use in list(argument.uses):
+        user = use.operation
+        if isinstance(user, BlockOp) and use.index < len(user.binding_operands):
+            user.bindings = user.bindings.substitute({argument: ValueMap.constant(extent)})
+        elif isinstance(user, LoadOp | StoreOp):
+            user.index = user.index.substitute({argument: ValueMap.constant(extent)})
+        else:
+            user.operands[use.index] = number
+
+
+def _make_static(loop: ForOp, extent: SSAValue) -> None:
+    number = _number(extent)
+    if isinstance(number, int):
+        loop.operands = ()
+        loop.extent_attr = IntegerAttr.from_index_int_value(number)
+
+
+def _number(extent: Extent) -> Extent:
+    """The extent as a number, where it is one."""
+    if isinstance(extent, int):
+        return extent
+    expr = expression_of(extent).exprs[0]
+    return expr.value if isinstance(expr, AffineConstantExpr) else extent

@@ -1,0 +1,52 @@
+"""Proofs about expressions whose dimensions run up to expressions: tiles of an extent that is a value."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from xrelay.index_algebra.symbolic_bounds import is_nonnegative
+
+n, i, j, k = (AffineDimExpr(d) for d in range(4))
+BOX = [(0, 1 << 47), None, (0, 15), (0, 3)]
+TILES = (n + 15) // 16
+
+
+@pytest.mark.parametrize(
+    ("expr", "limit", "holds"),
+    [
+        (n - 1 - i, n, True),
+        (n - 2 - i, n, False),
+        (n - 1 - (i * 16 + j), n // 16, True),
+        (n - 1 - (i * 16 + j), TILES, False),
+        (n - 1 - (i * 64 + k * 16 + j), n // 64, True),
+        (TILES - n // 16, n, True),
+        (n // 16 + 1 - TILES, n, True),
+        (n // 16 - TILES, n, False),
+        ((TILES + 3) // 4 - n // 64, n, True),
+        (n // 64 + 1 - (TILES + 3) // 4, n, True),
+        (TILES * 16 - n, n, True),
+        (n - TILES * 16, n, False),
+        (i, n, True),
+        (i * -1, n, False),
+    ],
+)
+def test_proofs(expr: AffineExpr, limit: AffineExpr, holds: bool):
+    assert is_nonnegative(expr, BOX, {1: limit}) is holds
+
+
+def test_what_is_proven_holds():
+    """Random inequalities between tiles of one extent, tried at every small extent."""
+    random, proven = Random(1), 0
+    for _ in range(300):
+        factor, inner = random.randint(2, 9), random.randint(1, 4)
+        limit = (n + random.choice([0, factor - 1])) // factor
+        expr = n * random.randint(0, 2) + random.randint(-3, 9) - i * random.randint(0, factor) - k * inner
+        if is_nonnegative(expr, BOX, {1: limit}):
+            proven += 1
+            for size in range(30):
+                for index in range(limit.eval([size, 0, 0, 0], [])):
+                    assert expr.eval([size, index, 0, 3], []) >= 0
+    assert proven > 20
