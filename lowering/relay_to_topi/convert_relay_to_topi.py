@@ -40,7 +40,7 @@ from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.locations import source_names
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.structure.composite import CompositeOp
+from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.topi.build import Body, compute
@@ -48,6 +48,7 @@ from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.counted_results import CountedGraph, is_open, split_results
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
+from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
 from xrelay.passes.infra.verify import walk_ops
 
@@ -85,7 +86,7 @@ def convert_kernel(kernel: FuncOp) -> None:
     """Convert one kernel in place and record its sources and which implementations were chosen."""
     if sources := kernel_sources(kernel):
         kernel.attributes[SOURCES] = ArrayAttr([StringAttr(source) for source in sources])
-    expand_in_kernel(kernel)
+    expand_composites(kernel, *Expansion)
     choices: list[str] = []
     patterns = [LowerTuple(), LowerTupleGetItem(), LowerScalarConstant(), LowerByStrategy(choices)]
     apply_conversion(kernel, patterns, is_legal=legal_outside("relay"))
@@ -94,23 +95,6 @@ def convert_kernel(kernel: FuncOp) -> None:
             op.detach()
             op.erase()
     kernel.attributes[STRATEGIES] = ArrayAttr([StringAttr(choice) for choice in choices])
-
-
-def expand_in_kernel(kernel: FuncOp) -> None:
-    """Replace the composite ops of a kernel that no implementation takes whole by their parts, until none is left."""
-    pending = [op for op in kernel.body.block.ops if isinstance(op, CompositeOp)]
-    while pending:
-        op = pending.pop()
-        if strategies.STRATEGIES.implementations(type(op)):
-            continue
-        parts, value = op.parts_on(op.operands)
-        for part in parts:
-            part.location = op.location
-            kernel.body.block.insert_op_before(part, op)
-        op.results[0].replace_all_uses_with(value)
-        op.detach()
-        op.erase()
-        pending += [part for part in parts if isinstance(part, CompositeOp)]
 
 
 def kernel_sources(kernel: FuncOp) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
@@ -49,7 +48,7 @@ def composites() -> list[type[CompositeOp]]:
     return [op for op in relay_ops().values() if issubclass(op, CompositeOp)]
 
 
-def expand_composites(module: ModuleOp, *wanted: Expansion) -> None:
-    """Replace the composite ops that expand at one of the places `wanted` by their parts, composites among them too."""
+def expand_composites(top: Operation, *wanted: Expansion) -> None:
+    """Replace the composite ops below `top` that expand at a place among `wanted`, and those among their parts."""
     pattern = ExpandComposite(lambda op: op.expansion in wanted)
-    rewrite(module, dict.fromkeys(composites(), pattern))
+    rewrite(top, dict.fromkeys(composites(), pattern))

@@ -57,13 +57,13 @@ class Emitter:
         self._rewriter.replace(self._source, [], [value])
 
 
-def rewrite(module: ModuleOp, patterns: Mapping[type[Operation], RewritePattern]) -> None:
-    """Apply to each op the pattern of its class until none applies; ops that are unused go.
+def rewrite(top: Operation, patterns: Mapping[type[Operation], RewritePattern]) -> None:
+    """Apply to each op below `top` the pattern of its class until none applies; ops that are unused go.
 
     Ops without a pattern are passed over once, unlike in xDSL's walker, which shows all of them to all patterns, and
     goes over the module again until nothing changes.
     """
-    _Rewriting(patterns).run(module)
+    _Rewriting(patterns).run(top)
 
 
 def rewrite_once(module: ModuleOp, kind: type[Operation] | UnionType, pattern: RewritePattern) -> None:
@@ -87,9 +87,9 @@ class _Rewriting:
             operation_replacement_handler=[lambda op, _: self._push_users(op)],
         )
 
-    def run(self, module: ModuleOp) -> None:
+    def run(self, top: Operation) -> None:
         """Look at every op, and at what changes, in program order."""
-        for op in reversed([op for op in walk_ops(module) if type(op) in self._patterns or _is_dead(op)]):
+        for op in reversed([op for op in walk_ops(top) if type(op) in self._patterns or _is_dead(op)]):
             self._push(op)
         while self._pending:
             op, _ = self._pending.popitem()
