@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -22,20 +23,25 @@ class GraphBuilder:
     """Appends ops to one block and keeps the value of every ONNX name met so far."""
 
     block: Block
-    values: dict[str, SSAValue]
+    values: ChainMap[str, SSAValue]
+    """Those of this graph, and behind them those of the graphs around it."""
     missing: set[str]
     """The outputs of nodes that could not be converted, and of those that depend on them."""
     place: str
     """The name of the model in messages."""
 
-    def __init__(self, block: Block, model: onnx.ModelProto, place: str, opset: int | None = None):
-        self.block, self.place, self.values, self.missing = block, place, {}, set()
+    def __init__(self, block: Block, graph: onnx.GraphProto, place: str, opsets: Mapping[str, int]):
+        self.block, self.place, self.values, self.missing = block, place, ChainMap(), set()
         self.elements = KnownElements()
         """What is known of the elements of small integer tensors: shapes that the model computes."""
-        self._graph = model.graph
-        self._opsets = {entry.domain: int(entry.version) for entry in model.opset_import}
-        if opset is not None:
-            self._opsets[""] = opset
+        self._graph, self._opsets = graph, opsets
+
+    def inner(self, block: Block, body: onnx.GraphProto | None = None) -> GraphBuilder:
+        """A builder that fills `block` from `body`, a graph of a node, which sees the values here and keeps its own."""
+        builder = GraphBuilder(block, self._graph if body is None else body, self.place, self._opsets)
+        builder.values, builder.missing = self.values.new_child(), set(self.missing)
+        builder.elements = self.elements
+        return builder
 
     @property
     def nodes(self) -> Sequence[onnx.NodeProto]:
@@ -45,10 +51,12 @@ class GraphBuilder:
     @cached_property
     def read_names(self) -> frozenset[str]:
         """The names that some node or graph output reads, also from within the bodies of nodes."""
-        names = {output.name for output in self._graph.output}
+        names = set[str]()
         pending = [self._graph]
         while pending:
-            for node in pending.pop().node:
+            graph = pending.pop()
+            names.update(output.name for output in graph.output)
+            for node in graph.node:
                 names.update(node.input)
                 pending += [attribute.g for attribute in node.attribute if attribute.HasField("g")]
         return frozenset(names)
@@ -82,7 +90,7 @@ class GraphBuilder:
 
         Raises `ModelImportError` for a name that is bound already: ONNX graphs are in SSA form.
         """
-        if name in self.values:
+        if name in self.values.maps[0]:
             raise ModelImportError(
                 f"value {name!r} is defined twice",
                 location=self.place,

@@ -8,7 +8,7 @@ and the relay interpreter evaluates what it became on the spot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import onnx
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -18,16 +18,13 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xrelay.arguments import checked_shapes
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.relay.structure.tuples import TupleOp
-from xrelay.errors import ConstraintError, ModelImportError, TypeInferenceError, XRelayError
+from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import converters
-from xrelay.frontend.onnx.folding import fold_ops, known_arrays
+from xrelay.frontend.onnx.conversion import define_initializer, report, try_convert
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import ModelSource, load_model
-from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
-from xrelay.frontend.onnx.registry import Converter, find_converter, known_ranges
 from xrelay.frontend.onnx.signature import check_names, declared_types, graph_inputs, input_type
-from xrelay.frontend.onnx.tensors import tensor_array
 
 
 def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
@@ -64,7 +61,9 @@ class ModelImport:
         if isinstance(dtypes, Mapping):
             check_names("dtype", dtypes, self.inputs)
         types = [input_type(value, given.get(value.name), _dtype_of(value, dtypes)) for value in self.inputs]
-        self.graph = GraphBuilder(Block(arg_types=types), self.model, self.place, opset)
+        opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
+        opsets |= {} if opset is None else {"": opset}
+        self.graph = GraphBuilder(Block(arg_types=types), self.model.graph, self.place, opsets)
         self.problems: dict[int, ModelImportError] = {}
         self._assumed = declared_types(self.model) if assume_types else {}
         self._convert_nodes()
@@ -73,9 +72,9 @@ class ModelImport:
         for value, argument in zip(self.inputs, self.graph.block.args, strict=True):
             self.graph.define(value.name, argument)
         for tensor in self.model.graph.initializer:
-            _define_initializer(tensor, self.graph)
+            define_initializer(tensor, self.graph)
         for number, proto in enumerate(self.model.graph.node):
-            error = _try_convert(proto, self.graph, self.problems.values())
+            error = try_convert(proto, self.graph, self.problems.values())
             if error is not None:
                 self.problems[number] = error
                 self._leave_out(proto)
@@ -91,7 +90,7 @@ class ModelImport:
 
     def module(self) -> ModuleOp:
         """Returns the module; raises what was wrong with the nodes."""
-        _report(self.problems.values(), self.place)
+        report(self.problems.values(), self.place)
         return _module(self.model.graph, self.inputs, self.graph)
 
     def weights(self) -> dict[str, SSAValue]:
@@ -102,113 +101,6 @@ class ModelImport:
 
 def _dtype_of(value: onnx.ValueInfoProto, dtypes: Mapping[str, str] | str | None) -> str | None:
     return dtypes if isinstance(dtypes, str) or dtypes is None else dtypes.get(value.name)
-
-
-def _define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder) -> None:
-    try:
-        graph.define_constant(tensor.name, tensor_array(tensor))
-    except XRelayError as error:
-        raise ModelImportError(error.message, location=f"tensor {tensor.name!r}", help=error.help) from error
-
-
-def _try_convert(
-    proto: onnx.NodeProto, graph: GraphBuilder, problems: Iterable[ModelImportError]
-) -> ModelImportError | None:
-    """Convert a node; returns why it cannot be converted.
-
-    Of a node whose inputs are missing already only that is said which shows without them. Unlike a node that is not
-    supported, a value that nothing defines ends the import: the rest of such a graph says nothing.
-    """
-    bare = NodeView(proto, graph)
-    try:
-        converter = _converter(bare)
-    except ModelImportError as error:
-        return error
-    if any(name in graph.missing for name in proto.input):
-        return bare.depends_on_missing()
-    inputs = [_input(name, bare, graph, problems) for name in proto.input]
-    try:
-        _convert(NodeView(proto, graph, inputs), converter, graph)
-    except ModelImportError as error:
-        return error
-    return None
-
-
-def _report(noted: Iterable[ModelImportError], place: str) -> None:
-    """Raise what was noted: an error of a single node as it is, several in one message."""
-    problems = [problem for problem in noted if not isinstance(problem, DependentNodeError)]
-    if not problems:
-        return
-    unsupported = any(isinstance(problem, UnsupportedNodeError) for problem in problems)
-    if len(problems) == 1 and not unsupported:
-        raise problems[0]
-    count = "1 node is" if len(problems) == 1 else f"{len(problems)} nodes are"
-    raise ModelImportError(
-        f"{count} not supported: " + "; ".join(f"{problem.location}: {problem.message}" for problem in problems),
-        location=place,
-        help="register a converter with xrelay.extend.converters.converts" if unsupported else None,
-    )
-
-
-def _converter(node: NodeView) -> Converter:
-    """The converter of a node; `UnsupportedNodeError` says why there is none, without converting anything."""
-    op_type, domain = node.proto.op_type, node.domain
-    converter = find_converter(op_type, domain, node.opset)
-    if converter is None:
-        ranges = known_ranges(op_type, domain)
-        if ranges and node.opset == 0:
-            raise node.unsupported(f"the model imports no opset of the domain {domain or 'ai.onnx'!r}")
-        raise node.unsupported(f"known in opsets {ranges} only" if ranges else "no converter for this op")
-    unknown = [name for name in node.attribute_names if name not in converter.attributes]
-    if unknown:
-        raise node.unsupported("attribute " + ", ".join(map(repr, unknown)) + " is not known to the converter")
-    reason = converter.supports(node) if converter.supports is not None else None
-    if reason is not None:
-        raise node.unsupported(reason)
-    return converter
-
-
-def _convert(node: NodeView, converter: Converter, graph: GraphBuilder) -> None:
-    last = graph.block.last_op
-    try:
-        results = converter.convert(node)
-    except (ConstraintError, TypeInferenceError) as error:
-        raise node.error(error.message, help=error.help) from error
-    values = [results] if isinstance(results, SSAValue) else list(results)
-    wanted = node.outputs
-    for name in wanted[len(values) :]:
-        if name:
-            raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
-    named = {name: value for name, value in zip(wanted, values, strict=False) if name}
-    added = graph.ops_after(last)
-    folded = None
-    if node.inputs and added:
-        outputs = list(named.values())
-        known = known_arrays(graph.elements, outputs)
-        folded = known if known is not None else fold_ops(added, outputs)
-    if folded is None:
-        for name, value in named.items():
-            graph.define(name, value)
-        return
-    graph.erase(added)
-    for name, array in zip(named, folded, strict=True):
-        graph.define_constant(name, array)
-
-
-def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[ModelImportError]) -> SSAValue | None:
-    if not name:
-        return None
-    value = graph.values.get(name)
-    if value is not None:
-        return value
-    _report(problems, graph.place)
-    producer = next((other for other in graph.nodes if name in other.output), None)
-    if producer is None:
-        raise node.error(f"input {name!r} is defined nowhere in the model")
-    raise node.error(
-        f"input {name!r} is used before node {producer.name or producer.op_type!r} computes it",
-        help="the graph is cyclic, or its nodes are not in topological order",
-    )
 
 
 def _module(graph: onnx.GraphProto, inputs: Sequence[onnx.ValueInfoProto], builder: GraphBuilder) -> ModuleOp:

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
@@ -42,9 +42,13 @@ class NodeView:
     inputs: Sequence[SSAValue | None]
 
     def __init__(self, proto: onnx.NodeProto, graph: GraphBuilder, inputs: Sequence[SSAValue | None] = ()):
-        self.proto, self._graph, self.inputs = proto, graph, inputs
+        self.proto, self.graph, self.inputs = proto, graph, inputs
         self.opset = graph.opset(self.domain)
         self._attributes = {attribute.name: attribute for attribute in proto.attribute}
+
+    def inside(self, block: Block) -> NodeView:
+        """The node with what it emits put into `block`, a region's; the values that it knows are known there."""
+        return NodeView(self.proto, self.graph.inner(block), self.inputs)
 
     # --- naming ----------------------------------------------------------------------------------------------------
 
@@ -61,7 +65,7 @@ class NodeView:
     @property
     def outputs(self) -> list[str]:
         """The names of the outputs; empty for one that is left out or that nothing reads."""
-        return [name if name in self._graph.read_names else "" for name in self.proto.output]
+        return [name if name in self.graph.read_names else "" for name in self.proto.output]
 
     def describe(self) -> str:
         """The node for messages: name, op and opset."""
@@ -130,6 +134,13 @@ class NodeView:
         proto = self._typed(name, AttributeProto.TYPE_PROTO)
         return None if proto is None else value_type(proto.tp, self.describe())
 
+    def attribute_graph(self, name: str) -> onnx.GraphProto:
+        """A graph attribute, required to be there."""
+        proto = self._typed(name, AttributeProto.GRAPH)
+        if proto is None:
+            raise self.error(f"attribute {name!r} is missing")
+        return proto.g
+
     def illegal(self, name: str, value: object, hint: str | None = None) -> ModelImportError:
         """The error for an attribute value that ONNX does not allow here."""
         return self.error(f"attribute {name!r} has the illegal value {value!r}", help=hint)
@@ -175,7 +186,7 @@ class NodeView:
 
     def elements(self, index: int) -> Elements | None:
         """What is known of the elements of input `index`, a small tensor of integers."""
-        return self._graph.elements.of(self.input(index))
+        return self.graph.elements.of(self.input(index))
 
     def required_constant(self, index: int, what: str) -> Array:
         """The value of input `index`, required to be a constant; `what` says what it means."""
@@ -210,10 +221,10 @@ class NodeView:
         return self._add(get_relay_op(op) if isinstance(op, str) else op, operands, **attributes)
 
     def _add(self, op: type[RelayOp], operands: Sequence[SSAValue], **attributes: AttributeValue) -> SSAValue:
-        known = self._graph.elements
+        known = self.graph.elements
         try:
             made = op.typed(operands, op.properties_from(attributes), [known.of(operand) for operand in operands])
-            known.learn(self._graph.insert(made, self.name), made.operand_types)
+            known.learn(self.graph.insert(made, self.name), made.operand_types)
             return made.results[0]
         except ConstraintError as error:
             raise self.error(error.message, help=error.help) from error
@@ -232,7 +243,7 @@ class NodeView:
 
     def emit_constant(self, array: Array, suffix: str = "constant") -> SSAValue:
         """Add a constant named after this node."""
-        return self._graph.insert(ConstantOp.of(array, f"{self.name}.{suffix}"), self.name).results[0]
+        return self.graph.insert(ConstantOp.of(array, f"{self.name}.{suffix}"), self.name).results[0]
 
     def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:
         """Add a constant of `shape` whose every element is `element`; an error where it would be too large.

@@ -24,9 +24,9 @@ from xrelay.dialects.relay.core.types import (
     tensor_type,
     with_dims,
 )
-from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp, own_names, without_names
+from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp, most_iterations, own_names, without_names
 from xrelay.dialects.relay.structure.yields import yielded
-from xrelay.index_algebra.dims import AnyDim, Dim, is_nonnegative, maximum, symbol
+from xrelay.index_algebra.dims import AnyDim, Dim, symbol
 from xrelay.index_algebra.requirement import Equal, Requirement
 from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_solver import TypeSolver
@@ -115,7 +115,7 @@ def _most(op: LoopOp, solver: TypeSolver) -> Dim | None:
     elements = None if op.trip_count is None else solver.elements.of(op.trip_count)
     if elements is None or isinstance(elements[0], AnyDim):
         return None
-    return elements[0] if is_nonnegative(elements[0]) else maximum(elements[0], 0)
+    return most_iterations(elements[0])
 
 
 def _demands(op: LoopOp, types: Sequence[Attribute], about: str, solver: TypeSolver) -> Iterator[Requirement]:

@@ -24,6 +24,7 @@ from xrelay.frontend.onnx.registry import find_converter
 __all__ = ["drawn_ops", "opsets_of", "random_inputs", "random_node_model"]
 
 FIRST_OPSET, LAST_OPSET = 6, 24
+GRAPH = onnx.defs.OpSchema.AttrType.GRAPH
 TRIES = 60
 """How many proposals are made at most."""
 
@@ -45,7 +46,7 @@ def opsets_of(op: str) -> tuple[int, ...]:
 
 @cache
 def drawn_ops() -> tuple[str, ...]:
-    """The registered ops of ONNX's own whose operands and results are tensors."""
+    """The registered ops of ONNX's own whose operands and results are tensors, and which hold no graphs."""
     for module in ("fuzz.onnx_drawings", "fuzz.onnx_drawings_nn"):
         import_module(module)
 
@@ -54,8 +55,10 @@ def drawn_ops() -> tuple[str, ...]:
 
 
 def _has_tensors(op: str, opset: int) -> bool:
-    """True where some type of each operand and result is a tensor."""
+    """True where some type of each operand and result is a tensor, and no attribute is a graph."""
     schema = onnx.defs.get_schema(op, opset, "")
+    if any(attribute.type == GRAPH for attribute in schema.attributes.values()):
+        return False
     return all(known_dtypes(frozenset(formal.types)) for formal in (*schema.inputs, *schema.outputs))
 
 

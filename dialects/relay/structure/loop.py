@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.core.types import dims_in, is_complete, shape_of, tensor_type, with_dims
 from xrelay.dialects.relay.structure.yields import EndsInYield, YieldOp
-from xrelay.index_algebra.dims import ANY
+from xrelay.index_algebra.dims import ANY, Dim, is_nonnegative, maximum
 
 COUNT, CONDITION = TensorType(i64, []), TensorType(i1, [])
 """The types of a trip count and of a condition."""
@@ -218,6 +218,11 @@ def own_names(arguments: Iterable[Attribute], initial: Iterable[Attribute]) -> f
     """The names that arguments of a body bind themselves: those in their types that no initial value's type has."""
     outside = {name for type in initial for dim in dims_in(type) for name in dim.names}
     return frozenset(name for type in arguments for dim in dims_in(type) for name in dim.names) - outside
+
+
+def most_iterations(trip_count: Dim) -> Dim:
+    """How often a loop runs that nothing but its trip count ends."""
+    return trip_count if is_nonnegative(trip_count) else maximum(trip_count, 0)
 
 
 def without_names(type: Attribute, names: frozenset[str] | None) -> Attribute:

@@ -1,0 +1,157 @@
+"""The graphs that nodes hold: branches and bodies of loops, converted where their ops are to stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
+
+from xrelay.dialects.relay.core.container_types import SequenceType
+from xrelay.dialects.relay.core.types import common_type, element_type_of, joined_types, shape_of, tensor_type
+from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
+from xrelay.dialects.relay.structure.sequences import SequenceEmptyOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.conversion import define_initializer, try_convert
+from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim
+
+
+def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[SSAValue]:
+    """Returns the outputs of the graph attribute `name` for `inputs`, computed where `node` emits ops.
+
+    The body uses values from around it by their names. Raises `ModelImportError` for what cannot be converted in it.
+    """
+    body = node.attribute_graph(name)
+    graph = node.graph.inner(node.graph.block, body)
+    if len(body.input) != len(inputs):
+        raise node.error(f"attribute {name!r} has {len(body.input)} inputs, must have {len(inputs)}")
+    for value, given in zip(body.input, inputs, strict=True):
+        graph.values[value.name] = given
+    for tensor in body.initializer:
+        define_initializer(tensor, graph)
+    problems: list[ModelImportError] = []
+    for proto in body.node:
+        problem = try_convert(proto, graph, problems)
+        if problem is not None:
+            problems.append(problem)
+            graph.missing.update(filter(None, proto.output))
+    _report(node, problems)
+    for output in body.output:
+        if output.name not in graph.values:
+            raise node.error(f"output {output.name!r} of attribute {name!r} is defined nowhere")
+    return [graph.values[output.name] for output in body.output]
+
+
+def _report(node: NodeView, problems: Sequence[ModelImportError]) -> None:
+    """Raise what is wrong with the nodes of a body as an error of `node`."""
+    own = [problem for problem in problems if not isinstance(problem, DependentNodeError)]
+    if not own:
+        if problems:
+            raise node.depends_on_missing()
+        return
+    if not all(isinstance(problem, UnsupportedNodeError) for problem in own):
+        raise next(problem for problem in own if not isinstance(problem, UnsupportedNodeError))
+    raise node.unsupported("; ".join(f"{problem.location}: {problem.message}" for problem in own))
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What an iteration of a loop gives: whether to go on (`None` where the count alone says), and values."""
+
+    goes_on: SSAValue | None
+    carried: Sequence[SSAValue]
+    stacked: Sequence[SSAValue]
+
+
+MakeBody = Callable[[NodeView, SSAValue, Sequence[SSAValue]], Iteration]
+"""Emits the body of a loop at a node, for the number of the iteration and the carried values."""
+
+
+def emit_loop(
+    node: NodeView,
+    trip_count: SSAValue | None,
+    condition: SSAValue | None,
+    initial: Sequence[SSAValue],
+    make_body: MakeBody,
+) -> list[SSAValue]:
+    """Returns the carried values in the end, then the stacks, of a `relay.loop` at `node`.
+
+    An extent that an iteration changes is `?` in the body's argument: the body is made anew until what it yields has
+    the types of what it gets. Each time an extent more is `?`, so that comes to an end.
+    """
+    initial = _with_ranks(node, initial, make_body)
+    types = [value.type for value in initial]
+    while True:
+        block = Block(arg_types=[COUNT, *types])
+        inner = node.inside(block)
+        made = make_body(inner, block.args[0], block.args[1:])
+        wider = [_wider(node, index, *pair) for index, pair in enumerate(_pairs(node, types, made.carried))]
+        if wider == types:
+            break
+        inner.graph.erase(list(block.ops))
+        types = wider
+    goes_on = made.goes_on
+    if trip_count is None and goes_on is None:
+        raise node.error("the condition stays true and there is no trip count: the loop would not end")
+    fields = [*([] if goes_on is None else [goes_on]), *made.carried, *made.stacked]
+    inner.graph.insert(YieldOp(inner.make_tuple(fields)), node.name)
+    leading = _leading(node, trip_count, goes_on)
+    stacks = [_stack(node, value, leading) for value in made.stacked]
+    result = TupleType(tuple(cast(TypeAttribute, type) for type in (*types, *stacks)))
+    loop = LoopOp(trip_count, None if goes_on is None else condition, initial, result, Region(block))
+    node.graph.insert(loop, node.name)
+    return [node.tuple_field(loop.result, index) for index in range(len(types) + len(stacks))]
+
+
+def _with_ranks(node: NodeView, initial: Sequence[SSAValue], make_body: MakeBody) -> list[SSAValue]:
+    """`initial` with the types of what the first iteration inserts into sequences that are empty before it.
+
+    ONNX says no rank of the values of a sequence, so what is empty has none.
+    """
+    empty = [index for index, value in enumerate(initial) if isinstance(value.owner, SequenceEmptyOp)]
+    if not empty:
+        return list(initial)
+    block = Block(arg_types=[COUNT, *(value.type for value in initial)])
+    inner = node.inside(block)
+    first = [initial[index] if index in empty else argument for index, argument in enumerate(block.args[1:])]
+    made = make_body(inner, block.args[0], first)
+    types = [value.type for _, value in zip(initial, made.carried, strict=False)]
+    inner.graph.erase(list(block.ops))
+    found = list(initial)
+    for index in empty:
+        type = types[index] if index < len(types) else None
+        if isinstance(type, SequenceType):
+            found[index] = node.emit(SequenceEmptyOp, of=common_type([type.element]))
+    return found
+
+
+def _pairs(
+    node: NodeView, types: Sequence[Attribute], carried: Sequence[SSAValue]
+) -> list[tuple[Attribute, Attribute]]:
+    if len(types) != len(carried):
+        raise node.error(f"the body yields {len(carried)} values to carry, it gets {len(types)}")
+    return list(zip(types, (value.type for value in carried), strict=True))
+
+
+def _wider(node: NodeView, index: int, known: Attribute, found: Attribute) -> Attribute:
+    """The type of what is carried at first as `known`, and later as `found`."""
+    joined = joined_types([known, found], lambda dims: dims[0] if len(set(dims)) == 1 else ANY)
+    if joined is None:
+        raise node.error(f"carried value #{index} is {known}, and {found} after an iteration: only extents may change")
+    return joined
+
+
+def _leading(node: NodeView, trip_count: SSAValue | None, goes_on: SSAValue | None) -> Dim:
+    """The number of iterations, as far as the import knows it."""
+    elements = None if trip_count is None or goes_on is not None else node.graph.elements.of(trip_count)
+    return ANY if elements is None or isinstance(elements[0], AnyDim) else most_iterations(elements[0])
+
+
+def _stack(node: NodeView, value: SSAValue, leading: Dim) -> Attribute:
+    if not isinstance(value.type, TensorType):
+        raise node.error(f"only tensors are stacked, found {value.type}")
+    return tensor_type([leading, *shape_of(value.type)], element_type_of(value.type))

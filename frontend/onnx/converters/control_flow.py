@@ -1,0 +1,191 @@
+"""If, Loop and Scan: nodes with graphs inside, which become regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Block, Region, SSAValue
+
+from xrelay.dialects.relay.core.types import joined_types, shape_of
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
+from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.node import NodeView, constant_value
+from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.dims import ANY
+
+ENDLESS = np.iinfo(np.int64).max
+"""A trip count that models write where the condition alone ends a loop."""
+
+
+@converts("If", since=1, attributes=("then_branch", "else_branch"), limits="branches that differ in more than extents")
+def convert_if(node: NodeView) -> Sequence[SSAValue]:
+    """`relay.if`; of a condition that is known the branch that it takes."""
+    condition = _scalar(node, node.input(0))
+    known = constant_value(condition)
+    if known is not None:
+        return convert_body(node, "then_branch" if known.item() else "else_branch", [])
+    branches = [_branch(node, name) for name in ("then_branch", "else_branch")]
+    first, second = (values for _, values in branches)
+    if len(first) != len(second):
+        raise node.error(f"the branches have {len(first)} and {len(second)} outputs")
+    regions = [_end(inner, values) for inner, values in branches]
+    types = [block.last_op.operands[0].type for block in regions if block.last_op is not None]
+    type = joined_types(types, lambda dims: dims[0] if len(set(dims)) == 1 else ANY)
+    if type is None:
+        raise node.error(f"the branches give {types[0]} and {types[1]}: they may differ in extents alone")
+    op = node.graph.insert(IfOp(condition, type, *map(Region, regions)), node.name)
+    if not isinstance(type, TupleType):
+        return [op.result]
+    return [node.tuple_field(op.result, index) for index in range(len(type.types))]
+
+
+def _branch(node: NodeView, name: str) -> tuple[NodeView, list[SSAValue]]:
+    inner = node.inside(Block())
+    return inner, convert_body(inner, name, [])
+
+
+def _end(inner: NodeView, values: Sequence[SSAValue]) -> Block:
+    value = values[0] if len(values) == 1 else inner.make_tuple(values)
+    inner.graph.insert(YieldOp(value), inner.name)
+    return inner.graph.block
+
+
+@converts("Loop", since=1, attributes=("body",), limits="carried values that change in more than extents")
+def convert_loop(node: NodeView) -> Sequence[SSAValue]:
+    """`relay.loop`; in the body the condition is true, or the body would not run."""
+    trip_count, condition = (node.optional_input(index) for index in (0, 1))
+    if trip_count is None and condition is None:
+        raise node.error("neither a trip count nor a condition is given: the loop would not end")
+    initial = [node.input(index) for index in range(2, len(node.inputs))]
+
+    def make_body(inner: NodeView, number: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
+        given = [number, inner.emit_constant(np.array(True), "condition"), *carried]
+        goes_on, *values = convert_body(inner, "body", given)
+        always = condition is None or (_is_constant(condition, 1) and _is_constant(goes_on, 1))
+        return Iteration(None if always else _scalar(inner, goes_on), values[: len(initial)], values[len(initial) :])
+
+    endless = condition is not None and _is_constant(trip_count, ENDLESS)
+    count = None if trip_count is None or endless else _scalar(node, trip_count)
+    return emit_loop(node, count, None if condition is None else _scalar(node, condition), initial, make_body)
+
+
+@converts("Scan", since=8, until=8, attributes=("body", "num_scan_inputs", "directions"), limits="sequence_lens")
+def convert_scan_8(node: NodeView) -> Sequence[SSAValue]:
+    """For each entry of the batch, the first axis of everything, a loop over the second axis of the scanned inputs."""
+    if node.optional_input(0) is not None:
+        raise node.unsupported("sequence_lens are not supported")
+    inputs = [node.input(index) for index in range(1, len(node.inputs))]
+    scan = _Scan.of(node, inputs, "directions")
+
+    def make_body(inner: NodeView, entry: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
+        values = [inner.emit("take", value, entry, axis=0) for value in inputs]
+        return Iteration(None, [], scan.emit(inner, values))
+
+    return emit_loop(node, _extent(node, inputs[0], 0), None, [], make_body)
+
+
+SCAN = ("body", "num_scan_inputs", "scan_input_axes", "scan_input_directions", "scan_output_axes",
+        "scan_output_directions")  # fmt: skip
+
+
+@converts("Scan", since=9, attributes=SCAN)
+def convert_scan(node: NodeView) -> Sequence[SSAValue]:
+    """A loop over an axis of each scanned input; what it stacks is turned to the axes that the node asks for."""
+    inputs = [node.input(index) for index in range(len(node.inputs))]
+    return _Scan.of(node, inputs, "scan_input_directions").emit(node, inputs)
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """What a Scan says of the axes and directions of its scanned inputs and of its stacks."""
+
+    axes: Sequence[int]
+    reversed_inputs: Sequence[bool]
+    output_axes: Sequence[int]
+    reversed_outputs: Sequence[bool]
+
+    @staticmethod
+    def of(node: NodeView, inputs: Sequence[SSAValue], directions: str) -> _Scan:
+        """The attributes of `node`, checked against the number of its inputs, and of the outputs of its body."""
+        count = node.attribute_int("num_scan_inputs", 0, check=lambda value: 1 <= value <= len(inputs))
+        states = len(inputs) - count
+        stacks = len(node.attribute_graph("body").output) - states
+        if stacks < 0:
+            raise node.error(f"the body gives fewer values than the {states} states that it gets")
+        return _Scan(
+            _listed(node, "scan_input_axes", count),
+            [bool(value) for value in _listed(node, directions, count, (0, 1))],
+            _listed(node, "scan_output_axes", stacks),
+            [bool(value) for value in _listed(node, "scan_output_directions", stacks, (0, 1))],
+        )
+
+    def emit(self, node: NodeView, inputs: Sequence[SSAValue]) -> list[SSAValue]:
+        """Returns the states in the end and the stacks, of a loop at `node`."""
+        states, scanned = inputs[: -len(self.axes)], inputs[-len(self.axes) :]
+        axes = [
+            known_axis(node, axis, len(shape_of(value.type))) for axis, value in zip(self.axes, scanned, strict=True)
+        ]
+        extents = {shape_of(value.type)[axis] for axis, value in zip(axes, scanned, strict=True)}
+        if len({extent for extent in extents if isinstance(extent, int)}) > 1:
+            raise node.error(f"the scanned inputs have the extents {', '.join(map(str, extents))}, must have one")
+        count = _extent(node, scanned[0], axes[0])
+        last = node.emit("subtract", count, node.emit_constant(np.array(1, np.int64), "one"))
+
+        def make_body(inner: NodeView, number: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
+            places = [inner.emit("subtract", last, number) if turned else number for turned in self.reversed_inputs]
+            slices = [
+                inner.emit("take", value, place, axis=axis)
+                for value, place, axis in zip(scanned, places, axes, strict=True)
+            ]
+            values = convert_body(inner, "body", [*carried, *slices])
+            return Iteration(None, values[: len(states)], values[len(states) :])
+
+        results = emit_loop(node, count, None, states, make_body)
+        turned = zip(results[len(states) :], self.output_axes, self.reversed_outputs, strict=True)
+        return [*results[: len(states)], *(_turned(node, *each) for each in turned)]
+
+
+def _turned(node: NodeView, stack: SSAValue, axis: int, is_reversed: bool) -> SSAValue:
+    """`stack` with its leading axis at `axis`, and the last iteration's value first where it `is_reversed`."""
+    if is_reversed:
+        stack = node.emit("reverse", stack, axis=0)
+    rank = len(shape_of(stack.type))
+    place = known_axis(node, axis, rank)
+    order = list(range(1, rank))
+    order.insert(place, 0)
+    return stack if place == 0 else node.emit("transpose", stack, axes=tuple(order))
+
+
+def _listed(node: NodeView, name: str, count: int, legal: Sequence[int] | None = None) -> tuple[int, ...]:
+    """A list attribute with an entry for each of `count` values; zeros where it is left out."""
+    values = node.attribute_ints(name, (0,) * count) or ()
+    if len(values) != count or (legal is not None and not set(values) <= set(legal)):
+        raise node.illegal(name, list(values), f"it needs {count} entries")
+    return values
+
+
+def _extent(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
+    """An extent of `value` as a number."""
+    extent = shape_of(value.type)[axis]
+    if isinstance(extent, int):
+        return node.emit_constant(np.array(extent, np.int64), "extent")
+    shape = node.emit("shape_of", value, dtype="int64")
+    return node.emit("take", shape, node.emit_constant(np.array(axis, np.int64), "axis"), axis=0)
+
+
+def _scalar(node: NodeView, value: SSAValue) -> SSAValue:
+    """A number or truth value as a tensor of rank 0; models also write tensors of one element."""
+    if shape_of(value.type) == ():
+        return value
+    known = constant_value(value)
+    return node.reshape(value, ()) if known is None else node.emit_constant(known.reshape(()), "scalar")
+
+
+def _is_constant(value: SSAValue | None, wanted: int) -> bool:
+    known = None if value is None else constant_value(value)
+    return known is not None and known.size == 1 and known.item() == wanted
