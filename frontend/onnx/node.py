@@ -207,6 +207,19 @@ class NodeView:
             )
         return tuple(int(value) for value in array.reshape(-1))
 
+    def setting_ints(self, index: int, what: str) -> tuple[int, ...]:
+        """The attribute `what` of an old opset, or the constant input `index` in its place; one is required."""
+        found = self.optional_setting_ints(index, what)
+        if found is None:
+            raise self.error(f"neither attribute {what!r} nor input #{index} is there")
+        return found
+
+    def optional_setting_ints(self, index: int, what: str) -> tuple[int, ...] | None:
+        """The attribute `what` of an old opset, or the constant input `index` that took its place."""
+        if what in self.attribute_names:
+            return self.attribute_ints(what)
+        return None if self.optional_input(index) is None else self.required_ints(index, what)
+
     def required_scalar(self, index: int, what: str) -> Array:
         """Input `index` as an array of rank 0 and of the dtype it has, required to be a constant of one element."""
         array = self.required_constant(index, what)

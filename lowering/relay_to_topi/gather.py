@@ -7,6 +7,8 @@ elements it selects, and none is left out where a later operator of the kernel d
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
@@ -41,12 +43,10 @@ def checked_indices(emitter: TopiEmitter, indices: SSAValue, size: int, *, part:
 @implements(TakeOp, "take.generic")
 def build_take(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The element whose index along the axis an element of the indices gives."""
-    data, indices, op = emitter.operand(0), emitter.operand(1), emitter.op
-    assert isinstance(op, TakeOp), "the implementation of take"
+    data, indices, op = emitter.operand(0), emitter.operand(1), cast(TakeOp, emitter.op)
     shape, places = shape_of(data), shape_of(indices)
     axis, batch = op.axis_and_batch(len(shape), len(places))
-    flat = shape if axis is not None else (_count(shape),)
-    along = axis if axis is not None else 0
+    flat, along = (shape, axis) if axis is not None else ((prod(shape),), 0)
     mode = op.mode.data
     known = checked_indices(emitter, indices, flat[along]) if mode == "raise" else indices
 
@@ -58,13 +58,6 @@ def build_take(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return b.read(data, *(at if axis is not None else reshaped_indices(at, flat, shape)))
 
     return [emitter.compute("take", variables("i", emitter.result_shape), element_of(data), fill)]
-
-
-def _count(shape: Sequence[int]) -> int:
-    count = 1
-    for extent in shape:
-        count *= extent
-    return count
 
 
 def as_index(b: Body, value: SSAValue) -> SSAValue:

@@ -160,7 +160,14 @@ def _vector(p: Proposal) -> tuple[Shape, str]:
     return p.vector, "finite"
 
 
+def _mask(p: Proposal) -> tuple[Shape, str]:
+    """A truth value for each place along the axis or, without one, for each element; some may be left out."""
+    length = p.shape[p.axis] if "axis" in p.draft.attributes and p.shape else int(np.prod(p.shape))
+    return (length if p.draft.chance(0.7) else p.draft.integer(0, length),), "any"
+
+
 RELATED: dict[str, Callable[[Proposal], tuple[Shape, str]]] = {
+    "condition": _mask,
     "indices": _indices,
     "max": lambda p: ((), p.domain),
     "min": lambda p: ((), p.domain),

@@ -30,7 +30,6 @@ from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
-from xrelay.index_algebra.dims import Dim, Shape
 
 Properties: TypeAlias = Mapping[str, Attribute]
 """An op's properties by name; an optional one may be absent."""
@@ -163,7 +162,7 @@ class SameElements(Constraint):
         """The last operand of another element type."""
         last = self.operands[-1] if self.operands else len(types) - 1
         changed = list(types)
-        changed[last] = with_element(types[last], i32 if isinstance(_element(types[last]), AnyFloat) else f32)
+        changed[last] = with_element(types[last], i32 if isinstance(element_of(types[last]), AnyFloat) else f32)
         return changed, dict(properties)
 
 
@@ -181,7 +180,7 @@ class Broadcasting(Constraint):
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """Two extents that are neither equal nor 1."""
-        wrong = [tensor_type((extent,), _element(type)) for extent, type in zip((2, 3), types[-2:], strict=True)]
+        wrong = [tensor_type((extent,), element_of(type)) for extent, type in zip((2, 3), types[-2:], strict=True)]
         return [*types[:-2], *wrong], dict(properties)
 
 
@@ -207,7 +206,7 @@ class RankOf(Constraint):
         """One axis less than the least, or one more than the most."""
         rank = self.least - 1 if self.most is None else self.most + 1
         changed = list(types)
-        changed[self.operand] = tensor_type((1,) * rank, _element(types[self.operand]))
+        changed[self.operand] = tensor_type((1,) * rank, element_of(types[self.operand]))
         return changed, dict(properties)
 
     def _wanted(self) -> str:
@@ -242,34 +241,6 @@ class AxisOf(Constraint):
 
 
 @dataclass(frozen=True)
-class VectorsAlong(Constraint):
-    """The operands after the first are vectors, as long as the axis of the first that a property names."""
-
-    property: str = "axis"
-
-    def sentence(self) -> str:
-        """The sentence of the documentation."""
-        return f"the operands after the first have one axis, as long as its `{self.property}`"
-
-    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare the extents."""
-        extent = facts.shape(0)[self._axis(properties)]
-        for index in range(1, len(facts)):
-            shape = facts.shape(index)
-            if len(shape) != 1:
-                facts.require(False, constraint, f"operand #{index} must have rank 1, found {len(shape)}")
-            facts.require_equal(shape[0], extent, constraint, f"extents of operand #{index} and of the axis:")
-
-    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """A vector of two axes."""
-        return [*types[:-1], tensor_type((1, 1), _element(types[-1]))], dict(properties)
-
-    def _axis(self, properties: Properties) -> int:
-        (axis,) = numbers(properties[self.property])
-        return axis
-
-
-@dataclass(frozen=True)
 class AtLeast(Constraint):
     """A property is a number that is not less than `least`, or several."""
 
@@ -292,37 +263,6 @@ class AtLeast(Constraint):
         wrong = self.least - 1
         several = isinstance(properties.get(self.property), DenseArrayBase)
         return list(types), {**properties, self.property: int_array([wrong]) if several else int_attribute(wrong)}
-
-
-@dataclass(frozen=True)
-class Divides(Constraint):
-    """A property that is one number is positive and divides the extent of the first operand's axis."""
-
-    property: str
-    axis: str = "axis"
-
-    def sentence(self) -> str:
-        """The sentence of the documentation."""
-        return f"`{self.property}`, a number of parts, is positive and divides the extent of `{self.axis}`"
-
-    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look at the remainder."""
-        parts = properties[self.property]
-        if not isinstance(parts, IntegerAttr):
-            return
-        number, extent = parts.value.data, self._extent(facts.shape(0), properties)
-        facts.require(number > 0, constraint, f"{self.property} must be positive, found {number}")
-        facts.require_equal(extent % number, 0, constraint, f"extent {extent} modulo {self.property} {number}:")
-
-    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """One part more than there are elements."""
-        extent = self._extent(shape_of(types[0]), properties)
-        parts = extent + 1 if isinstance(extent, int) else 0
-        return list(types), {**properties, self.property: int_attribute(parts)}
-
-    def _extent(self, shape: Shape, properties: Properties) -> Dim:
-        (axis,) = numbers(properties[self.axis])
-        return shape[axis]
 
 
 @dataclass(frozen=True)
@@ -359,7 +299,8 @@ def with_element(type: Attribute, element: Attribute) -> Attribute:
     return tensor_type(shape_of(type), element) if isinstance(type, TensorType) else type
 
 
-def _element(type: Attribute) -> Attribute:
+def element_of(type: Attribute) -> Attribute:
+    """The element type of a tensor; of anything else that of an example."""
     return type.element_type if isinstance(type, TensorType) else f32
 
 

@@ -11,14 +11,8 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import (
-    AxisOf,
-    Constraints,
-    Divides,
-    FloatElements,
-    SameElements,
-    VectorsAlong,
-)
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
+from xrelay.dialects.relay.core.extent_constraints import Divides, VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op

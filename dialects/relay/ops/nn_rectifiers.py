@@ -9,7 +9,8 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.constraints import Constraints, SameElements, VectorsAlong
+from xrelay.dialects.relay.core.constraints import Constraints, SameElements
+from xrelay.dialects.relay.core.extent_constraints import VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.axes import axis_index, require_axis
 from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, IntegerElements, OneOf
+from xrelay.dialects.relay.core.extent_constraints import BatchAxes
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -19,6 +20,9 @@ from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape, minimum, product, shape_text
+
+ALONG_AXIS: Constraints = {"C1": IntegerElements(1), "C2": AxisOf()}
+"""What holds of indices that count along an axis."""
 
 TAKE_MODES = ("clip", "wrap", "fast", "raise")
 """What `take` can do with an index that is out of range."""
@@ -52,7 +56,6 @@ class TakeOp(IndexingOp):
     "raise" lets negative ones count from the end, and fails where the index is out of range still.
 
     Constraints:
-    - C4: `batch_dims` axes lie before `axis` and in the indices, and have equal extents in both.
     - C5: an axis of extent 0 has nothing to take, unless no index asks or `mode` is "raise".
 
     Example:
@@ -64,7 +67,7 @@ class TakeOp(IndexingOp):
 
     name = "relay.take"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(1), "C2": AxisOf(), "C3": OneOf("mode", TAKE_MODES)}
+    CONSTRAINTS: ClassVar[Constraints] = {**ALONG_AXIS, "C3": OneOf("mode", TAKE_MODES), "C4": BatchAxes(before="axis")}
 
     data = operand_def()
     indices = operand_def()
@@ -92,22 +95,12 @@ class TakeOp(IndexingOp):
     def axis_and_batch(self, rank: int, places: int) -> tuple[int | None, int]:
         """The axis from the front, None for that of the flattened data; and how many axes are those of a batch."""
         number, batch = optional_int(self.axis), self.batch_dims.value.data
-        axis = None if number is None else axis_index(number, rank)
-        batch = batch + places if batch < 0 else batch
-        most = 0 if axis is None else min(axis, places)
-        self.require(
-            0 <= batch <= most,
-            "C4",
-            f"batch_dims {self.batch_dims.value.data} is out of range for "
-            f"{'no axis' if axis is None else f'axis {number}'} and indices of rank {places}",
-        )
-        return axis, batch
+        return None if number is None else axis_index(number, rank), batch + places if batch < 0 else batch
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the indices' shape in place of the axis; C4 and C5."""
+        """The data's shape with the indices' shape in place of the axis; C5."""
         (shape, element), places = facts.operand(0), facts.shape(1)
         axis, batch = self.axis_and_batch(len(shape), len(places))
-        require_same_extents(facts, shape[:batch], places[:batch], "C4", "batch axes")
         extent = product(shape) if axis is None else shape[axis]
         if self.mode.data != "raise":
             message = f"nothing can be taken of {shape_text(shape)} with indices of shape {shape_text(places)}"
@@ -138,7 +131,7 @@ class GatherOp(IndexingOp):
 
     name = "relay.gather"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(1), "C2": AxisOf()}
+    CONSTRAINTS: ClassVar[Constraints] = ALONG_AXIS
 
     data = operand_def()
     indices = operand_def()
@@ -184,7 +177,6 @@ class GatherNDOp(IndexingOp):
     Constraints:
     - C2: the indices have an axis of known extent M for the tuples.
     - C3: a tuple and the batch axes have no more parts than the data has axes.
-    - C4: `batch_dims` axes have equal extents in data and indices.
 
     Example:
     ```mlir
@@ -195,7 +187,7 @@ class GatherNDOp(IndexingOp):
 
     name = "relay.gather_nd"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(1)}
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements(1), "C4": BatchAxes(skipped=1)}
 
     data = operand_def()
     indices = operand_def()
@@ -209,7 +201,7 @@ class GatherNDOp(IndexingOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The indices' shape without its first axis, then the data's axes that no index names; C2 to C4."""
+        """The indices' shape without its first axis, then the data's axes that no index names; C2 and C3."""
         (shape, element), places = facts.operand(0), facts.shape(1)
         parts = require_tuples(facts, places, optional_int(self.index_rank), "C2")
         batch, places = self.batch_dims.value.data, places[1:]
@@ -219,7 +211,6 @@ class GatherNDOp(IndexingOp):
             f"tuples of {parts} after {batch} batch axes do not index data of shape {shape_text(shape)} "
             f"at places of shape {shape_text(places)}",
         )
-        require_same_extents(facts, shape[:batch], places[:batch], "C4", "batch axes")
         return tensor_type((*places, *shape[batch + parts :]), element)
 
 

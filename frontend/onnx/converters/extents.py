@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -28,6 +29,14 @@ def known_axis(node: NodeView, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise node.illegal("axis", axis, f"axes of a tensor of rank {rank} lie in [-{rank}, {rank - 1}]")
     return axis % rank
+
+
+def known_axes(node: NodeView, axes: Sequence[int], rank: int) -> list[int]:
+    """Returns `axes` counted from the front; an error where a tensor of `rank` axes has none such or one is twice."""
+    found = [axis % rank for axis in axes if -rank <= axis < rank]
+    if len(set(found)) != len(axes):
+        raise node.illegal("axes", list(axes), f"distinct axes of a tensor of rank {rank} are expected")
+    return found
 
 
 def axis_attribute(node: NodeView, default: int) -> int:

@@ -6,6 +6,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import Shape, shape_text
@@ -62,38 +63,18 @@ def convert_transpose(node: NodeView) -> SSAValue:
     return node.emit("transpose", node.input(0), axes=axes)
 
 
-@converts("Squeeze", since=1, until=12, attributes=("axes",))
-def convert_squeeze_attribute(node: NodeView) -> SSAValue:
-    """`squeeze` with its axes as an attribute."""
-    return node.emit("squeeze", node.input(0), axis=node.attribute_ints("axes"))
-
-
+@converts("Squeeze", until=12, attributes=("axes",))
 @converts("Squeeze", since=13, limits="constant axes")
-def convert_squeeze_input(node: NodeView) -> SSAValue:
-    """`squeeze` with its axes as a constant input; all axes of extent 1 without."""
-    axes = None
-    if node.optional_input(1) is not None:
-        axes = node.required_ints(1, "axes")
-    return node.emit("squeeze", node.input(0), axis=axes)
+def convert_squeeze(node: NodeView) -> SSAValue:
+    """`squeeze`, of all axes of extent 1 where none is named; before opset 13 the axes are an attribute."""
+    return node.emit("squeeze", node.input(0), axis=node.optional_setting_ints(1, "axes"))
 
 
-@converts("Unsqueeze", since=1, until=12, attributes=("axes",))
-def convert_unsqueeze_attribute(node: NodeView) -> SSAValue:
-    """`expand_dims` at each axis named by the attribute."""
-    return _unsqueeze(node, node.attribute_ints("axes", ()) or ())
-
-
+@converts("Unsqueeze", until=12, attributes=("axes",))
 @converts("Unsqueeze", since=13, limits="constant axes")
-def convert_unsqueeze_input(node: NodeView) -> SSAValue:
-    """`expand_dims` at each axis named by the constant input."""
-    return _unsqueeze(node, node.required_ints(1, "axes"))
-
-
-def _unsqueeze(node: NodeView, axes: tuple[int, ...]) -> SSAValue:
-    rank = len(node.shape(0)) + len(axes)
-    if any(not -rank <= axis < rank for axis in axes) or len({axis % rank for axis in axes}) != len(axes):
-        raise node.illegal("axes", list(axes), f"distinct axes of the result, of rank {rank}, are expected")
-    value = node.input(0)
-    for axis in sorted(axis % rank for axis in axes):
+def convert_unsqueeze(node: NodeView) -> SSAValue:
+    """`expand_dims` at each axis named; before opset 13 the axes are an attribute."""
+    value, axes = node.input(0), node.setting_ints(1, "axes")
+    for axis in sorted(known_axes(node, axes, len(node.shape(0)) + len(axes))):
         value = node.emit("expand_dims", value, axis=axis)
     return value

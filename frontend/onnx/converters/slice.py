@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
+from xrelay.frontend.onnx.converters.extents import known_axes, static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
 
-@converts("Slice", since=1, until=9, attributes=("axes", "ends", "starts"))
-def convert_slice_attributes(node: NodeView) -> SSAValue:
-    """A part, its bounds as attributes."""
-    starts = node.attribute_ints("starts", ()) or ()
-    axes = node.attribute_ints("axes") or tuple(range(len(starts)))
-    return _slice(node, starts, node.attribute_ints("ends", ()) or (), axes, (1,) * len(starts))
-
-
+@converts("Slice", until=9, attributes=("axes", "ends", "starts"))
 @converts("Slice", since=10, limits="constant bounds")
-def convert_slice_inputs(node: NodeView) -> SSAValue:
-    """A part, its bounds as constant inputs."""
-    starts, ends = node.required_ints(1, "starts"), node.required_ints(2, "ends")
-    axes, steps = tuple(range(len(starts))), (1,) * len(starts)
-    if node.optional_input(3) is not None:
-        axes = node.required_ints(3, "axes")
-    if node.optional_input(4) is not None:
-        steps = node.required_ints(4, "steps")
-    return _slice(node, starts, ends, axes, steps)
-
-
-def _slice(
-    node: NodeView, starts: Sequence[int], ends: Sequence[int], axes: Sequence[int], steps: Sequence[int]
-) -> SSAValue:
-    shape = static_shape(node, node.input(0))
+def convert_slice(node: NodeView) -> SSAValue:
+    """A part; before opset 10 its bounds are attributes."""
+    shape, axes = static_shape(node, node.input(0)), node.optional_setting_ints(3, "axes")
+    starts, ends = node.setting_ints(1, "starts"), node.setting_ints(2, "ends")
+    axes = tuple(range(len(starts))) if axes is None else axes
+    steps = node.optional_setting_ints(4, "steps") or (1,) * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise node.error(
             f"{len(starts)} starts, {len(ends)} ends, {len(axes)} axes and {len(steps)} steps; one of each is expected"
         )
-    distinct = [known_axis(node, axis, len(shape)) for axis in axes]
-    if len(set(distinct)) != len(distinct):
-        raise node.illegal("axes", list(axes), "every axis may be named once")
     if 0 in steps:
         raise node.error("a step of Slice is 0")
-    bounds = zip(starts, ends, distinct, steps, strict=True)
+    bounds = zip(starts, ends, known_axes(node, axes, len(shape)), steps, strict=True)
     return cut(node, node.input(0), {axis: _places(start, end, step, shape[axis]) for start, end, axis, step in bounds})
 
 

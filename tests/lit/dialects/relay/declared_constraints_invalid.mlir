@@ -103,3 +103,27 @@ func.func @no_sections(%x: tensor<6xf32>) {
   %r = relay.split(%x) {indices_or_sections = 0} : (tensor<6xf32>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @batch(%x: tensor<4x8xf32>, %i: tensor<3xi64>) {
+  // expected-error@below {{[relay.take C4] batch_dims is 1, the operands have room for 0}}
+  %y = relay.take(%x, %i) {axis = 0, batch_dims = 1} : (tensor<4x8xf32>, tensor<3xi64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @batch_without_axis(%x: tensor<4x8xf32>, %i: tensor<3xi64>) {
+  // expected-error@below {{[relay.take C4] batch_dims is 1, the operands have room for 0}}
+  %y = relay.take(%x, %i) {batch_dims = 1} : (tensor<4x8xf32>, tensor<3xi64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @batch_extents(%x: tensor<4x8xf32>, %i: tensor<1x5xi64>) {
+  // expected-error@below {{[relay.gather_nd C4] batch axes: extents of axis 0 4 != 5}}
+  %y = relay.gather_nd(%x, %i) {batch_dims = 1} : (tensor<4x8xf32>, tensor<1x5xi64>) -> !relay.incomplete
+  func.return
+}

@@ -1,29 +1,5 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 
-func.func @take_batch(%x: tensor<4x8xf32>, %i: tensor<3xi64>) {
-  // expected-error@below {{[relay.take C4] batch_dims 1 is out of range for axis 0 and indices of rank 1}}
-  %y = relay.take(%x, %i) {axis = 0, batch_dims = 1} : (tensor<4x8xf32>, tensor<3xi64>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @take_batch_without_axis(%x: tensor<4x8xf32>, %i: tensor<3xi64>) {
-  // expected-error@below {{[relay.take C4] batch_dims 1 is out of range for no axis and indices of rank 1}}
-  %y = relay.take(%x, %i) {batch_dims = 1} : (tensor<4x8xf32>, tensor<3xi64>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @take_batch_extents(%x: tensor<4x8xf32>, %i: tensor<3xi64>) {
-  // expected-error@below {{[relay.take C4] batch axes: extents of axis 0 4 != 3}}
-  %y = relay.take(%x, %i) {axis = 1, batch_dims = 1} : (tensor<4x8xf32>, tensor<3xi64>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
 func.func @take_of_nothing(%x: tensor<0x8xf32>, %i: tensor<3xi64>) {
   // expected-error@below {{[relay.take C5] nothing can be taken of (0, 8) with indices of shape (3)}}
   %y = relay.take(%x, %i) {axis = 0} : (tensor<0x8xf32>, tensor<3xi64>) -> !relay.incomplete
@@ -75,14 +51,6 @@ func.func @nd_index_rank(%x: tensor<4x8xf32>, %i: tensor<2x5xi64>) {
 func.func @nd_parts(%x: tensor<4x8xf32>, %i: tensor<3x5xi64>) {
   // expected-error@below {{[relay.gather_nd C3] tuples of 3 after 0 batch axes do not index data of shape (4, 8) at places of shape (5)}}
   %y = relay.gather_nd(%x, %i)  : (tensor<4x8xf32>, tensor<3x5xi64>) -> !relay.incomplete
-  func.return
-}
-
-// -----
-
-func.func @nd_batch(%x: tensor<4x8xf32>, %i: tensor<1x5xi64>) {
-  // expected-error@below {{[relay.gather_nd C4] batch axes: extents of axis 0 4 != 5}}
-  %y = relay.gather_nd(%x, %i) {batch_dims = 1} : (tensor<4x8xf32>, tensor<1x5xi64>) -> !relay.incomplete
   func.return
 }
 
