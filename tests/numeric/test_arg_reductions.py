@@ -64,6 +64,7 @@ def test_ties_and_types(op: str, last: bool, dtype: str) -> None:
         check(case, [data], chosen(data, op == "argmax", axis, last))
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize(("shape", "axis"), AXES)
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_shapes_and_axes(shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> None:
@@ -74,6 +75,7 @@ def test_shapes_and_axes(shape: tuple[int, ...], axis: tuple[int, ...], keepdims
     check(OpCase("argmax", [shape], {"axis": negative, "keepdims": keepdims}), [data], expected)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("fill", [-np.inf, np.inf, np.nan, 0.0])
 @pytest.mark.parametrize("last", [False, True])
 def test_rows_of_one_value(fill: float, last: bool) -> None:
@@ -96,6 +98,7 @@ def test_nothing_to_choose_from_is_an_error() -> None:
         relay.argmin(relay.var("x", shape=(0, 3)), axis=(1, 1))
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("unbiased", [False, True])
 def test_variance(dtype: str, unbiased: bool) -> None:
@@ -148,6 +151,7 @@ def test_logic_over_axes(op: str, axis: tuple[int, ...]) -> None:
         getattr(relay, op)(relay.var("x", shape=(2, 3), dtype="bool"), axis=2)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8", "int64"])
 @pytest.mark.parametrize("op", ["cumsum", "cumprod"])
 @pytest.mark.parametrize("exclusive", [False, True])

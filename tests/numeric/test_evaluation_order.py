@@ -191,7 +191,7 @@ def check_order(choices: Choices) -> None:
 
 
 @pytest.mark.parametrize("part", range(2))
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(70), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_an_op_runs_at_most_once_and_only_where_it_is_needed(part: int, data: st.DataObject):
     check_order(Drawn(data.draw))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
@@ -75,7 +76,7 @@ def test_elements_of_every_type(dtype: str):
     check_take(values(dtype, 5, 37), places("int64", 37, 3, 19), 1, separate=dtype == "float32")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(
     st.lists(st.sampled_from([1, 2, 5, 17]), min_size=1, max_size=3),
     st.lists(st.sampled_from([0, 1, 3, 16, 31]), max_size=2),
@@ -91,6 +92,7 @@ def test_large_rows_are_spread_over_threads():
     check_take(values("float32", 50, 300), places("int64", 50, 700), 0, separate=True)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("separate", [False, True])
 @pytest.mark.parametrize("wrong", [11, -12, 2**63 - 1, -(2**63)])
 def test_an_index_out_of_range_is_an_error(wrong: int, separate: bool):

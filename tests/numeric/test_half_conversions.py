@@ -74,6 +74,7 @@ def with_zero_sign(expected: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     return np.where(expected == 0, np.copysign(expected, x.astype(np.float32)), expected).astype(expected.dtype)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("source", [np.float32, np.float64])
 @pytest.mark.parametrize("target", HALVES)
@@ -96,6 +97,7 @@ def test_numbers_that_rounding_twice_gets_wrong(target: str, cpu: str):
     assert_bits(native_cast(x, target, cpu), expected)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("target", HALVES)
 def test_every_2039th_f32(target: str, cpu: str):
@@ -138,6 +140,7 @@ def integers(dtype: str) -> NDArray[Any]:
     return np.array(sorted(value for value in found if info.min <= value <= info.max), dtype=dtype)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("source", ["int32", "uint32", "int64", "uint64"])
 def test_integers_are_rounded_once(source: str, cpu: str):
@@ -150,6 +153,7 @@ def test_integers_are_rounded_once(source: str, cpu: str):
     np.testing.assert_array_equal(native_cast(x, "float32", cpu), x.astype(np.float32))
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("source", HALVES)
 def test_halves_become_integers(source: str, cpu: str):
@@ -199,6 +203,7 @@ def test_nothing_is_called_and_no_denormal_flushed(cpu: str, type_: str):
     assert ("vcvtps2ph" in text) == (type_ == "f16" and cpu != "x86-64")
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("dtype", HALVES)
 def test_arithmetic_is_rounded_once(dtype: str, cpu: str):

@@ -44,6 +44,7 @@ def quotient(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     return wrapped.astype(f"u{x.itemsize}").view(x.dtype).reshape(x.shape)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_native_code_wraps_and_refuses(dtype: str, target: str):
@@ -117,6 +118,7 @@ def scf_kernel(op: str, bits: int, lanes: int) -> str:
     }}"""
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("lanes", [1, 16])
 @pytest.mark.parametrize("op", OPS)
 def test_every_division_of_the_scf_level(op: str, lanes: int):

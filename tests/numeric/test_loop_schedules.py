@@ -163,7 +163,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
     )
 
 
-@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(KERNELS), st.data())
 def test_random_schedules(text: KernelText, data: st.DataObject):
     """Whatever primitives are legal, in whatever order; a refusal leaves the kernel as it was.

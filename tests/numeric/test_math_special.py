@@ -70,6 +70,7 @@ def error(found: NDArray[Any], exact: Wide) -> float:
     return float((np.abs(np.where(np.isinf(result), top + unit_at_top, result) - exact) / unit).max(initial=0.0))
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -88,6 +89,7 @@ def test_unary_functions(name: str, dtype: str, cpu: str):
         assert error(found, exact) <= bounds.get(dtype, HALF_ULP)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_power(dtype: str, cpu: str):

@@ -22,6 +22,7 @@ def test_native_equals_the_interpreter(build: Build, threads: int) -> None:
     assert answer, str(answer)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("opt_level", [0, 1, 2])
 @pytest.mark.parametrize("build", [simplenet, inception_block, split_and_swap], ids=lambda build: build.__name__)
 def test_every_optimisation_level_equals_the_interpreter(build: Build, opt_level: int) -> None:

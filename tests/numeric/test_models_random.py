@@ -8,6 +8,7 @@ from support.random_programs import NATIVE, seeded_module
 import xrelay
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_graphs_equal_the_interpreter(seed: int) -> None:
     module = seeded_module(seed, NATIVE)

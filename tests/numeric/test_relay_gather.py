@@ -66,7 +66,7 @@ def test_take_brings_any_index_into_range(dtype: str, mode: str):
         check(x[places], "take", x, at, axis=0, mode=mode)
 
 
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(
     st.lists(st.sampled_from([1, 2, 5, 17]), min_size=1, max_size=3),
     st.lists(st.sampled_from([0, 1, 3, 16]), max_size=2),
@@ -117,6 +117,7 @@ def test_indices_of_every_type(dtype: str):
     check(x[tuple(at.astype(np.int64))], "gather_nd", x, at)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("shape", "places"), [((7,), (0,)), ((7,), (20,)), ((3, 7, 5), (2, 4, 5)), ((1, 17), (1, 16))])
 def test_gather_of_every_shape(shape: tuple[int, ...], places: tuple[int, ...]):
     """The indices may reach less far than the data."""

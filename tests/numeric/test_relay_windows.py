@@ -95,7 +95,7 @@ def random(*shape: int, dtype: str = "float32") -> Array:
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @given(drawn=st.data())
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(7), deadline=None)
 def test_convolutions(rank: int, drawn: st.DataObject) -> None:
     window, extents = drawn.draw(windows(rank))
     groups, depth, per_group = drawn.draw(
@@ -109,7 +109,7 @@ def test_convolutions(rank: int, drawn: st.DataObject) -> None:
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @given(drawn=st.data())
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(7), deadline=None)
 def test_pools(rank: int, drawn: st.DataObject) -> None:
     window, extents = drawn.draw(windows(rank))
     ceil_mode, include = drawn.draw(st.booleans()), drawn.draw(st.booleans())
@@ -132,7 +132,7 @@ def test_pools(rank: int, drawn: st.DataObject) -> None:
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @given(drawn=st.data())
-@settings(max_examples=examples(10), deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 def test_places_of_maxima(rank: int, drawn: st.DataObject) -> None:
     window, extents = drawn.draw(windows(rank))
     column_major, dtype = (
@@ -163,7 +163,7 @@ def test_global_pools(rank: int, channels: int) -> None:
     np.testing.assert_allclose(found, data.mean(axes, keepdims=True), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint8", "int32", "int64"])
 def test_dtypes(rank: int, dtype: str) -> None:
@@ -229,7 +229,7 @@ def naive_transpose(data: Array, weight: Array, window: tuple[WindowAxis[int], .
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @given(drawn=st.data())
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(7), deadline=None)
 def test_transposed_convolutions(rank: int, drawn: st.DataObject) -> None:
     window, extents = drawn.draw(windows(rank))
     extra = [drawn.draw(st.integers(0, 2)) for _ in range(rank)]
@@ -244,6 +244,7 @@ def test_transposed_convolutions(rank: int, drawn: st.DataObject) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_transposed_convolutions_in_other_layouts_and_dtypes(rank: int) -> None:
     axes, op = AXES[rank], f"nn.conv{rank}d_transpose"

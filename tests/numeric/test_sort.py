@@ -111,7 +111,7 @@ def test_top_k_of_every_size(length: int) -> None:
         check_sort(numbers((2, length), "float32"), "f32", 1, count, descending=True, levels=False)
 
 
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=4), st.data())
 def test_random_shapes_and_axes(shape: list[int], data: st.DataObject) -> None:
     axis = data.draw(st.integers(0, len(shape) - 1))

@@ -71,6 +71,7 @@ def test_depthwise_conv2d_nchwc() -> None:
     check(module_of(inputs, lambda args: [Conv2dNchwcOp(*args, result, **options)]), blocked, expected)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("rows", "depth", "columns", "block"),
     [
@@ -95,6 +96,7 @@ STACKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("flips", [(False, False), (False, True), (True, False), (True, True)])
 @pytest.mark.parametrize(("left", "right", "rows", "depth", "columns"), STACKS)
 def test_batch_matmul(
@@ -128,6 +130,7 @@ def test_products_of_integers_are_summed_in_a_wider_type() -> None:
         np.testing.assert_array_equal(actual, expected, err_msg=form)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", ["max", "avg"])
 @pytest.mark.parametrize("block", [None, 4])
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("exported", EXPORTED, ids=lambda exported: exported.id)
 def test_native_code_and_the_interpreter_equal_onnxruntime(exported: ExportedModel) -> None:
     model = exported.proto()
@@ -26,6 +27,7 @@ def test_native_code_and_the_interpreter_equal_onnxruntime(exported: ExportedMod
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=2e-5)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("exported", EXPORTED, ids=lambda exported: exported.id)
 def test_equal_seeds_give_equal_models_with_outputs_that_depend_on_the_inputs(exported: ExportedModel) -> None:
     model = exported.proto()

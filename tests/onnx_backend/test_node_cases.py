@@ -5,7 +5,7 @@ both directions. `cd tests; python -m onnx_backend.test_node_cases` writes it an
 
 Natively run the cases of `sets/`, and one case of each family of the others: a family has the same ops and input
 dtypes, and its cases differ in attributes and shapes, which the interpreter sees all of. Others that are long graphs
-run by the interpreter alone. `make conformance` runs all.
+run by the interpreter alone. `make test` compiles every third of these, `make test-all` and `make conformance` all.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ def test_interpreter(case: NodeCase) -> None:
     check(case, "interpreter")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("case", chosen("native"), ids=lambda case: case.name)
 def test_native(case: NodeCase) -> None:
     check(case, "native")

@@ -33,7 +33,7 @@ def lowered(text: str, passes: Sequence[str] = SCF_PIPELINE) -> ModuleOp:
     module = parse_module(context, text, "kernel.mlir")
     module.verify()
     steps = parse_passes(",".join(passes), pass_thunks())
-    run_pipeline(module, steps, context=context, instruments=[Verify()])
+    run_pipeline(module, steps, context=context, instruments=[Verify(before=False)])
     return module
 
 
