@@ -28,6 +28,7 @@ class PipelineRow:
 
 DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(0, "relay-inline", "native code knows kernels and one function that calls them"),
+    PipelineRow(0, "relay-specialize-functions", "a function that is still called knows its extents"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
     PipelineRow(0, "relay-dynamic-to-static", "native code has shapes that stand in the op"),
     PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),

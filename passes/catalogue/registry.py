@@ -15,6 +15,7 @@ FOLDERS: dict[str, str] = {
     "relay-fold-scale-axis": "relay",
     "relay-alter-op-layout": "layout",
     "relay-inline": "relay",
+    "relay-specialize-functions": "relay",
     "relay-to-basic-block-normal-form": "relay",
     "relay-eliminate-common-subexpr": "relay",
     "relay-dead-code-elimination": "relay",

@@ -55,6 +55,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-fold-constant",
         "relay-canonicalize-ops",
         "relay-inline",
+        "relay-specialize-functions",
         "relay-to-basic-block-normal-form",
         "relay-eliminate-common-subexpr",
         "relay-dead-code-elimination",

@@ -53,6 +53,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, function_type
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -158,6 +159,12 @@ class _Outliner:
             self._replace_by_call(op, op.callee, leaf_types(op.result_types))
         elif isinstance(op, ReturnOp):
             self._flatten_return(function, op)
+        elif isinstance(op, NamedCallOp):
+            raise PassError(
+                f"relay-outline-fused: {op.name} {op.callee} has no native form, as its extents are not known",
+                location=location_of(op),
+                help="fix the extents of the arguments, and run relay-inline or relay-specialize-functions",
+            )
         elif isinstance(op, IfOp | LoopOp | FnOp | InvokeOp):
             raise PassError(
                 f"relay-outline-fused: {_without_native_form(op)} has no native form",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from xdsl.dialects.func import FuncOp
 
@@ -31,6 +31,34 @@ def call_cycle(callees: Mapping[str, Iterable[str]]) -> list[str] | None:
                 path[current] = iter(callees.get(current, ()))
             current = _next_on(path, done)
     return None
+
+
+def recursive_functions(callees: Mapping[str, Counter[str]]) -> set[str]:
+    """The functions that may call themselves, and those that lie between two such."""
+    callers: dict[str, list[str]] = {name: [] for name in callees}
+    for name, names in callees.items():
+        for callee in names:
+            callers[callee].append(name)
+    left = _without_ends(callees, callers, set(callees))
+    return _without_ends(callers, callees, left)
+
+
+def _without_ends(
+    onward: Mapping[str, Collection[str]], backward: Mapping[str, Collection[str]], nodes: set[str]
+) -> set[str]:
+    """`nodes` without those from which no way along `onward` leads to a cycle."""
+    waiting = {name: sum(other in nodes for other in onward[name]) for name in nodes}
+    ends = [name for name, count in waiting.items() if not count]
+    left = set(nodes)
+    while ends:
+        name = ends.pop()
+        left.discard(name)
+        for other in backward[name]:
+            if other in left:
+                waiting[other] -= 1
+                if not waiting[other]:
+                    ends.append(other)
+    return left
 
 
 def callees_first(callees: Mapping[str, Iterable[str]]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
+from xrelay.dialects.attribute_names import REQUIRES
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
@@ -45,6 +46,8 @@ class DimSubstitution:
                 for attributes in (op.attributes, op.properties):
                     changed = {name: self.of(attribute) for name, attribute in attributes.items()}
                     attributes |= {name: new for name, new in changed.items() if new is not attributes[name]}
+                if op.attributes.get(REQUIRES) == RequirementsAttr(()):
+                    del op.attributes[REQUIRES]
             except DimensionError as error:
                 raise PassError(error.message, location=location_of(op)) from error
         retype(types)
@@ -61,7 +64,8 @@ class DimSubstitution:
         if isinstance(attribute, TypeAttribute):
             new = instantiated(attribute, self._bindings)
         elif isinstance(attribute, RequirementsAttr):
-            new = RequirementsAttr(tuple(requirement.substitute(self._bindings) for requirement in attribute.data))
+            demands = [requirement.substitute(self._bindings) for requirement in attribute.data]
+            new = RequirementsAttr(tuple(demand for demand in demands if demand.names or not demand.holds({})))
         elif isinstance(attribute, BoundsAttr):
             new = BoundsAttr(tuple(map(self._extent, attribute.data)))
         elif isinstance(attribute, DimBindingsAttr):

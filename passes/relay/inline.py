@@ -42,7 +42,7 @@ every level.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -58,6 +58,7 @@ from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
@@ -91,7 +92,7 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
     calls = {name: _calls_to_inline(function, functions) for name, function in functions.items()}
-    recursive = _recursive(calls)
+    recursive = recursive_functions(calls)
     wanted = {
         name: function
         for name, function in functions.items()
@@ -170,7 +171,7 @@ class _Inliner:
     def _inline(self, call: AnyCall, bindings: Mapping[str, Dim]) -> Operation | None:
         """Replace `call` by the body of its callee; gives the first op of that, or what comes behind it."""
         name = callee_name(call)
-        last = self.left[name] == 1
+        last = name in self.going and self.left[name] == 1
         self.left[name] -= 1
         self.inlined += 1
         before, behind = call.prev_op, call.next_op
@@ -215,34 +216,6 @@ def _private_to(calls: Mapping[str, Counter[str]], module: ModuleOp) -> Counter[
     private = (op for op in module.body.block.ops if isinstance(op, FuncOp) and op.sym_visibility == PRIVATE)
     names = [op.sym_name.data for op in private]
     return Counter({name: called[name] for name in names if 0 < called[name] == mentions[name]})
-
-
-def _recursive(callees: Mapping[str, Counter[str]]) -> set[str]:
-    """The functions that may call themselves, and those that lie between two such."""
-    callers: dict[str, list[str]] = {name: [] for name in callees}
-    for name, names in callees.items():
-        for callee in names:
-            callers[callee].append(name)
-    left = _without_ends(callees, callers, set(callees))
-    return _without_ends(callers, callees, left)
-
-
-def _without_ends(
-    onward: Mapping[str, Collection[str]], backward: Mapping[str, Collection[str]], nodes: set[str]
-) -> set[str]:
-    """`nodes` without those from which no way along `onward` leads to a cycle."""
-    waiting = {name: sum(other in nodes for other in onward[name]) for name in nodes}
-    ends = [name for name, count in waiting.items() if not count]
-    left = set(nodes)
-    while ends:
-        name = ends.pop()
-        left.discard(name)
-        for other in backward[name]:
-            if other in left:
-                waiting[other] -= 1
-                if not waiting[other]:
-                    ends.append(other)
-    return left
 
 
 def _copied(callee: FuncOp, call: AnyCall) -> list[Operation]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, BlockArgument
 from xdsl.rewriter import Rewriter
 
@@ -18,7 +18,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.types import dims_in, is_complete, with_dims
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, names_in
-from xrelay.errors import TypeInferenceError
+from xrelay.errors import DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, symbol
 from xrelay.passes.types.call_names import CallNames
 from xrelay.passes.types.dim_names import UNNAMED, single_name
@@ -27,6 +27,15 @@ from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
 
 def relate_call(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
     """Tell `solver` what `call` says of its callee `func`, and the other way round."""
+    try:
+        _relate(call, func, solver)
+    except DimensionError as error:
+        raise TypeInferenceError(
+            f"call of @{callee_name(call)}: {error.message}", location=location_of(call), help=error.help
+        ) from error
+
+
+def _relate(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
     _check_counts(call, func)
     _tell_parameters(call, func, solver)
     names = _call_names(call, func, solver)
@@ -63,24 +72,30 @@ def call_bindings(call: AnyCall, func: FuncOp, solver: TypeSolver) -> dict[str, 
 
 
 def instantiations(solver: TypeSolver) -> dict[AnyCall, dict[str, Dim]]:
-    """What the callee's names stand for, of every call whose callee has names and is no kernel."""
-    found: dict[AnyCall, dict[str, Dim]] = {}
-    for name, calls in solver.callers.items():
-        func = solver.functions[name]
-        if PRIMITIVE not in func.attributes:
-            found |= {call: bindings for call in calls if (bindings := call_bindings(call, func, solver))}
-    return found
+    """What the callee's names stand for, of every call that does not call a kernel; nothing where there are none."""
+    return {
+        call: call_bindings(call, solver.functions[name], solver)
+        for name, calls in solver.callers.items()
+        if PRIMITIVE not in solver.functions[name].attributes
+        for call in calls
+    }
 
 
 def write_calls(found: Mapping[AnyCall, dict[str, Dim]]) -> None:
-    """Let each call say what the names of its callee stand for; a `func.call` becomes a `relay.call`."""
+    """Let each call say what the names of its callee stand for: `relay.call`, and `func.call` where it has none."""
     for call, bindings in found.items():
-        if isinstance(call, NamedCallOp):
+        if isinstance(call, NamedCallOp) and bindings:
             call.bindings = DimBindingsAttr.of(bindings)
             continue
-        named = NamedCallOp(call.callee, bindings, call.arguments, list(call.result_types))
-        named.attributes, named.location = dict(call.attributes), call.location
-        Rewriter.replace_op(call, named)
+        if isinstance(call, CallOp) and not bindings:
+            continue
+        types = list(call.result_types)
+        if bindings:
+            new = NamedCallOp(call.callee, bindings, call.arguments, types)
+        else:
+            new = CallOp(call.callee, call.arguments, types)
+        new.attributes, new.location = dict(call.attributes), call.location
+        Rewriter.replace_op(call, new)
 
 
 def parameter_types(func: FuncOp, solver: TypeSolver) -> Sequence[Attribute]:

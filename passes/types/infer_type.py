@@ -23,7 +23,8 @@ becomes, where the parameter of @f has the extent `2 * n`,
 
     %y = relay.call @f<n = 3>(%x) : (tensor<6xf32>) -> tensor<3xf32>
 
-and so does a `func.call` of such a function, unless that is a kernel (`relay.primitive`). It refuses with a
+and so does a `func.call` of such a function, unless that is a kernel (`relay.primitive`); a `relay.call` of a function
+that turns out to have no named dimensions becomes a `func.call`. It refuses with a
 `TypeInferenceError` where types contradict each other or something stays unknown.
 """
 

@@ -58,7 +58,7 @@ def outcome(module: ModuleOp | str, inputs: list[Array]) -> list[Array] | str:
 
 def check_types(module: ModuleOp, results: list[Array], sizes: Mapping[str, int]) -> None:
     """The results have the function's types at `sizes`; extents that an op makes are not known here."""
-    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
+    function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
     for array, type in zip(results, function.function_type.outputs, strict=True):
         for extent, dim in zip(array.shape, shape_of(type), strict=True):
             if not isinstance(dim, DimExpr) or dim.names <= sizes.keys():

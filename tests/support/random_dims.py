@@ -53,26 +53,68 @@ class Branches:
         return [*self.lines[index], f'{self.result} = relay.let "b" = {self.values[index]} : {UNKNOWN}']
 
 
+@dataclass(frozen=True)
+class Called:
+    """A function of some values, each extent of which has a name of its own there, and its call."""
+
+    result: str
+    lines: list[str]
+    value: str
+    operands: list[Value]
+
+    def symbolic(self) -> list[str]:
+        """The call."""
+        operands = ", ".join(operand.name for operand in self.operands)
+        types = ", ".join([UNKNOWN] * len(self.operands))
+        return [f"{self.result} = relay.call @{self._name}({operands}) : ({types}) -> {UNKNOWN}"]
+
+    def function(self) -> str:
+        """The text of the function."""
+        types = [
+            str(tensor_type([symbol(f"a{index}_{axis}") for axis in range(operand.rank)], f32))
+            for index, operand in enumerate(self.operands)
+        ]
+        arguments = ", ".join(f"%q{index}: {type}" for index, type in enumerate(types))
+        opened = [
+            f"{operand.name} = relay.negative(%q{index}) : ({type}) -> {UNKNOWN}"
+            for index, (operand, type) in enumerate(zip(self.operands, types, strict=True))
+        ]
+        body = "\n  ".join([*opened, *self.lines, f"func.return {self.value} : {UNKNOWN}"])
+        return f"func.func private @{self._name}({arguments}) -> {UNKNOWN} {{\n  {body}\n}}\n"
+
+    def chosen(self, index: int) -> list[str]:
+        """The body, in the open: what the function computes of the operands with the other sign, as it does."""
+        names = {operand.name: f"{operand.name}_{self._name}" for operand in self.operands}
+        negated = [f"{new} = relay.negative({old}) : ({UNKNOWN}) -> {UNKNOWN}" for old, new in names.items()]
+        lines = [re.sub(r"%\w+", lambda found: names.get(found[0], found[0]), line) for line in self.lines]
+        return [*negated, *lines, f'{self.result} = relay.let "c" = {self.value} : {UNKNOWN}']
+
+    @property
+    def _name(self) -> str:
+        return f"f{self.result.removeprefix('%')}"
+
+
 def yielded(value: str) -> str:
     return f"relay.yield {value} : {UNKNOWN}"
 
 
 @dataclass
 class DimProgram:
-    """Parameters by their shapes, lines of ops and branches, and the values that are returned."""
+    """Parameters by their shapes, lines of ops, branches and calls, and the values that are returned."""
 
     parameters: list[tuple[Dim, ...]]
-    body: list[str | Branches] = field(default_factory=list[str | Branches])
+    body: list[str | Branches | Called] = field(default_factory=list[str | Branches | Called])
     returned: list[str] = field(default_factory=list[str])
 
     def with_names(self) -> str:
         """The text with named dimensions."""
-        lines = [line for each in self.body for line in (each.symbolic() if isinstance(each, Branches) else [each])]
-        return self._text(self.parameters, lines)
+        lines = [line for each in self.body for line in ([each] if isinstance(each, str) else each.symbolic())]
+        functions = [each.function() for each in self.body if isinstance(each, Called)]
+        return "".join([self._text(self.parameters, lines), *functions])
 
     def at(self, sizes: Mapping[str, int], branch: int, *, whole: bool = False) -> str:
         """The text at `sizes`, with one of the branches; unless `whole`, without the ops that nobody needs then."""
-        lines = [line for each in self.body for line in (each.chosen(branch) if isinstance(each, Branches) else [each])]
+        lines = [line for each in self.body for line in ([each] if isinstance(each, str) else each.chosen(branch))]
         return self._text(self.extents(sizes), lines if whole else needed(lines, self.returned))
 
     def extents(self, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
@@ -241,6 +283,24 @@ def _branches(build: _Builder) -> tuple[Branches, Value] | None:
     return Branches(result, (needed(lines, [last.name]), []), (last.name, other.name)), Value(result, last.rank)
 
 
+def _call(build: _Builder) -> tuple[Called, Value] | None:
+    """A function of an op or two on values that are there."""
+    kept, lines = list(build.values), list[str]()
+    last = build.step(lines)
+    if build.choices.chance(50):
+        build.values.append(last)
+        last = build.step(lines)
+    build.values = kept
+    body = needed(lines, [last.name])
+    if any("2d" in line for line in body):
+        # Windows want extents that are known.
+        return None
+    names = {name for line in body for name in re.findall(r"%\w+", line)}
+    result = build.fresh()
+    operands = [value for value in kept if value.name in names]
+    return Called(result, body, last.name, operands), Value(result, last.rank)
+
+
 def needed(lines: Sequence[str], values: Sequence[str]) -> list[str]:
     """The lines that `values` need."""
     names, kept = set(values), list[str]()
@@ -261,10 +321,10 @@ def dim_program(choices: Choices) -> DimProgram:
     build = _Builder(choices)
     build.values = [Value(f"%v{index}", len(shape)) for index, shape in enumerate(shapes)]
     for _ in range(1 + choices.below(5)):
-        branches = _branches(build) if choices.chance(15) else None
-        if branches is not None:
-            program.body.append(branches[0])
-            build.values.append(branches[1])
+        made = _branches(build) if choices.chance(15) else _call(build) if choices.chance(25) else None
+        if made is not None:
+            program.body.append(made[0])
+            build.values.append(made[1])
             continue
         lines: list[str] = []
         build.values.append(build.step(lines))

@@ -27,7 +27,7 @@ from xrelay.dialects.relay.core.compatible import compatible, environment_of
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
 from xrelay.dialects.relay.core.types import dims_in, is_complete, with_dims
-from xrelay.errors import ContradictionError
+from xrelay.errors import ContradictionError, DimensionError
 from xrelay.index_algebra.dims import Dim, Symbol, single_atom
 
 
@@ -208,6 +208,9 @@ def _verify_types(
     except ContradictionError as error:
         raise VerifyException(f"[{call.name} C6] what the call requires cannot hold: {error.message}") from error
     for index, (general, type) in enumerate(zip(wanted, found, strict=True)):
-        own = instantiated(general, call.names)
+        try:
+            own = instantiated(general, call.names)
+        except DimensionError as error:
+            raise VerifyException(f"[{call.name} {constraint}] {kind} #{index}: {error.message}") from error
         if is_complete(type) and not compatible(own, type, environment):
             raise VerifyException(f"[{call.name} {constraint}] {kind} #{index} is {type}, must be {own}")

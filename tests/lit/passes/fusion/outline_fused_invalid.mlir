@@ -51,3 +51,23 @@ func.func @main(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %a = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
   func.return %a : tensor<4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>> {
+  // expected-error@+1 {{relay-outline-fused: relay.call @f has no native form, as its extents are not known}}
+  %a = relay.call @f<n = m>(%x) : (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
+  func.return %a : tensor<?xf32, #relay.dims<m>>
+}
+
+func.func private @f(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  func.return %x : tensor<?xf32, #relay.dims<n>>
+}
+
+// -----
+
+// expected-error@+1 {{the recursion @f → @f has no native form}}
+func.func @f(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  %a = relay.call @f<n = n>(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+  func.return %a : tensor<?xf32, #relay.dims<n>>
+}

@@ -56,6 +56,26 @@ func.func private @positive(%a: tensor<4xf32>) -> tensor<4xf32> attributes {rela
   func.return %m : tensor<4xf32>
 }
 
+// A public function stays, whoever calls it.
+// CHECK-LABEL: func.func @of_public
+// CHECK-NEXT:    relay.nn.relu
+// CHECK-NEXT:    relay.nn.relu
+// CHECK-LABEL: func.func @public
+// CHECK-NEXT:    relay.nn.relu
+func.func @of_public(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @between(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %z = func.call @between(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %z : tensor<4xf32>
+}
+func.func private @between(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %b = func.call @public(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %b : tensor<4xf32>
+}
+func.func @public(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %m = relay.nn.relu(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %m : tensor<4xf32>
+}
+
 // A recursive function keeps its calls; what it calls, and what is called beside it, is inlined all the same.
 // CHECK-LABEL: func.func @beside_recursion
 // CHECK-NEXT:    %[[C:.*]] = func.call @recursive(%x)

@@ -134,3 +134,16 @@ func.func @written(%x: tensor<12xf32>) -> tensor<3xf32> {
   %0 = relay.call @product<k = 4, n = 3>(%x) : (tensor<12xf32>) -> tensor<3xf32>
   func.return %0 : tensor<3xf32>
 }
+
+// -----
+
+// A function that turns out to have no names is called by func.call.
+func.func private @untyped(%x: !relay.incomplete) -> !relay.incomplete {
+  func.return %x : !relay.incomplete
+}
+// CHECK-LABEL: @no_names(
+func.func @no_names(%x: tensor<3xf32>) -> !relay.incomplete {
+  // CHECK: func.call @untyped(%x) {note = "kept"} : (tensor<3xf32>) -> tensor<3xf32>
+  %0 = relay.call @untyped(%x) {note = "kept"} : (tensor<3xf32>) -> !relay.incomplete
+  func.return %0 : !relay.incomplete
+}

@@ -1,0 +1,152 @@
+"""`relay-specialize-functions`: a function that is called at known extents gets a copy with these.
+
+What: a `relay.call` that binds every name of the callee's parameters to an integer calls a private copy of the function
+in which the integers stand for the names; calls at equal extents share one. Why: native code is made for extents that
+are known, and where a call is not inlined (`relay-inline` was left out, or inlines marked functions alone), the
+function behind it has to know them as well.
+
+Before:
+
+    %y = relay.call @rows<n = 8>(%x) : (tensor<8x4xf32>) -> tensor<8xf32>
+    …
+    func.func private @rows(%x: tensor<?x4xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {…}
+
+After:
+
+    %y = func.call @rows_8(%x) : (tensor<8x4xf32>) -> tensor<8xf32>
+    …
+    func.func private @rows_8(%x: tensor<8x4xf32>) -> tensor<8xf32> {…}
+
+The types are inferred again, so that what the extents decide is decided. Left alone: calls at extents that are not
+known or that the types do not agree with, and functions that may call themselves, which could need a copy for each
+level of the recursion; such a program is for the interpreter.
+
+Refuses (`PassError`) to let the module grow by more than `max-ops` ops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import chain, count
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import PRIMITIVE
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.relay.structure.call import (
+    NamedCallOp,
+    callee_name,
+    instantiated,
+    made_names,
+    parameter_names,
+)
+from xrelay.errors import PassError
+from xrelay.passes.graph.calls import calls_in, recursive_functions
+from xrelay.passes.graph.dim_substitution import DimSubstitution
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.dead_code_elimination import PRIVATE
+from xrelay.passes.types.infer_type import infer_types
+
+MAX_OPS = 1_000_000
+
+
+@dataclass(frozen=True)
+class RelaySpecializeFunctionsPass(ModulePass):
+    """Give functions that are called at known extents copies with these; see the module's docstring. Exact."""
+
+    name = "relay-specialize-functions"
+
+    max_ops: int = field(default=MAX_OPS, metadata={"help": "how many ops the copies may have"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Specialise in place."""
+        specialize_functions(op, max_ops=self.max_ops)
+
+
+def specialize_functions(module: ModuleOp, *, max_ops: int = MAX_OPS) -> int:
+    """Let calls at known extents call functions made for them; gives the number of copies."""
+    specializer = _Specializer(module, max_ops)
+    pending = [op for op in walk_ops(module) if isinstance(op, NamedCallOp)]
+    while pending:
+        call = pending.pop()
+        copy = specializer.specialize(call)
+        if copy is not None:
+            pending += (op for op in walk_ops(copy) if isinstance(op, NamedCallOp))
+    if specializer.copies:
+        infer_types(module)
+    return len(specializer.copies)
+
+
+class _Specializer:
+    def __init__(self, module: ModuleOp, max_ops: int):
+        self._functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self._recursive = recursive_functions(
+            {name: calls_in(function, self._functions) for name, function in self._functions.items()}
+        )
+        self._taken = set(self._functions)
+        self._left = max_ops
+        self.copies: dict[tuple[str, tuple[int, ...]], FuncOp] = {}
+        """The copy of a function for the extents of its parameters' names, in their order."""
+
+    def specialize(self, call: NamedCallOp) -> FuncOp | None:
+        """Let `call` call a copy of its callee, where it can be; gives the copy where that is a new one."""
+        name = callee_name(call)
+        function = self._functions.get(name)
+        if function is None or not self._can_be(call, function):
+            return None
+        names = parameter_names(function.function_type)
+        sizes = tuple(size for name in names if isinstance(size := call.names[name], int))
+        if not sizes or len(sizes) != len(names):
+            return None
+        known = self.copies.get((name, sizes))
+        copy = known
+        if copy is None:
+            copy = self.copies[name, sizes] = self._copy(function, dict(zip(names, sizes, strict=True)), call)
+        _call(copy, call)
+        return None if known is not None else copy
+
+    def _can_be(self, call: NamedCallOp, function: FuncOp) -> bool:
+        """Whether the callee has a body of its own, is not recursive, and agrees with the types of `call`."""
+        if function.is_declaration or PRIMITIVE in function.attributes or callee_name(call) in self._recursive:
+            return False
+        type = function.function_type
+        wanted = [instantiated(each, call.names) for each in (*type.inputs, *type.outputs)]
+        return call.bindings is not None and wanted == [*call.operand_types, *call.result_types]
+
+    def _copy(self, function: FuncOp, sizes: dict[str, int], call: NamedCallOp) -> FuncOp:
+        self._left -= sum(1 for _ in walk_ops(function))
+        if self._left < 0:
+            raise PassError(
+                "relay-specialize-functions: the copies have too many ops",
+                location=location_of(call),
+                help="raise max-ops",
+            )
+        copy = function.clone()
+        copy.sym_name = StringAttr(self._unique("_".join([function.sym_name.data, *map(str, sizes.values())])))
+        copy.sym_visibility = PRIVATE
+        DimSubstitution(sizes).apply([copy])
+        Rewriter.insert_op(copy, InsertPoint.after(function))
+        return copy
+
+    def _unique(self, stem: str) -> str:
+        name = next(name for name in chain([stem], (f"{stem}_{n}" for n in count(1))) if name not in self._taken)
+        self._taken.add(name)
+        return name
+
+
+def _call(copy: FuncOp, call: NamedCallOp) -> None:
+    """Let `call` call `copy`, by names only where the copy makes extents."""
+    symbol = SymbolRefAttr(copy.sym_name)
+    made = made_names(copy.function_type)
+    if made:
+        call.callee = symbol
+        call.bindings = DimBindingsAttr.of({name: call.names[name] for name in made})
+        return
+    plain = CallOp(symbol, call.arguments, list(call.result_types))
+    plain.attributes, plain.location = dict(call.attributes), call.location
+    Rewriter.replace_op(call, plain)
