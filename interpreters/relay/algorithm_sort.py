@@ -6,8 +6,9 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, OrderOp, SortOp, TopKOp
+from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, DynTopKOp, FirstOp, OrderOp, SortOp, TopKOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, evaluates
 from xrelay.interpreters.sorting import stable_order
 
@@ -35,8 +36,21 @@ def evaluate_argsort(op: ArgsortOp, data: Array) -> Array:
 @evaluates(TopKOp)
 def evaluate_topk(op: TopKOp, data: Array) -> Value:
     """The first k elements and places in order."""
-    axis, k = op.axis.value.data, op.k.value.data
-    kept = range(k if k >= 1 else data.shape[axis])
-    order = np.take(_order(op, data), kept, axis)
+    k = op.k.value.data
+    return _first(op, data, k if k >= 1 else data.shape[op.axis.value.data])
+
+
+@evaluates(DynTopKOp)
+def evaluate_dyn_topk(op: DynTopKOp, data: Array, k: Array) -> Value:
+    """The same, of as many as there are."""
+    extent = data.shape[op.axis.value.data]
+    if not 0 <= k.item() <= extent:
+        raise InterpreterError(f"[{op.name} C2] k is {k.item()}, the axis has {extent} elements")
+    return _first(op, data, int(k.item()))
+
+
+def _first(op: FirstOp, data: Array, count: int) -> Value:
+    axis = op.axis.value.data
+    order = np.take(_order(op, data), range(count), axis)
     values, indices = np.take_along_axis(data, order, axis), _integers(op.dtype, order)
     return {"values": values, "indices": indices}.get(op.ret_type.data, (values, indices))

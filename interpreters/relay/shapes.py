@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp
+from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
@@ -57,3 +57,11 @@ def evaluate_dyn_full(op: DynFullOp, value: Array, shape: Array) -> Array:
     if any(extent < 0 for extent in extents):
         raise InterpreterError(f"the shape {extents} has a negative extent")
     return np.full(extents, value, value.dtype)
+
+
+@evaluates(DynTileOp)
+def evaluate_dyn_tile(op: DynTileOp, data: Array, reps: Array) -> Array:
+    """Numpy's tile."""
+    if (reps < 0).any():
+        raise InterpreterError(f"[{op.name} C2] a number of repetitions is negative: {reps.tolist()}")
+    return np.tile(data, reps.tolist())

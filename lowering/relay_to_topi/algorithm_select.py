@@ -17,6 +17,7 @@ from xrelay.dialects.topi import PositionsOp, SortOp
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.lowering.relay_to_topi.counted_results import is_open
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -174,6 +175,8 @@ def is_below_count(b: Body, j: SSAValue, count: SSAValue) -> SSAValue:
 def _one_axis(op: Operation) -> str | None:
     """Why a slice is not built: one count stands beside a buffer."""
     type = op.operands[1].type
+    if not is_open(op.results[0].type):
+        return "what is left is known when compiling; relay-dynamic-to-static makes it a strided_slice"
     one = isinstance(type, TensorType) and type.get_shape() == (1,)
     return None if one else "only the first axis can be cut to a length that is known at run time alone"
 

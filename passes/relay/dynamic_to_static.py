@@ -1,12 +1,12 @@
 """`relay-dynamic-to-static`: ops whose shape is an operand become ops whose shape is an attribute.
 
 What: the elements of small integer tensors are followed through the program, as `relay-infer-type` follows them: those
-of constants, of `shape_of`, and of what is computed from them. `dyn.reshape`, `dyn.broadcast_to` and `dyn.full` whose
-shape is known become `reshape`, `broadcast_to` and `full`; any other op whose elements are all known numbers becomes a
-constant, so that `arange` and its like have constant operands, which `relay-fold-constant` evaluates. Why: layouts,
-fusion and native code take shapes that stand in the op. The elements are told by the rules of the ops, so the shape of
-a tensor is known without its data, and extents with names are followed too. It changes no value. Relay's
-DynamicToStatic.
+of constants, of `shape_of`, and of what is computed from them. `dyn.reshape`, `dyn.broadcast_to`, `dyn.full`,
+`dyn.tile`, `dyn.strided_slice` and `dyn.topk` become the ops without `dyn` where what their operands say is known. Any
+other op whose elements are all known numbers becomes a constant, so that `arange` and its like have constant operands,
+which `relay-fold-constant` evaluates. Why: layouts, fusion and native code take shapes that stand in the op. The
+elements are told by the rules of the ops, so the shape of a tensor is known without its data, and extents with names
+are followed too. It changes no value. Relay's DynamicToStatic.
 
 Refuses, with a remark: a shape of which some elements are not known; a shape with names that the static op has no
 codes for; a static op that would demand other things of named dimensions than the op itself.
@@ -16,7 +16,7 @@ Left alone: ops whose types are not as precise as the known elements make them; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -28,18 +28,22 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import record_requirements
 from xrelay.dialects.relay.core.reshape_codes import codes_of
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, is_static, shape_of
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, ShapeOperandOp
+from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
+from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp
-from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp
+from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.errors import ConstraintError
-from xrelay.index_algebra.dims import Shape
+from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remark, Remarks, report
@@ -88,7 +92,7 @@ class MakeStatic(RewritePattern):
         if not isinstance(op, RelayOp) or not all(map(is_complete, op.operand_types)):
             return
         self._elements.learn(op, op.operand_types)
-        if isinstance(op, ShapeOperandOp):
+        if type(op) in STATIC:
             self._make_static(op, rewriter)
         elif not isinstance(op, ConstantOp) and (constant := self._as_constant(op)) is not None:
             emit = Emitter(rewriter, op)
@@ -103,12 +107,13 @@ class MakeStatic(RewritePattern):
         shape = [extent for extent in shape_of(type) if isinstance(extent, int)]
         return ConstantOp.of(np.array(numbers, numpy_dtype(element_type_of(type))).reshape(shape))
 
-    def _make_static(self, op: ShapeOperandOp, rewriter: PatternRewriter) -> None:
-        inference = op.inference(op.operand_types, self._elements.of_operands(op))
+    def _make_static(self, op: RelayOp, rewriter: PatternRewriter) -> None:
+        known = self._elements.of_operands(op)
+        inference = op.inference(op.operand_types, known)
         if inference.extents:
             self.remarks.refused(op, "elements of its shape are not known")
         elif inference.type == op.results[0].type:
-            static = self._static(op, inference.type, inference.requirements)
+            static = _static(op, Facts(op.name, op.operand_types, known), inference)
             if static is None:
                 self.remarks.refused(op, f"no {STATIC[type(op)][0].relay_name()} says that it gives {inference.type}")
                 return
@@ -116,21 +121,22 @@ class MakeStatic(RewritePattern):
             emit = Emitter(rewriter, op)
             emit.replace(emit.insert(static).results[0])
 
-    def _static(self, op: ShapeOperandOp, wanted: Attribute, demanded: tuple[Requirement, ...]) -> RelayOp | None:
-        """The static op that gives the type `wanted`, whose rule demands what this op checks and no more."""
-        kind, variants = STATIC[type(op)]
-        allowed, checked = _sides(demanded), _sides(op.requirements)
-        for properties in variants(op, shape_of(wanted)):
-            made = kind.create(operands=[op.operands[0]], result_types=[wanted], properties=properties)
-            try:
-                found = made.inference(made.operand_types)
-            except ConstraintError:
-                found = None
-            if found is not None and found.type == wanted and checked <= _sides(found.requirements) <= allowed:
-                record_requirements(made, op.requirements)
-                return made
-            made.erase()
-        return None
+
+def _static(op: RelayOp, facts: Facts, wanted: Inference) -> RelayOp | None:
+    """The static op that gives the type `wanted`, whose rule demands what this op checks and no more."""
+    kind, variants = STATIC[type(op)]
+    allowed, checked = _sides(wanted.requirements), _sides(op.requirements)
+    for properties in variants(op, facts, wanted.type):
+        made = kind.create(operands=[op.operands[0]], result_types=[wanted.type], properties=properties)
+        try:
+            found = made.inference(made.operand_types)
+        except ConstraintError:
+            found = None
+        if found is not None and found.type == wanted.type and checked <= _sides(found.requirements) <= allowed:
+            record_requirements(made, op.requirements)
+            return made
+        made.erase()
+    return None
 
 
 def _sides(requirements: tuple[Requirement, ...]) -> set[object]:
@@ -139,37 +145,61 @@ def _sides(requirements: tuple[Requirement, ...]) -> set[object]:
 
 
 Properties: TypeAlias = dict[str, Attribute]
+Variants: TypeAlias = Callable[[RelayOp, Facts, Attribute], Iterator[Properties]]
 
 
-def _numbers(shape: Shape) -> tuple[int, ...] | None:
-    numbers = tuple(extent for extent in shape if isinstance(extent, int))
-    return numbers if len(numbers) == len(shape) else None
+def _numbers(elements: Sequence[Dim] | None) -> tuple[int, ...] | None:
+    numbers = tuple(element for element in elements or () if isinstance(element, int))
+    return None if elements is None or len(numbers) < len(elements) else numbers
 
 
-def _reshapes(op: ShapeOperandOp, shape: Shape) -> Iterator[Properties]:
+def _reshapes(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
     """By numbers where all are known, else by codes that copy, merge or infer the extents with names."""
+    shape = shape_of(type)
     numbers = _numbers(shape)
     if numbers is not None:
         yield ReshapeOp.properties_from({"newshape": numbers, "allowzero": 0 in numbers})
         return
-    for codes in codes_of(shape_of(op.operands[0].type), shape):
+    for codes in codes_of(facts.shape(0), shape):
         yield ReshapeOp.properties_from({"newshape": codes})
 
 
-def _fills(kind: type[RelayOp]) -> Callable[[ShapeOperandOp, Shape], Iterator[Properties]]:
+def _fills(kind: type[RelayOp]) -> Variants:
     """By numbers alone, for an op that takes a `shape`."""
 
-    def properties(_: ShapeOperandOp, shape: Shape) -> Iterator[Properties]:
-        numbers = _numbers(shape)
+    def properties(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
+        numbers = _numbers(shape_of(type))
         if numbers is not None:
             yield kind.properties_from({"shape": numbers})
 
     return properties
 
 
-STATIC: dict[type[ShapeOperandOp], tuple[type[RelayOp], Callable[[ShapeOperandOp, Shape], Iterator[Properties]]]] = {
+def _by_elements(kind: type[RelayOp], *names: str) -> Variants:
+    """By the elements of the operands behind the first as the properties `names`, beside those of the op itself."""
+
+    def properties(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
+        lists = [_numbers(facts.elements(index)) for index in range(1, len(facts))]
+        known = {name: numbers for name, numbers in zip(names, lists, strict=True) if numbers is not None}
+        if len(known) == len(names):
+            yield {**kind.properties_from(known), **op.properties}
+
+    return properties
+
+
+def _first(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
+    """By the number, of which 0 means something else to `topk`."""
+    numbers = _numbers(facts.elements(1))
+    if numbers is not None and numbers[0] > 0:
+        yield {**TopKOp.properties_from({"k": numbers[0]}), **op.properties}
+
+
+STATIC: dict[type[RelayOp], tuple[type[RelayOp], Variants]] = {
     DynReshapeOp: (ReshapeOp, _reshapes),
     DynBroadcastToOp: (BroadcastToOp, _fills(BroadcastToOp)),
     DynFullOp: (FullOp, _fills(FullOp)),
+    DynTileOp: (TileOp, _by_elements(TileOp, "reps")),
+    DynStridedSliceOp: (StridedSliceOp, _by_elements(StridedSliceOp, "begin", "end", "strides")),
+    DynTopKOp: (TopKOp, _first),
 }
-"""Op whose shape is an operand → its static form, and the properties with which that may give a shape."""
+"""Op whose shape an operand says → its static form, and the properties with which that may give a type."""

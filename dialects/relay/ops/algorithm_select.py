@@ -15,7 +15,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.dims import ANY, Dim
 
 ONE: Dim = 1
 
@@ -97,6 +97,7 @@ class DynStridedSliceOp(RelayOp):
 
     Constraints:
     - C1: begin, end and strides are lists of integers of one length, known and at most the rank of the data.
+    - C2: no stride is 0.
 
     Example:
     ```mlir
@@ -120,7 +121,7 @@ class DynStridedSliceOp(RelayOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Open extents where numbers are given; C1."""
+        """What is left of each axis that is cut, an open extent where that is not known; C1 and C2."""
         shape, element = facts.operand(0)
         count = facts.shape(1)[0] if len(facts.shape(1)) == 1 else None
         for index, name in enumerate(("begin", "end", "strides"), start=1):
@@ -129,5 +130,14 @@ class DynStridedSliceOp(RelayOp):
             facts.require(fits, "C1", lambda name=name, index=index: f"{name} is {facts[index]}, no list like begin's")
         known = count if isinstance(count, int) else 0
         facts.require(known <= len(shape), "C1", f"{known} numbers for data of rank {len(shape)}")
-        cut = [facts.new_extent("k", at_most=extent) for extent in shape[:known]]
+        lists = [facts.elements(index) or (ANY,) * known for index in (1, 2, 3)]
+        cut = [_left(facts, extent, *numbers) for extent, *numbers in zip(shape, *lists, strict=False)]
         return tensor_type((*cut, *shape[known:]), element)
+
+
+def _left(facts: Facts, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
+    """How many elements of an axis a slice keeps; C2."""
+    facts.require(stride != 0, "C2", "a stride is 0")
+    if isinstance(extent, int) and isinstance(begin, int) and isinstance(end, int) and isinstance(stride, int):
+        return len(range(*slice(begin, end, stride).indices(extent)))
+    return facts.new_extent("k", at_most=extent)

@@ -1,10 +1,10 @@
-"""Sorting: `relay.sort`, `relay.argsort`, `relay.topk`."""
+"""Sorting: `relay.sort`, `relay.argsort`, `relay.topk` and `relay.dyn.topk`."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import TupleType, i32, i64
+from xdsl.dialects.builtin import IntegerType, TupleType, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
@@ -15,7 +15,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import Shape
+from xrelay.index_algebra.dims import ANY, Shape
 
 RET_TYPES = ("both", "values", "indices")
 """What `topk` may give."""
@@ -106,9 +106,35 @@ class ArgsortOp(OrderOp):
         return tensor_type(facts.shape(0), self.index_type(facts, self.dtype, "C2"))
 
 
+class FirstOp(OrderOp):
+    """Base of the ops that keep the first elements along an axis in order; `ret_type` says what of them is given."""
+
+    CONSTRAINTS: ClassVar[Constraints] = {**OrderOp.CONSTRAINTS, "C3": OneOf("ret_type", RET_TYPES)}
+
+    ret_type = string_property("both")
+    is_ascend = bool_property(False)
+    dtype = opt_prop_def()
+
+    @property
+    def ascends(self) -> bool:
+        """Whether the least element comes first."""
+        return bool(self.is_ascend.value.data)
+
+    def kept_shape(self, facts: Facts) -> Shape:
+        """The data's shape with what is kept along the axis; C2."""
+        raise NotImplementedError(f"{self.name} says not how much it keeps")
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The types of values and places; C2 and C4."""
+        shape, what = self.kept_shape(facts), self.ret_type.data
+        values = tensor_type(shape, facts.element(0))
+        indices = tensor_type(shape, self.index_type(facts, self.dtype, "C4"))
+        return {"values": values, "indices": indices}.get(what, TupleType((values, indices)))
+
+
 @register_relay_op
 @irdl_op_definition
-class TopKOp(OrderOp):
+class TopKOp(FirstOp):
     """The first `k` elements along `axis` when it is sorted, descending unless `is_ascend` is true, and their places.
 
     A `k` below 1 keeps all. `ret_type` says what is given: "both" in a tuple, "values" or "indices".
@@ -126,17 +152,8 @@ class TopKOp(OrderOp):
     """
 
     name = "relay.topk"
-    CONSTRAINTS: ClassVar[Constraints] = {**OrderOp.CONSTRAINTS, "C3": OneOf("ret_type", RET_TYPES)}
 
     k = int_property(1)
-    ret_type = string_property("both")
-    is_ascend = bool_property(False)
-    dtype = opt_prop_def()
-
-    @property
-    def ascends(self) -> bool:
-        """Whether the least element comes first."""
-        return bool(self.is_ascend.value.data)
 
     def kept_shape(self, facts: Facts) -> Shape:
         """The data's shape with what is kept along the axis; C2."""
@@ -149,9 +166,42 @@ class TopKOp(OrderOp):
         facts.require_at_least(extent, k, "C2", "elements of the axis, and k", message=message)
         return (*shape[:axis], k, *shape[axis + 1 :])
 
-    def infer_type(self, facts: Facts) -> Attribute:
-        """The types of values and places; C2 and C4."""
-        shape, what = self.kept_shape(facts), self.ret_type.data
-        values = tensor_type(shape, facts.element(0))
-        indices = tensor_type(shape, self.index_type(facts, self.dtype, "C4"))
-        return {"values": values, "indices": indices}.get(what, TupleType((values, indices)))
+
+@register_relay_op
+@irdl_op_definition
+class DynTopKOp(FirstOp):
+    """`relay.topk` whose k is an operand, a number from 0 to the extent of the axis.
+
+    Constraints:
+    - C2: `k` is one integer, not negative and at most the extent of the axis.
+    - C4: `dtype` is i32 or i64.
+
+    Example:
+    ```mlir
+    %t = relay.dyn.topk(%x, %k) : (tensor<4x8xf32>, tensor<1xi64>) -> tuple<tensor<4x?xf32>, tensor<4x?xi32>>
+    ```
+
+    """
+
+    name = "relay.dyn.topk"
+
+    k = operand_def()
+
+    @property
+    def shape_depends_on_data(self) -> bool:
+        """The number decides."""
+        return True
+
+    def kept_shape(self, facts: Facts) -> Shape:
+        """The data's shape with k along the axis, an extent of its own where k is not known; C2."""
+        shape, elements = facts.shape(0), facts.elements(1)
+        one = facts.shape(1) in ((), (1,)) and isinstance(facts.element(1), IntegerType)
+        facts.require(one, "C2", lambda: f"k must be one integer, found {facts[1]}")
+        axis = self.axis.value.data % len(shape)
+        extent = shape[axis]
+        k = facts.new_extent("k", at_most=extent) if elements is None or ANY in elements else elements[0]
+        if elements is not None and ANY not in elements:
+            message = f"k is {k}, the axis has {extent} elements"
+            facts.require_at_least(k, 0, "C2", "k", message=message)
+            facts.require_at_least(extent, k, "C2", "elements of the axis, and k", message=message)
+        return (*shape[:axis], k, *shape[axis + 1 :])

@@ -1,4 +1,4 @@
-"""Ops whose shape is an operand: `relay.dyn.reshape`, `relay.dyn.broadcast_to` and `relay.dyn.full`.
+"""Ops whose shape is an operand: `relay.dyn.reshape`, `dyn.broadcast_to`, `dyn.full` and `dyn.tile`.
 
 Where the elements of that operand are known, as numbers or as expressions over named dimensions, so is the type;
 `relay-dynamic-to-static` puts the static op in the place of one whose shape is numbers alone.
@@ -24,9 +24,11 @@ from xrelay.index_algebra.requirement import Broadcasts
 
 
 class ShapeOperandOp(RelayOp):
-    """Base of the ops whose second operand is the shape of the result."""
+    """Base of the ops whose second operand is the shape of the result, or what makes it."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    SECOND: ClassVar[str] = "the shape"
+    """What messages call that operand."""
 
     @property
     def shape_depends_on_data(self) -> bool:
@@ -38,7 +40,8 @@ class ShapeOperandOp(RelayOp):
         type, extents = facts.tensor(1), facts.shape(1)
         count = extents[0] if len(extents) == 1 else None
         if not isinstance(count, int) or not isinstance(type.element_type, IntegerType):
-            facts.require(False, "C1", lambda: f"the shape must be a vector of integers of known length, found {type}")
+            text = f"{self.SECOND} must be a vector of integers of known length, found {type}"
+            facts.require(False, "C1", text)
             return None, 0
         return facts.elements(1), count
 
@@ -156,4 +159,42 @@ class DynFullOp(ShapeOperandOp):
             known = extent is not None and not isinstance(extent, AnyDim)
             facts.require(not isinstance(extent, int) or extent >= 0, "C2", f"an extent of the shape is {extent}")
             extents.append(extent if known and extent is not None else facts.new_extent("e"))
+        return tensor_type(extents, element)
+
+
+@register_relay_op
+@irdl_op_definition
+class DynTileOp(ShapeOperandOp):
+    """The whole tensor again and again, along each axis as often as an operand says.
+
+    The shorter of the data's shape and that list gets ones in front.
+
+    Constraints:
+    - C1: the repetitions are a vector of integers of known length.
+    - C2: no number of repetitions is negative.
+
+    Example:
+    ```mlir
+    %y = relay.dyn.tile(%x, %reps) : (tensor<4x8xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+    ```
+
+    """
+
+    name = "relay.dyn.tile"
+    SECOND: ClassVar[str] = "the repetitions"
+
+    data = operand_def()
+    reps = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Each extent times its number, where that is known."""
+        shape, element = facts.operand(0)
+        elements, count = self.wanted(facts)
+        rank = max(len(shape), count)
+        times: Elements = (ANY,) * count if elements is None else elements
+        pairs = zip((1,) * (rank - len(shape)) + shape, (1,) * (rank - count) + times, strict=True)
+        extents: list[Dim] = []
+        for extent, often in pairs:
+            facts.require(not isinstance(often, int) or often >= 0, "C2", f"a number of repetitions is {often}")
+            extents.append(facts.new_extent("e") if isinstance(often, AnyDim) else extent * often)
         return tensor_type(extents, element)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import is_static, shape_of
 from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -28,9 +29,14 @@ def convert_expand(node: NodeView) -> SSAValue:
     return node.emit("broadcast_to", node.input(0), shape=target)
 
 
-@converts("Tile", since=6, limits="constant repeats")
+@converts("Tile", since=6, limits="native code: constant repeats")
 def convert_tile(node: NodeView) -> SSAValue:
-    """The whole tensor, so often along each axis."""
+    """The whole tensor, so often along each axis; `dyn.tile` where the repeats or the shape are not known."""
+    if node.constant(1) is None or not is_static(node.input(0).type):
+        repeats = node.input(1)
+        if shape_of(repeats.type) != (len(node.shape(0)),):
+            raise node.error(f"repeats {repeats.type} do not suit rank {len(node.shape(0))}")
+        return node.emit("dyn.tile", node.input(0), repeats)
     counts, shape = node.required_ints(1, "repeats"), static_shape(node, node.input(0))
     if len(counts) != len(shape) or any(count < 0 for count in counts):
         raise node.error(f"repeats {list(counts)} do not suit rank {len(shape)}")

@@ -21,11 +21,15 @@ def convert_topk_attribute(node: NodeView) -> Sequence[SSAValue]:
     return _topk(node, node.attribute_int("k", 1), largest=True)
 
 
-@converts("TopK", since=10, attributes=("axis", "largest", "sorted"), limits="constant k")
+@converts("TopK", since=10, attributes=("axis", "largest", "sorted"), limits="native code: constant k")
 def convert_topk_input(node: NodeView) -> Sequence[SSAValue]:
-    """`topk` with k as a constant input. What need not be sorted is sorted all the same."""
+    """`topk` with k as an input, `dyn.topk` where it is not known. What need not be sorted is sorted all the same."""
     largest = node.attribute_int("largest", 1, check=lambda value: value in (0, 1))
     node.attribute_int("sorted", 1, check=lambda value: value in (0, 1))
+    if node.constant(1) is None:
+        axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
+        both = node.emit("dyn.topk", node.input(0), node.input(1), axis=axis, is_ascend=not largest, dtype="int64")
+        return [node.tuple_field(both, 0), node.tuple_field(both, 1)]
     return _topk(node, int(node.required_scalar(1, "k").item()), largest=bool(largest))
 
 

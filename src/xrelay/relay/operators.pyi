@@ -55,6 +55,24 @@ class _Dyn:
     ) -> Expr:
         """The elements of `data` from `begin` to before `end` in steps of `strides`, one number for each axis."""
 
+    @staticmethod
+    def tile(
+        data: ExprLike,
+        reps: ExprLike,
+    ) -> Expr:
+        """The whole tensor again and again, along each axis as often as an operand says."""
+
+    @staticmethod
+    def topk(
+        k: ExprLike,
+        data: ExprLike,
+        ret_type: str | None = "both",
+        is_ascend: bool | None = False,
+        dtype: DType | None = None,
+        axis: int | None = -1,
+    ) -> Expr:
+        """`relay.topk` whose k is an operand, a number from 0 to the extent of the axis."""
+
 
 dyn: _Dyn
 

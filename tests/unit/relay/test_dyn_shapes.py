@@ -63,6 +63,7 @@ def test_elements_that_are_not_known_are_new_extents(name: str, elements: tuple[
         ("dyn.broadcast_to", (3, 4), (2, 4), "C2"),
         ("dyn.broadcast_to", (3, 1), (3, -4), "C2"),
         ("dyn.full", (), (3, -4), "C2"),
+        ("dyn.tile", (3, 4), (3, -4), "C2"),
     ],
 )
 def test_elements_that_cannot_be(name: str, shape: Shape, elements: Elements, constraint: str) -> None:
@@ -91,6 +92,35 @@ def test_the_meaning_refuses_impossible_shapes(extents: list[int], words: str) -
 )
 def test_codes_copy_and_merge_before_they_infer(shape: Shape, result: Shape, codes: tuple[int, ...] | None) -> None:
     assert next(codes_of(shape, result), None) == codes
+
+
+def test_known_repetitions_multiply() -> None:
+    assert shape_of(inferred("dyn.tile", (n, 3), (2, c)).type) == (2 * n, 3 * c)
+    assert shape_of(inferred("dyn.tile", (n,), (2, 3)).type) == (2, 3 * n)
+    assert len(inferred("dyn.tile", (n, 3), (ANY, 2)).extents) == 1
+
+
+@pytest.mark.parametrize(("k", "extent"), [((2,), 2), ((0,), 0), ((c,), c)])
+def test_a_known_k_is_the_extent(k: Elements, extent: Dim) -> None:
+    found = inferred("dyn.topk", (n, 8), k, count=1, ret_type="values")
+    assert shape_of(found.type) == (n, extent)
+    assert not found.extents
+
+
+@pytest.mark.parametrize("k", [-1, 9])
+def test_a_k_that_cannot_be(k: int) -> None:
+    with pytest.raises(ConstraintError, match=rf"C2\] k is {k}, the axis has 8 elements"):
+        inferred("dyn.topk", (n, 8), (k,), count=1)
+    with pytest.raises(InterpreterError, match=f"k is {k}, the axis has 8 elements"):
+        apply_op("dyn.topk", np.zeros((2, 8), np.float32), np.array([k]))
+
+
+def test_the_meaning_of_repetitions_and_of_the_first() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert np.array_equal(apply_op("dyn.tile", x, np.array([2, 1, 2])), np.tile(x, (2, 1, 2)))
+    assert np.array_equal(apply_op("dyn.topk", x, np.array(2), ret_type="indices"), [[2, 1], [2, 1]])
+    with pytest.raises(InterpreterError, match="repetitions is negative"):
+        apply_op("dyn.tile", x, np.array([2, -1]))
 
 
 def test_broadcasting_goes_both_ways() -> None:

@@ -98,3 +98,29 @@ func.func @claimed(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> tensor
   %y = relay.dyn.full(%v, %s) : (tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @parts
+// CHECK-NEXT:    %[[S:.*]] = relay.strided_slice(%x) {begin = [-1], end = [0], strides = [-2]} : (tensor<6x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %[[T:.*]] = relay.tile(%[[S]]) {reps = [2, 1, 2]} : (tensor<3x4xf32>) -> tensor<2x3x8xf32>
+// CHECK-NEXT:    %[[K:.*]] = relay.topk(%[[T]]) {k = 2, ret_type = "values", axis = 1} : (tensor<2x3x8xf32>) -> tensor<2x2x8xf32>
+// CHECK-NEXT:    func.return %[[K]]
+func.func @parts(%x: tensor<6x4xf32>) -> !relay.incomplete {
+  %begin = relay.constant dense<[-1]> : tensor<1xi64>
+  %end = relay.constant dense<[0]> : tensor<1xi64>
+  %step = relay.constant dense<[-2]> : tensor<1xi64>
+  %s = relay.dyn.strided_slice(%x, %begin, %end, %step) : (tensor<6x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
+  %reps = relay.constant dense<[2, 1, 2]> : tensor<3xi64>
+  %t = relay.dyn.tile(%s, %reps) : (!relay.incomplete, tensor<3xi64>) -> !relay.incomplete
+  %k = relay.constant dense<[2]> : tensor<1xi64>
+  %y = relay.dyn.topk(%t, %k) {axis = 1 : i64, ret_type = "values"} : (!relay.incomplete, tensor<1xi64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+
+// A k of 0 keeps nothing, for which topk has no number.
+// CHECK-LABEL: func.func @none
+// CHECK:         relay.dyn.topk(
+func.func @none(%x: tensor<6x4xf32>) -> !relay.incomplete {
+  %k = relay.constant dense<0> : tensor<i64>
+  %y = relay.dyn.topk(%x, %k) {ret_type = "values"} : (tensor<6x4xf32>, tensor<i64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}

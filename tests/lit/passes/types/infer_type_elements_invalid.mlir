@@ -33,3 +33,21 @@ func.func @negative(%x: tensor<f32>) -> !relay.incomplete {
   %r = relay.dyn.full(%x, %s) : (tensor<f32>, tensor<2xi64>) -> !relay.incomplete
   func.return %r : !relay.incomplete
 }
+
+// -----
+
+func.func @no_step(%x: tensor<8xf32>, %b: tensor<1xi64>) {
+  %s = relay.constant dense<[0]> : tensor<1xi64>
+  // expected-error@below {{[relay.dyn.strided_slice C2] a stride is 0}}
+  %r = relay.dyn.strided_slice(%x, %b, %b, %s) : (tensor<8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @negative_repetitions(%x: tensor<8xf32>) {
+  %r = relay.constant dense<[-2]> : tensor<1xi64>
+  // expected-error@below {{[relay.dyn.tile C2] a number of repetitions is -2}}
+  %y = relay.dyn.tile(%x, %r) : (tensor<8xf32>, tensor<1xi64>) -> !relay.incomplete
+  func.return
+}

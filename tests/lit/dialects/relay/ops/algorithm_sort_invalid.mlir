@@ -21,3 +21,19 @@ func.func @topk_dtype(%x: tensor<8xf32>) {
   %r = relay.topk(%x) {dtype = i8} : (tensor<8xf32>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @dyn_topk_k(%x: tensor<1x8xf32>, %k: tensor<2xi64>) {
+  // expected-error@below {{[relay.dyn.topk C2] k must be one integer, found tensor<2xi64>}}
+  %r = relay.dyn.topk(%x, %k) : (tensor<1x8xf32>, tensor<2xi64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @dyn_topk_dtype(%x: tensor<8xf32>, %k: tensor<i64>) {
+  // expected-error@below {{[relay.dyn.topk C4] places along an axis are i32 or i64, not i8}}
+  %r = relay.dyn.topk(%x, %k) {dtype = i8} : (tensor<8xf32>, tensor<i64>) -> !relay.incomplete
+  func.return
+}

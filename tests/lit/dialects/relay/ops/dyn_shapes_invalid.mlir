@@ -29,3 +29,12 @@ func.func @no_scalar(%x: tensor<1xf32>, %s: tensor<2xi64>) {
   %r = relay.dyn.full(%x, %s) : (tensor<1xf32>, tensor<2xi64>) -> !relay.incomplete
   func.return
 }
+
+
+// -----
+
+func.func @repetitions(%x: tensor<4xf32>, %s: tensor<i64>) {
+  // expected-error@below {{[relay.dyn.tile C1] the repetitions must be a vector of integers of known length, found tensor<i64>}}
+  %r = relay.dyn.tile(%x, %s) : (tensor<4xf32>, tensor<i64>) -> !relay.incomplete
+  func.return
+}
