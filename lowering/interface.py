@@ -13,8 +13,17 @@ builtin.module attributes {
 An output of which the data decide how long it is has a type with room for the most there can be, and `counted =
 array<i64: axis, number>`: output `number` says how many elements there are along the axis.
 
-The arguments of `@main` are the inputs, the outputs, the weights and the arena. A weight stands here by name and key as
-everywhere; its bytes stay in memory or in a side file.
+The arguments of `@main` are the inputs, the outputs, the weights and the arena, then the sizes of named dimensions. A
+weight stands here by name and key as everywhere; its bytes stay in memory or in a side file.
+
+With named dimensions types have their names (`tensor<?x8xf32, #relay.dims<n>>`), and two attributes more are there:
+
+```
+  xrelay.dims = ["n"],
+  xrelay.checks = [{text = "n >= 1", requires = #relay.requirements<n >= 1>, sources = ["reshape1"]}]
+```
+
+The arena's size is 0 then: `@main_plan` computes it.
 """
 
 from __future__ import annotations
@@ -22,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import func
+from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -39,22 +48,33 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.attribute_names import (
     ARENA,
     ARENA_SIZE,
+    CHECKS,
     COUNTED,
+    DIMS,
     INPUTS,
     KERNELS,
+    LOOP_DIMS,
     NUM_OUTPUTS,
     OUTPUTS,
+    REQUIRES,
+    SOURCES,
     VALUE_NAME,
     WEIGHTS,
 )
 from xrelay.dialects.counted import Counts, counted_attribute, counts_of
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.requirement import Requirement
+from xrelay.passes.loop.plan_function import dim_names
 from xrelay.passes.loop.signature import argument_attrs
 
 NONE = ArrayAttr[Attribute]([])
+_CHECK_FIELDS = {"requires": REQUIRES, "sources": SOURCES}
+"""The fields of a check, by the attributes of the assertion."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +97,15 @@ class KernelEntry:
 
 
 @dataclass(frozen=True)
+class CheckEntry:
+    """What must hold of named dimensions: as text, as a requirement where it is one, and for which nodes."""
+
+    text: str
+    requirement: Requirement | None = None
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ModuleInterface:
     """What the attributes of a module say."""
 
@@ -85,6 +114,8 @@ class ModuleInterface:
     weights: tuple[TensorEntry, ...]
     arena_size: int
     kernels: tuple[KernelEntry, ...]
+    dims: tuple[str, ...] = ()
+    checks: tuple[CheckEntry, ...] = ()
 
 
 def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribute]]) -> None:
@@ -102,11 +133,14 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
     inputs = [_first_known(name, args[n].name_hint, f"input{n}") for n, name in enumerate(names[:first])]
     outputs = [_first_known(name, f"output{n}") for n, name in enumerate(names[first:end])]
     arena = sum(_arena_bytes(args[n].type) for n, attributes in enumerate(attrs) if ARENA in attributes)
-    module.attributes[INPUTS] = _tensors(zip(inputs, (arg.type for arg in args[:first]), strict=True))
+    tensors = [_named_tensor(arg.type, attributes) for arg, attributes in zip(args, attrs, strict=True)]
+    module.attributes[INPUTS] = _tensors(zip(inputs, tensors[:first], strict=True))
     counts = counts_of(attrs[first:end])
-    module.attributes[OUTPUTS] = _tensors(zip(outputs, (arg.type for arg in args[first:end]), strict=True), counts)
+    module.attributes[OUTPUTS] = _tensors(zip(outputs, tensors[first:end], strict=True), counts)
     module.attributes[WEIGHTS] = ArrayAttr([_weight(n, value, type) for n, (value, type) in enumerate(weights)])
     module.attributes[ARENA_SIZE] = IntegerAttr(arena, i64)
+    if names := dim_names(main):
+        module.attributes[DIMS] = ArrayAttr([StringAttr(name) for name in names])
 
 
 def write_kernels(module: ModuleOp, kernels: Iterable[tuple[str, Attribute | None]]) -> None:
@@ -117,6 +151,17 @@ def write_kernels(module: ModuleOp, kernels: Iterable[tuple[str, Attribute | Non
     ]
     if entries:
         module.attributes[KERNELS] = ArrayAttr(entries)
+
+
+def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[str, int]:
+    """Writes the list of what assertions on sizes of names say; gives the number of each text."""
+    rows: dict[str, DictionaryAttr] = {}
+    for op in assertions:
+        told = {key: op.attributes[name] for key, name in _CHECK_FIELDS.items() if name in op.attributes}
+        rows.setdefault(op.msg.data, DictionaryAttr({"text": op.msg, **told}))
+    if rows:
+        module.attributes[CHECKS] = ArrayAttr(list(rows.values()))
+    return {text: number for number, text in enumerate(rows)}
 
 
 def has_interface(module: ModuleOp) -> bool:
@@ -135,6 +180,8 @@ def read_interface(module: ModuleOp) -> ModuleInterface:
         _read_tensors(module, WEIGHTS),
         size.value.data,
         _read_kernels(module),
+        _read_names(module, module.attributes.get(DIMS, NONE), DIMS),
+        tuple(_read_check(module, row) for row in _rows(module, CHECKS)) if CHECKS in module.attributes else (),
     )
 
 
@@ -148,7 +195,16 @@ def _first_known(*names: str | None) -> str:
 
 
 def _arena_bytes(type: Attribute) -> int:
-    return type.get_shape()[0] if isinstance(type, MemRefType) else 0
+    """The bytes of the arena; 0 where the sizes of names decide them."""
+    return max(type.get_shape()[0], 0) if isinstance(type, MemRefType) else 0
+
+
+def _named_tensor(type: Attribute, attributes: dict[str, Attribute]) -> Attribute:
+    """The tensor that an argument holds, with the names of its open extents."""
+    dims = attributes.get(LOOP_DIMS)
+    if not isa(type, MemRefType) or not isinstance(dims, DimsAttr):
+        return type
+    return TensorType(type.element_type, type.get_shape(), dims)
 
 
 def _tensors(entries: Iterable[tuple[str, Attribute]], counts: Counts | None = None) -> ArrayAttr[DictionaryAttr]:
@@ -182,15 +238,29 @@ def _read_tensors(module: ModuleOp, key: str) -> tuple[TensorEntry, ...]:
     return tuple(entries)
 
 
+def _read_check(module: ModuleOp, row: DictionaryAttr) -> CheckEntry:
+    text, requires = row.data.get("text"), row.data.get("requires")
+    if not isinstance(text, StringAttr):
+        raise _malformed(module, CHECKS)
+    requirement = requires.data[0] if isinstance(requires, RequirementsAttr) and len(requires.data) == 1 else None
+    return CheckEntry(text.data, requirement, _read_names(module, row.data.get("sources", NONE), CHECKS))
+
+
+def _read_names(module: ModuleOp, names: Attribute, key: str) -> tuple[str, ...]:
+    if not isa(names, ArrayAttr[StringAttr]):
+        raise _malformed(module, key)
+    return tuple(name.data for name in names)
+
+
 def _read_kernels(module: ModuleOp) -> tuple[KernelEntry, ...]:
     entries: list[KernelEntry] = []
     if KERNELS not in module.attributes:
         return ()
     for row in _rows(module, KERNELS):
-        name, sources = row.data.get("name"), row.data.get("sources", NONE)
-        if not isinstance(name, StringAttr) or not isa(sources, ArrayAttr[StringAttr]):
+        name = row.data.get("name")
+        if not isinstance(name, StringAttr):
             raise _malformed(module, KERNELS)
-        entries.append(KernelEntry(name.data, tuple(source.data for source in sources)))
+        entries.append(KernelEntry(name.data, _read_names(module, row.data.get("sources", NONE), KERNELS)))
     return tuple(entries)
 
 

@@ -4,8 +4,13 @@ A model is entered through `i32 xrelay_entry(ptr ctx, ptr args)`: `args` is an a
 weights and the arena, in that order (the arena's pointer is there even where its size is 0). Weights and arena are
 aligned to `ALIGNMENT` bytes, inputs and outputs to their element. `ctx` points to `Context`.
 
-A status is 0 for success, else `reason | (kernel + 1) << 8`, where `kernel` is an index into the model's table of
-kernels and `reason` one of `Reason`; with nothing above the low byte the kernel is unknown.
+The array of a model with named dimensions has one element more, which points to their sizes, 64-bit integers from 0 to
+`MAX_EXTENT`; such a model has `i32 xrelay_plan(ptr ctx, ptr dims, ptr sizes)`, which from the sizes at `dims` writes to
+`sizes`, as 64-bit integers, the bytes of the arena and then the open extents of the outputs, in order.
+
+A status is 0 for success, else `reason | (number + 1) << 8`, where `reason` is one of `Reason` and `number` an index
+into the model's table of kernels, for `Reason.CHECK` into that of checks; with nothing above the low byte the kernel
+is unknown.
 """
 
 from __future__ import annotations
@@ -14,8 +19,10 @@ import ctypes
 from enum import IntEnum
 from typing import Final
 
-ABI_VERSION: Final = 1
+ABI_VERSION: Final = 2
 ENTRY_SYMBOL: Final = "xrelay_entry"
+PLAN_SYMBOL: Final = "xrelay_plan"
+MAX_EXTENT: Final = 1 << 47
 PARALLEL_FOR_SYMBOL: Final = "xrelay_parallel_for"
 ALIGNMENT: Final = 64
 
@@ -28,6 +35,7 @@ class Reason(IntEnum):
     SHAPE_MISMATCH = 3
     DIVISION_BY_ZERO = 4
     OUT_OF_MEMORY = 5
+    CHECK = 6
 
     @property
     def text(self) -> str:
@@ -54,7 +62,7 @@ class Context(ctypes.Structure):
 
 
 def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
-    """What failed, in words, with the index that was out of range; and the kernel's index."""
+    """What failed, in words, with the index that was out of range; and the index of the kernel or check."""
     text, kernel = decode_status(status)
     if text == Reason.INDEX_OUT_OF_RANGE.text and context.index_noted:
         text = f"{text}: {context.index} is not in [{context.index_low}, {context.index_high})"
@@ -62,12 +70,12 @@ def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
 
 
 def encode_status(reason: int, kernel: int | None = None) -> int:
-    """The status of a failure in the kernel with this index (`None`: unknown)."""
+    """The status of a failure in the kernel, or of the check, with this index (`None`: unknown)."""
     return reason if kernel is None else reason | (kernel + 1) << 8
 
 
 def decode_status(status: int) -> tuple[str, int | None]:
-    """The reason in words and the kernel's index of a non-zero status."""
+    """The reason in words, and the index of the kernel or check, of a non-zero status."""
     low, high = status & 0xFF, (status >> 8) & 0xFFFFFF
     try:
         text = Reason(low).text

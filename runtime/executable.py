@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
 
 from xrelay.errors import ExecutionError
-from xrelay.runtime.abi import ENTRY_SYMBOL, PARALLEL_FOR_SYMBOL, Context, describe_failure
-from xrelay.runtime.arena import Pool, address_of, aligned_bytes
+from xrelay.runtime.abi import (
+    ENTRY_SYMBOL,
+    PARALLEL_FOR_SYMBOL,
+    PLAN_SYMBOL,
+    Context,
+    Reason,
+    describe_failure,
+)
+from xrelay.runtime.arena import Pool, address_of
 from xrelay.runtime.artifact import Artifact, check_machine
+from xrelay.runtime.named_sizes import SizeBinder
 from xrelay.runtime.native import NativeLibrary
+from xrelay.runtime.plan import Dims, Frame, Plan, PlanCache, Sizes
 from xrelay.runtime.thread_pool import thread_pool
 
-
-class _Frame:
-    """The memory of one call: context, argument array and arena, with everything constant filled in."""
-
-    def __init__(self, num_leading: int, weights: Sequence[int], arena_size: int):
-        self.arena = aligned_bytes(arena_size)
-        arguments = ctypes.c_void_p * (num_leading + len(weights) + 1)
-        self.args = arguments(*[None] * num_leading, *weights, address_of(self.arena))
-        self.context = Context()
-        self.args_address = ctypes.addressof(self.args)
-        self.context_address = ctypes.addressof(self.context)
+_POINTER = ctypes.c_void_p
 
 
 class Executable:
@@ -32,25 +34,45 @@ class Executable:
     lock is free while native code runs. Raises `ArtifactError` or `ExecutionError` where the code cannot run here.
     """
 
+    constant: Plan | None = None
+    """What every call needs; `None` where that depends on the sizes of named dimensions."""
+
     def __init__(self, artifact: Artifact):
         """Load the artifact's code into this process."""
         metadata = artifact.metadata
         check_machine(metadata, metadata.name)
         imports = {PARALLEL_FOR_SYMBOL: thread_pool().parallel_for}
-        self._library = NativeLibrary.load(artifact.objects, exports=[ENTRY_SYMBOL], imports=imports)
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
-        self._entry = prototype(self._library.address(ENTRY_SYMBOL))
+        exports = [ENTRY_SYMBOL, PLAN_SYMBOL] if metadata.dims else [ENTRY_SYMBOL]
+        self._library = NativeLibrary.load(artifact.objects, exports=exports, imports=imports)
+        self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER)(self._library.address(ENTRY_SYMBOL))
         self._artifact = artifact  # keeps the weights alive
         self._leading = len(metadata.inputs) + len(metadata.outputs)
         self._weights = [address_of(array) for array in artifact.weights]
-        self._frames = Pool(self._new_frame)
+        if not metadata.dims:
+            self.constant = self._plan_of(metadata.arena_size, (), None)
+            return
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER, _POINTER)
+        self._plan_entry = prototype(self._library.address(PLAN_SYMBOL))
+        self._binder = SizeBinder(metadata.inputs, metadata.dims)
+        self._plans = PlanCache(self._ask)
 
-    def call(self, pointers: list[int], num_threads: int) -> None:
+    def plan(self, arrays: Sequence[NDArray[Any]]) -> Plan:
+        """What a call with these inputs needs.
+
+        `InputError` where their extents do not agree, `ExecutionError` where they fail a check of the model.
+        """
+        return self.constant if self.constant is not None else self._plans.get(self._binder.bind(arrays))
+
+    def plan_at(self, sizes: Mapping[str, int]) -> Plan:
+        """What calls with these sizes of the named dimensions need; `InputError` unless each has one."""
+        return self.constant if self.constant is not None else self._plans.get(self._binder.checked(sizes))
+
+    def call(self, plan: Plan, pointers: list[int], num_threads: int) -> None:
         """Run the model: `pointers` are the addresses of the inputs, then of the outputs.
 
         Raises `ExecutionError` naming the source node where native code reports a failure.
         """
-        frame = self._frames.acquire()
+        frame = plan.frames.acquire()
         try:
             frame.args[: self._leading] = pointers
             frame.context.status = frame.context.index_noted = 0
@@ -59,17 +81,42 @@ class Executable:
             if status == 0:
                 status = frame.context.status
             if status != 0:
-                raise self._error(*describe_failure(status, frame.context))
+                raise self._error(status, frame.context, plan.sizes)
         finally:
-            self._frames.release(frame)
+            plan.frames.release(frame)
 
-    def _new_frame(self) -> _Frame:
-        return _Frame(self._leading, self._weights, self._artifact.metadata.arena_size)
+    def _ask(self, sizes: Sizes) -> Plan:
+        """Asks native code what calls with these sizes need."""
+        metadata = self._artifact.metadata
+        extents = [extent for spec in metadata.outputs for extent in spec.shape if isinstance(extent, str)]
+        dims = (ctypes.c_int64 * len(sizes))(*sizes)
+        needed = (ctypes.c_int64 * (1 + len(extents)))()
+        context = Context()
+        status = self._plan_entry(*(ctypes.addressof(place) for place in (context, dims, needed)))
+        if status != 0:
+            raise self._error(status, context, dict(zip(metadata.dims, sizes, strict=True)))
+        return self._plan_of(needed[0], needed[1:], dims, sizes)
 
-    def _error(self, reason: str, number: int | None) -> ExecutionError:
-        kernels = self._artifact.metadata.kernels
-        if number is None or number >= len(kernels):
-            return ExecutionError(f"native code failed: {reason}", location=self._artifact.metadata.name)
-        kernel = kernels[number]
-        location = ", ".join(kernel.sources) or self._artifact.metadata.name
+    def _plan_of(self, arena_size: int, extents: Sequence[int], dims: Dims | None, sizes: Sizes = ()) -> Plan:
+        """A plan from the bytes of the arena and the open extents of the outputs."""
+        metadata, known = self._artifact.metadata, iter(extents)
+        outputs = [
+            (tuple(next(known) if isinstance(e, str) else e for e in spec.shape), spec.numpy_dtype)
+            for spec in metadata.outputs
+        ]
+        leading, weights = self._leading, self._weights
+        frames = Pool(lambda: Frame(leading, weights, arena_size, dims))
+        return Plan(outputs, arena_size, frames, dict(zip(metadata.dims, sizes, strict=True)))
+
+    def _error(self, status: int, context: Context, sizes: Mapping[str, int]) -> ExecutionError:
+        """The error of a status other than 0, for these sizes of the named dimensions."""
+        reason, number = describe_failure(status, context)
+        metadata = self._artifact.metadata
+        if reason == Reason.CHECK.text and number is not None and number < len(metadata.checks):
+            check = metadata.checks[number]
+            return ExecutionError(check.failure(sizes), location=", ".join(check.sources) or metadata.name)
+        if number is None or number >= len(metadata.kernels):
+            return ExecutionError(f"native code failed: {reason}", location=metadata.name)
+        kernel = metadata.kernels[number]
+        location = ", ".join(kernel.sources) or metadata.name
         return ExecutionError(f"kernel '{kernel.symbol}' failed: {reason}", location=location)

@@ -62,9 +62,14 @@ class InputSpec:
             if array.size and not _same_kind(array.dtype, self._dtype) and array.dtype.kind not in "iu":
                 self._refuse(array, None)
             array = self._rounded(array)
-        if array.shape != self._shape:
+        if array.shape != self._shape and not (self.spec.is_open and self._fits(array.shape)):
             self._refuse(array, None)
         return np.require(array, requirements=("C", "A"))
+
+    def _fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether the extents that are known are those of `shape`."""
+        pairs = zip(shape, self._shape, strict=False)
+        return len(shape) == len(self._shape) and all(isinstance(own, str) or own == extent for extent, own in pairs)
 
     def _rounded(self, array: NDArray[Any]) -> NDArray[Any]:
         """The values in the input's dtype; refused where one lies outside of its range."""

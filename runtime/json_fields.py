@@ -78,6 +78,14 @@ class JsonFields:
             raise self._wrong(name, "a list of sizes")
         return sizes
 
+    def shape(self, name: str) -> tuple[int | str, ...]:
+        """A list of sizes and of texts, which stand for sizes that a run tells."""
+        values = self._list(name)
+        extents = tuple(value for value in values if is_extent(value) or isinstance(value, str))
+        if len(extents) != len(values):
+            raise self._wrong(name, "a list of sizes and texts")
+        return extents
+
     def table(self, name: str, read_row: Callable[[JsonFields], _T]) -> tuple[_T, ...]:
         """A list of objects, each read by `read_row`."""
         rows = self._list(name)

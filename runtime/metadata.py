@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib import import_module
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from xrelay.errors import ArtifactError
+from xrelay.errors import ArtifactError, DimensionError, InputError
 from xrelay.runtime.abi import ABI_VERSION
+from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 3
+FORMAT_VERSION: Final = 4
 _NUMPY_NAMES: Final = frozenset(
     {"bool", "float16", "float32", "float64"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 )
@@ -40,7 +43,9 @@ def dtype_from_name(name: str) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """Name, dtype (numpy's name for it) and static shape of an input, output or weight.
+    """Name, dtype (numpy's name for it) and shape of an input, output or weight.
+
+    An extent that each call brings is its text over named dimensions, such as `n` or `2 * n + 1`.
 
     An output of which the data decide how long it is has `counted`, an axis and the number of an output: the extent
     of the axis is the most there can be, and that output, one int64, says how many elements there are.
@@ -48,8 +53,25 @@ class TensorSpec:
 
     name: str
     dtype: str
-    shape: tuple[int, ...]
+    shape: tuple[int | str, ...]
     counted: tuple[int, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an extent is not known before a call."""
+        return any(isinstance(extent, str) for extent in self.shape)
+
+    @property
+    def known_shape(self) -> tuple[int, ...]:
+        """The shape of a tensor of known extents; `InputError` where one is open."""
+        known = tuple(extent for extent in self.shape if isinstance(extent, int))
+        if len(known) != len(self.shape):
+            raise InputError(f"the shape of '{self.name}' is open: {self}", help="give the sizes of its names")
+        return known
+
+    def at(self, sizes: Mapping[str, int]) -> TensorSpec:
+        """The tensor with the extents that it has for these sizes; `DimensionError` where one has no value."""
+        return replace(self, shape=tuple(evaluate(e, sizes) if isinstance(e, str) else e for e in self.shape))
 
     @cached_property
     def numpy_dtype(self) -> np.dtype[Any]:
@@ -58,11 +80,8 @@ class TensorSpec:
 
     @cached_property
     def nbytes(self) -> int:
-        """The size of the data."""
-        size = self.numpy_dtype.itemsize
-        for extent in self.shape:
-            size *= extent
-        return size
+        """The size of the data; `InputError` where an extent is open."""
+        return self.numpy_dtype.itemsize * prod(self.known_shape)
 
     def __str__(self) -> str:
         extents = [str(extent) for extent in self.shape]
@@ -79,11 +98,38 @@ class KernelInfo:
     sources: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class CheckInfo:
+    """What a model demands of its named dimensions.
+
+    `text` says what; where it relates two extents, `sides` are these, and `relation` has places for their numbers:
+    `{lhs} == {rhs}`. `sources` are the nodes of the source model for which it is checked.
+    """
+
+    text: str
+    relation: str = ""
+    sides: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    def failure(self, sizes: Mapping[str, int]) -> str:
+        """Why it does not hold for these sizes: `in-channels: n == m is 3 == 5 (n = 3, m = 5)`."""
+        text = self.text
+        try:
+            if len(self.sides) == 2:
+                lhs, rhs = (str(evaluate(side, sizes)) for side in self.sides)
+                text += " is " + self.relation.replace("{lhs}", lhs).replace("{rhs}", rhs)
+        except DimensionError as error:
+            text += f": {error.message}"
+        named = ", ".join(f"{name} = {sizes[name]}" for name in names_in(self.sides) if name in sizes)
+        return f"{text} ({named})" if named else text
+
+
 @dataclass(frozen=True)
 class ModelMetadata:
     """The tables of a model. Inputs, outputs and weights are in the order of the entry's arguments.
 
-    `kernels` is indexed by the kernel number in a status (see `abi`). `cpu` and `features` are what the code was
+    `kernels` and `checks` are indexed by the number in a status (see `abi`). `dims` are the names whose sizes each call
+    brings, in order; the arena's size is 0 then, and `xrelay_plan` tells it. `cpu` and `features` are what the code was
     compiled for, as LLVM names them; `bound_params` are names of parameters whose values were compiled in.
     """
 
@@ -92,6 +138,8 @@ class ModelMetadata:
     weights: tuple[TensorSpec, ...] = ()
     arena_size: int = 0
     kernels: tuple[KernelInfo, ...] = ()
+    dims: tuple[str, ...] = ()
+    checks: tuple[CheckInfo, ...] = ()
     cpu: str = ""
     features: str = ""
     bound_params: tuple[str, ...] = ()
@@ -118,11 +166,13 @@ class ModelMetadata:
         what = "the model's description"
         read = JsonFields(parse_json_object(text, what), what)
         return ModelMetadata(
-            inputs=read.table("inputs", _tensor),
+            inputs=(inputs := read.table("inputs", _open_tensor)),
             outputs=_checked_counts(read.table("outputs", _output)),
             weights=read.table("weights", _tensor),
             arena_size=read.extent("arena_size"),
             kernels=read.table("kernels", lambda row: KernelInfo(row.text("symbol"), row.texts("sources"))),
+            dims=_checked_dims(read.texts("dims"), inputs),
+            checks=read.table("checks", _check),
             cpu=read.text("cpu"),
             features=read.text("features"),
             bound_params=read.texts("bound_params"),
@@ -132,7 +182,7 @@ class ModelMetadata:
 
 
 def _output(row: JsonFields) -> TensorSpec:
-    return replace(_tensor(row), counted=row.extents("counted"))
+    return replace(_open_tensor(row), counted=row.extents("counted"))
 
 
 def _checked_counts(outputs: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
@@ -145,6 +195,27 @@ def _checked_counts(outputs: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
         if axis >= len(spec.shape) or (count.dtype, count.shape) != ("int64", ()):
             raise ArtifactError(f"the model's description: '{spec.name}' is counted by {list(spec.counted)}")
     return outputs
+
+
+def _checked_dims(names: tuple[str, ...], inputs: tuple[TensorSpec, ...]) -> tuple[str, ...]:
+    """The names, each of which is the size of an extent of an input or follows from it."""
+    texts = [extent for spec in inputs for extent in spec.shape if isinstance(extent, str)]
+    solved = {found[0] for text in texts if (found := name_and_size(text, 0)) is not None}
+    if missing := [name for name in names if name not in solved]:
+        raise ArtifactError(f"the model's description: no input tells the size of '{missing[0]}'")
+    return names
+
+
+def _check(row: JsonFields) -> CheckInfo:
+    return CheckInfo(row.text("text"), row.text("relation"), row.texts("sides"), row.texts("sources"))
+
+
+def _open_tensor(row: JsonFields) -> TensorSpec:
+    spec = TensorSpec(row.text("name"), row.text("dtype"), row.shape("shape"))
+    if not spec.is_open:
+        return _tensor(row)
+    dtype_from_name(spec.dtype)
+    return spec
 
 
 def _tensor(row: JsonFields) -> TensorSpec:

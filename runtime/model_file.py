@@ -168,4 +168,4 @@ class ModelFile:
 
 
 def _typed(data: NDArray[np.uint8], spec: TensorSpec) -> NDArray[Any]:
-    return data.view(spec.numpy_dtype).reshape(spec.shape)
+    return data.view(spec.numpy_dtype).reshape(spec.known_shape)

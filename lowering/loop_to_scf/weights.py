@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 from xrelay.dialects.attribute_names import ARENA
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.errors import LoweringError
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 
@@ -24,7 +25,7 @@ def weights_of_main(module: ModuleOp) -> list[tuple[Attribute, Attribute]]:
 
 
 def weights_to_arguments(function: func.FuncOp) -> None:
-    """Replaces each `loop.weight` in `function` by an argument, the arguments before the arena if there is one.
+    """Replaces each `loop.weight` in `function` by an argument, the arguments before arena and extents.
 
     `LoweringError` for a function other than `@main`: kernels get weights as arguments of their own.
     """
@@ -36,7 +37,7 @@ def weights_to_arguments(function: func.FuncOp) -> None:
             f"@{function.sym_name.data} holds a 'loop.weight'; only @main may", location=location_of(ops[0])
         )
     attrs = argument_attrs(function)
-    end = next((n for n, attr in enumerate(attrs) if ARENA in attr), len(attrs))
+    end = next((n for n, attr in enumerate(attrs) if ARENA in attr), len(attrs) - len(dim_arguments(function)))
     first = _distinct(ops)
     names = [op.result.name_hint for op in first.values()]
     new = insert_arguments(function, end, [type for _, type in first], names)

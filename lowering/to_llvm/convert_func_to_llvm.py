@@ -5,7 +5,9 @@ for success. A caller hands its `%ctx` on and returns a callee's status at once 
 
 A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is there already, and returns it:
 `reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`REASONS`), and
-`kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone.
+`kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone. In
+functions of names, `@main` and `@main_plan`, the reason is `CHECK`, and the number that of the message in the module
+attribute `xrelay.checks`.
 
 On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`).
 
@@ -14,12 +16,12 @@ Functions that are always inlined (`always_inline.py`) keep their values: `llvm.
 A call of `@xrelay_note_index` before such an assertion keeps the index that is out of range in the context; the module
 that declares it gets it defined (`note_index.py`).
 
-`@main` gets an entry, `i32 @xrelay_entry(ptr ctx, ptr args)`, which reads its pointers from the array `args`.
+`@main` gets an entry that the runtime calls (`entry.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -32,9 +34,10 @@ from xdsl.rewriter import InsertPoint
 from xrelay.dialects.attribute_names import PART_OF_KERNEL, SOURCES
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
-from xrelay.lowering.interface import write_kernels
+from xrelay.lowering.interface import write_checks, write_kernels
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.entry import add_entries
 from xrelay.lowering.to_llvm.live_allocations import FREE, Held, live_allocations_at_exits
 from xrelay.lowering.to_llvm.note_index import define_note
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
@@ -44,10 +47,11 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
+from xrelay.passes.loop.plan_function import dim_names
 
-ENTRY = "xrelay_entry"
-"""The symbol that the runtime calls."""
 UNSPECIFIED = 1
+CHECK = 6
+"""The reason of an assertion in a function that takes the sizes of names."""
 REASONS: dict[str, int] = {
     "index out of range": 2,
     "shape mismatch": 3,
@@ -69,8 +73,8 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
     Calls, assertions and returns in the body are converted with it, last to first, because each splits its block.
     """
 
-    def __init__(self, kernels: Mapping[str, int]):
-        self.kernels = kernels
+    def __init__(self, kernels: Mapping[str, int], checks: Mapping[str, int]):
+        self.kernels, self.checks = kernels, checks
 
     def rewrite(self, op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
         """Convert signature and body."""
@@ -91,9 +95,13 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         if new.body.blocks:
             part_of = op.attributes.get(PART_OF_KERNEL)
             name = part_of.data if isinstance(part_of, StringAttr) else op.sym_name.data
-            _convert_body(new.body, rewriter, self.kernels.get(name))
+            kernel, has_names = self.kernels.get(name), bool(dim_names(op))
+            _convert_body(new.body, rewriter, self._check_status if has_names else lambda text: status_of(text, kernel))
         rewriter.erase(op)
         return None
+
+    def _check_status(self, message: str) -> int:
+        return CHECK | (self.checks[message] + 1) << 8
 
 
 def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
@@ -139,7 +147,7 @@ def _kept_properties(op: func.FuncOp) -> dict[str, Attribute | None]:
     return properties
 
 
-def _convert_body(body: Region, rewriter: ConversionRewriter, kernel: int | None) -> None:
+def _convert_body(body: Region, rewriter: ConversionRewriter, status: Callable[[str], int]) -> None:
     entry = body.first_block
     assert entry is not None, "a function with a body has an entry block"
     rewriter.convert_block_arguments(entry)
@@ -154,7 +162,7 @@ def _convert_body(body: Region, rewriter: ConversionRewriter, kernel: int | None
         elif isinstance(op, func.CallOp):
             _convert_call(op, exits.propagate(held.get(op)), exits.context, rewriter)
         elif isinstance(op, cf.AssertOp):
-            _convert_assert(op, status_of(op.msg.data, kernel), exits.fail(held.get(op)), rewriter)
+            _convert_assert(op, status(op.msg.data), exits.fail(held.get(op)), rewriter)
         else:
             rewriter.insert(llvm.ReturnOp(rewriter.insert(constant(0, i32)).result))
             rewriter.erase(op)
@@ -239,27 +247,6 @@ def _branch(op: Operation, fine: SSAValue, target: Block, status: SSAValue, rewr
     rewriter.insert(llvm.CondBrOp(fine, rest, [], target, [status]))
 
 
-def _add_entry(module: ModuleOp) -> None:
-    """`i32 @xrelay_entry(ptr ctx, ptr args)` around `@main`, if the module has a `@main` with a body."""
-    main = next((op for op in module.ops if isinstance(op, llvm.FuncOp) and op.sym_name.data == "main"), None)
-    if main is None or not main.body.blocks:
-        return
-    block = Block(arg_types=[PTR, PTR])
-    context, arguments = block.args
-    context.name_hint, arguments.name_hint = "ctx", "args"
-    operands: list[SSAValue] = [context]
-    for index, type_ in enumerate(main.function_type.inputs.data[1:]):
-        place = llvm.GEPOp(arguments, [index], PTR, inbounds=True)
-        value = llvm.LoadOp(place.result, type_, alignment=8)
-        block.add_ops([place, value])
-        operands.append(value.dereferenced_value)
-    call = llvm.CallOp("main", *operands, return_type=i32)
-    block.add_ops([call, llvm.ReturnOp(call.results[0])])
-    module.body.block.add_op(
-        llvm.FuncOp(ENTRY, llvm.LLVMFunctionType([PTR, PTR], i32), llvm.LinkageAttr("external"), body=Region(block))
-    )
-
-
 def _kernels(module: ModuleOp) -> list[func.FuncOp]:
     """The private functions with a body, without parts of others, in the order of their numbers."""
     return [
@@ -272,6 +259,12 @@ def _kernels(module: ModuleOp) -> list[func.FuncOp]:
         and PART_OF_KERNEL not in op.attributes
         and not is_always_inline(op)
     ]
+
+
+def _checks(module: ModuleOp) -> list[cf.AssertOp]:
+    """The assertions in functions that take the sizes of names."""
+    named = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks and dim_names(op)]
+    return [op for function in named for op in function.walk() if isinstance(op, cf.AssertOp)]
 
 
 def _is_legal(op: Operation) -> bool:
@@ -293,7 +286,8 @@ class ConvertFuncToLLVMPass(ModulePass):
         kernels = _kernels(op)
         write_kernels(op, [(kernel.sym_name.data, kernel.attributes.get(SOURCES)) for kernel in kernels])
         numbers = {kernel.sym_name.data: number for number, kernel in enumerate(kernels)}
-        patterns = (ConvertFunction(numbers), ConvertFunctionConstant())
+        checks = write_checks(op, _checks(op))
+        patterns = (ConvertFunction(numbers, checks), ConvertFunctionConstant())
         apply_conversion(op, patterns, is_legal=_is_legal, types=llvm_types())
         define_note(op)
-        _add_entry(op)
+        add_entries(op)

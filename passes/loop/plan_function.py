@@ -11,6 +11,7 @@ asserts of its names, so who asks for the sizes first need not enter `@main` wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, cf, func, memref
@@ -32,10 +33,10 @@ PLAN = "main_plan"
 
 def dim_names(function: func.FuncOp) -> list[str]:
     """The names that a function's trailing arguments are the sizes of; none where one does not say."""
-    arguments = dim_arguments(function)
-    attrs = argument_attrs(function)[len(function.body.block.args) - len(arguments) :]
-    names = [attr[DIM] for attr in attrs if DIM in attr]
-    return [name.data for name in names if isinstance(name, StringAttr)] if len(names) == len(arguments) else []
+    types = function.function_type.inputs.data
+    count = sum(1 for _ in takewhile(lambda type: isinstance(type, IndexType), reversed(types)))
+    names = [attrs.get(DIM) for attrs in argument_attrs(function)[len(types) - count :]]
+    return [name.data for name in names if isinstance(name, StringAttr)] if None not in names else []
 
 
 def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue) -> None:

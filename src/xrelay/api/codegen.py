@@ -11,7 +11,8 @@ from xdsl.ir import Attribute, Operation
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.runtime.abi import ENTRY_SYMBOL
+from xrelay.passes.loop.plan_function import PLAN
+from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 
 
@@ -19,7 +20,7 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[str]:
     """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
 
     A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main` and
-    the entry are a piece of their own. Functions that are always inlined bind nobody: each piece gets its copy.
+    the entries are a piece of their own. Functions that are always inlined bind nobody: each piece gets its copy.
     For another architecture, whose objects this machine's linker may not join, all is one piece.
     """
     if target.triple is not None:
@@ -41,8 +42,8 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[str]:
 
 
 def _components(references: dict[str, set[str]]) -> list[list[str]]:
-    """Symbols that hang together, in the order of the module; what the entry and `@main` call does not bind."""
-    entry = [name for name in references if name in ("main", ENTRY_SYMBOL)]
+    """Symbols that hang together, in the order of the module; what the entries and `@main` call does not bind."""
+    entry = [name for name in references if name in ("main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL)]
     neighbours: dict[str, set[str]] = {name: set() for name in references}
     for name in references.keys() - entry:
         for other in references[name] & references.keys():

@@ -124,6 +124,8 @@ def build_artifact(
         weights=tables.weights,
         arena_size=tables.arena_size,
         kernels=tables.kernels,
+        dims=tables.dims,
+        checks=tables.checks,
         cpu=target.mcpu,
         features=",".join(target.code_features()),
         name=name,

@@ -132,8 +132,8 @@ class GraphModule:
         """The number of an input, -1 where there is none of that name."""
         return self._binder.index.get(name, -1)
 
-    def get_input_info(self) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
-        """The shapes and the dtypes of the inputs, by name."""
+    def get_input_info(self) -> tuple[dict[str, tuple[int | str, ...]], dict[str, str]]:
+        """The shapes and the dtypes of the inputs, by name; an open extent is its text."""
         specs = self._model.inputs
         return {spec.name: spec.shape for spec in specs}, {spec.name: spec.dtype for spec in specs}
 

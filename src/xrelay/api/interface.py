@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,12 +15,13 @@ from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import is_static
+from xrelay.dialects.relay.core.types import is_static, shape_of
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InputError, LoweringError
-from xrelay.lowering.interface import TensorEntry, read_interface
-from xrelay.runtime.metadata import KernelInfo, TensorSpec
+from xrelay.index_algebra.dims import AnyDim, names_of, symbol
+from xrelay.lowering.interface import CheckEntry, TensorEntry, read_interface
+from xrelay.runtime.metadata import CheckInfo, KernelInfo, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -32,19 +34,21 @@ class ModelTables:
     arrays: tuple[NDArray[Any], ...]
     arena_size: int
     kernels: tuple[KernelInfo, ...]
+    dims: tuple[str, ...]
+    checks: tuple[CheckInfo, ...]
 
 
 def tables_of(module: ModuleOp) -> ModelTables:
     """The tables of a module below the loop level.
 
-    Raises `LoweringError` for a module that does not say what running it needs or has an input of open shape, and
-    `UnresolvedWeightError` for a weight whose bytes are missing.
+    Raises `LoweringError` for a module that does not say what running it needs, or has an input or output whose shape
+    does not follow from the names of the module, and `UnresolvedWeightError` for a weight whose bytes are missing.
     """
     interface = read_interface(module)
     arrays = tuple(_array(entry) for entry in interface.weights)
     return ModelTables(
-        tuple(_spec("input", entry) for entry in interface.inputs),
-        tuple(_spec("output", entry) for entry in interface.outputs),
+        tuple(_spec("input", entry, interface.dims) for entry in interface.inputs),
+        tuple(_spec("output", entry, interface.dims) for entry in interface.outputs),
         tuple(
             TensorSpec(entry.name, str(array.dtype), array.shape)
             for entry, array in zip(interface.weights, arrays, strict=True)
@@ -52,6 +56,8 @@ def tables_of(module: ModuleOp) -> ModelTables:
         arrays,
         interface.arena_size,
         tuple(KernelInfo(kernel.name, kernel.sources) for kernel in interface.kernels),
+        interface.dims,
+        tuple(map(_check_info, interface.checks)),
     )
 
 
@@ -80,11 +86,21 @@ def check_static(module: ModuleOp) -> None:
             raise _open_shape(f"input {name!r}", argument.type, location_of(main))
 
 
-def _spec(kind: str, entry: TensorEntry) -> TensorSpec:
-    shape = entry.type.get_shape()
-    if any(extent < 0 for extent in shape):
+def _spec(kind: str, entry: TensorEntry, names: Sequence[str]) -> TensorSpec:
+    """The tensor with the text of each open extent, which must be one over `names`."""
+    dims = shape_of(entry.type)
+    if any(isinstance(dim, AnyDim) or not names_of(dim).issubset(names) for dim in dims):
         raise _open_shape(f"{kind} {entry.name!r}", entry.type, None)
+    shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in dims)
     return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape, entry.counted or ())
+
+
+def _check_info(check: CheckEntry) -> CheckInfo:
+    requirement = check.requirement
+    if requirement is None:
+        return CheckInfo(check.text, sources=check.sources)
+    relation = replace(requirement, lhs=symbol("{lhs}"), rhs=symbol("{rhs}")).text
+    return CheckInfo(check.text, relation, (str(requirement.lhs), str(requirement.rhs)), check.sources)
 
 
 def _open_shape(subject: str, type_: Attribute, location: str | None) -> LoweringError:

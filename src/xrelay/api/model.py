@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.arguments import checked_path
-from xrelay.errors import ExecutionError, InputError
+from xrelay.errors import InputError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.c_export import export_c
@@ -20,6 +20,7 @@ from xrelay.runtime.cores import check_num_threads, default_num_threads
 from xrelay.runtime.executable import Executable
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import TensorSpec
+from xrelay.runtime.plan import Plan
 
 
 class CompiledModel:
@@ -34,7 +35,6 @@ class CompiledModel:
         """A model from its artifact. `num_threads` bounds the threads of a call (default: the cores at hand)."""
         self._artifact = artifact
         self._binder = InputBinder(artifact.metadata.inputs)
-        self._outputs = [(spec.shape, spec.numpy_dtype) for spec in artifact.metadata.outputs]
         self._counts = {n: spec.counted for n, spec in enumerate(artifact.metadata.outputs) if spec.counted}
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._executable: Executable | None = None
@@ -47,7 +47,7 @@ class CompiledModel:
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
-        """Name, dtype and shape of each input, in order."""
+        """Name, dtype and shape of each input, in order; an extent that a call brings is its text, such as `n`."""
         return self._artifact.metadata.inputs
 
     @property
@@ -74,11 +74,15 @@ class CompiledModel:
     def num_threads(self, threads: int) -> None:
         self._num_threads = check_num_threads(threads)
 
-    def run(self, inputs: Mapping[str, object] | Sequence[object] = ()) -> list[NDArray[Any]]:
+    def run(
+        self, inputs: Mapping[str, object] | Sequence[object] = (), *, out: Sequence[NDArray[Any]] | None = None
+    ) -> list[NDArray[Any]]:
         """The outputs, in order, for inputs by name (`{"data": x}`) or in order (`[x]`).
 
-        Arrays must have the dtype and shape of the input; lists of numbers take its dtype. `InputError` names the
-        input, what was expected and what was given; `ExecutionError` names the source node that failed.
+        Arrays must have the dtype and shape of the input; lists of numbers take its dtype. Where extents are open, the
+        arrays bring the sizes of the names, on which they must agree. `out` are arrays to write the outputs to, in
+        order: of their dtype and shape, contiguous, and apart from the inputs and from each other. `InputError` names
+        the input or output, what was expected and what was given; `ExecutionError` the source node that failed.
         """
         if is_mapping(inputs):
             arrays = self._binder.from_mapping(inputs)
@@ -87,7 +91,15 @@ class CompiledModel:
         else:
             kind = type(inputs).__name__
             raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or model(x)")
-        return self._run(arrays)
+        return self._run(arrays, out)
+
+    def memory(self, sizes: Mapping[str, int] | None = None) -> int:
+        """The bytes that a call needs beside inputs, outputs and weights, for `sizes` of the named dimensions.
+
+        `InputError` unless each name has a size; `ExecutionError` where the sizes fail a check of the model.
+        """
+        executable = self._executable if self._executable is not None else self._load()
+        return executable.plan_at({} if sizes is None else sizes).arena_size
 
     def __call__(self, /, *inputs: object, **named: object) -> list[NDArray[Any]]:
         """As `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""
@@ -116,16 +128,22 @@ class CompiledModel:
         outputs = ", ".join(f"{spec.name}: {spec}" for spec in self.outputs)
         return f"<CompiledModel {self._artifact.metadata.name}({inputs}) -> ({outputs})>"
 
-    def _run(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    def _run(self, arrays: list[NDArray[Any]], out: Sequence[NDArray[Any]] | None) -> list[NDArray[Any]]:
         executable = self._executable
         if executable is None:
             executable = self._load()
-        try:
-            results = [np.empty(shape, dtype) for shape, dtype in self._outputs]
-        except MemoryError as error:
-            raise ExecutionError(f"cannot allocate the outputs: {error}", help="use a smaller batch") from error
-        executable.call([address_of(array) for array in (*arrays, *results)], self._num_threads)
+        plan = executable.constant
+        if plan is None:
+            plan = executable.plan(arrays)
+        results = plan.new_outputs() if out is None else self._given(plan, out, arrays)
+        executable.call(plan, [address_of(array) for array in (*arrays, *results)], self._num_threads)
         return self._cut(results) if self._counts else results
+
+    def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """The arrays that a caller gives for the outputs."""
+        if self._counts:
+            raise InputError("out= needs outputs whose shapes follow from the inputs", help="run without out=")
+        return plan.check_outputs(self._artifact.metadata.outputs, out, arrays)
 
     def _cut(self, results: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """The outputs without those that count others, which are cut to as many elements as there are."""

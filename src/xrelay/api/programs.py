@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
 from xdsl.utils.hints import isa
 
 from xrelay.api.model import CompiledModel, load
@@ -36,11 +37,13 @@ from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scrat
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
+from xrelay.index_algebra.dim_syntax import parse_dim
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.loop.entry import call_single_kernel
 from xrelay.passes.types.infer_type import RelayInferTypePass
+from xrelay.runtime.metadata import TensorSpec
 
 Array = NDArray[Any]
 
@@ -76,8 +79,7 @@ class NativeProgram(Program):
 
     def __init__(self, model: CompiledModel):
         self._model = model
-        self.inputs = [Signature(spec.name, spec.dtype, spec.shape) for spec in model.inputs]
-        self.outputs = [Signature(spec.name, spec.dtype, spec.shape) for spec in model.outputs]
+        self.inputs, self.outputs = (list(map(_native_signature, specs)) for specs in (model.inputs, model.outputs))
 
     def run(self, inputs: Sequence[Array]) -> Sequence[Array]:
         """Run it."""
@@ -182,6 +184,12 @@ def _buffer(name: str, value: SSAValue) -> Signature:
     if not isa(type, MemRefType):
         raise InputError(f"argument {name!r} is {type}; the loop level has memrefs alone")
     return _signature(name, tensor_type(type.get_shape(), type.element_type))
+
+
+def _native_signature(spec: TensorSpec) -> Signature:
+    """An input or output of a compiled model, whose open extents are texts."""
+    dims = (parse_dim(Parser(Context(), extent)) if isinstance(extent, str) else extent for extent in spec.shape)
+    return Signature(spec.name, spec.dtype, tuple(dims))
 
 
 def _signature(name: str, type: Attribute) -> Signature:

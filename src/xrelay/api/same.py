@@ -119,4 +119,4 @@ def _arrays(
 
 def random_array(spec: TensorSpec, rng: np.random.Generator) -> Array:
     """An array as `spec` says, with `random_values`."""
-    return random_values(spec.shape, dtype_from_name(spec.dtype), rng)
+    return random_values(spec.known_shape, dtype_from_name(spec.dtype), rng)

@@ -1,0 +1,71 @@
+"""The functions of a module that the runtime calls, around `@main` and `@main_plan`.
+
+`i32 @xrelay_entry(ptr ctx, ptr args)` reads the pointers of `@main` from the array `args`. Where `@main` takes the
+sizes of names, one more element of `args` points to them, 64-bit integers, and `i32 @xrelay_plan(ptr ctx, ptr dims,
+ptr sizes)` writes to the array `sizes` what they need (see `passes/loop/plan_function.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xrelay.lowering.to_llvm.types import PTR
+from xrelay.passes.loop.plan_function import PLAN
+
+ENTRY = "xrelay_entry"
+PLAN_ENTRY = "xrelay_plan"
+
+
+def add_entries(module: ModuleOp) -> None:
+    """Adds the entries of those of `@main` and `@main_plan` that the module has with a body."""
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, llvm.FuncOp) and op.body.blocks}
+    if (main := functions.get("main")) is not None:
+        pointers, sizes = _split(main)
+        entry = _Entry(ENTRY, ["args"])
+        operands = entry.elements(entry.block.args[1], pointers)
+        if sizes:
+            (dims,) = entry.elements(entry.block.args[1], [PTR], first=len(pointers))
+            operands += entry.elements(dims, sizes)
+        module.body.block.add_op(entry.call("main", operands))
+    if (plan := functions.get(PLAN)) is not None:
+        entry = _Entry(PLAN_ENTRY, ["dims", "sizes"])
+        _, dims, out = entry.block.args
+        module.body.block.add_op(entry.call(PLAN, [out, *entry.elements(dims, _split(plan)[1])]))
+
+
+def _split(function: llvm.FuncOp) -> tuple[Sequence[Attribute], Sequence[Attribute]]:
+    """The types of the pointers behind the context, and of the sizes behind them."""
+    types = function.function_type.inputs.data[1:]
+    pointers = [type for type in types if type == PTR]
+    return pointers, types[len(pointers) :]
+
+
+class _Entry:
+    """A function of pointers that calls another with what they point to."""
+
+    def __init__(self, name: str, pointers: Sequence[str]):
+        self._name = name
+        self.block = Block(arg_types=[PTR] * (1 + len(pointers)))
+        for argument, hint in zip(self.block.args, ("ctx", *pointers), strict=True):
+            argument.name_hint = hint
+
+    def elements(self, array: SSAValue, types: Sequence[Attribute], *, first: int = 0) -> list[SSAValue]:
+        """The elements of these types, 8 bytes each, that an array holds from number `first` on."""
+        values: list[SSAValue] = []
+        for index, type in enumerate(types, first):
+            place = llvm.GEPOp(array, [index], type, inbounds=True)
+            load = llvm.LoadOp(place.result, type, alignment=8)
+            self.block.add_ops([place, load])
+            values.append(load.dereferenced_value)
+        return values
+
+    def call(self, callee: str, operands: Sequence[SSAValue]) -> Operation:
+        """The function, which hands the context on and returns the status of `callee`."""
+        call = llvm.CallOp(callee, self.block.args[0], *operands, return_type=i32)
+        self.block.add_ops([call, llvm.ReturnOp(call.results[0])])
+        signature = llvm.LLVMFunctionType([argument.type for argument in self.block.args], i32)
+        return llvm.FuncOp(self._name, signature, llvm.LinkageAttr("external"), body=Region(self.block))

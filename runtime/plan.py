@@ -1,0 +1,112 @@
+"""What a call of a model needs beside its inputs."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import ExecutionError, InputError
+from xrelay.runtime.abi import Context
+from xrelay.runtime.arena import Pool, address_of, aligned_bytes
+from xrelay.runtime.metadata import TensorSpec
+
+Shaped: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
+Sizes: TypeAlias = tuple[int, ...]
+"""Sizes of named dimensions, in the order of the model's table."""
+
+Dims: TypeAlias = "ctypes.Array[ctypes.c_int64]"
+"""The same, as native code takes them."""
+
+KEPT: Final = 8
+"""How many plans a model keeps."""
+
+
+class Frame:
+    """The memory of one call: context, argument array and arena, with everything constant filled in."""
+
+    def __init__(self, num_leading: int, weights: Sequence[int], arena_size: int, dims: Dims | None):
+        """Allocate the arena; `dims` are the sizes of named dimensions, for a model that has some."""
+        self.arena, self.dims = aligned_bytes(arena_size), dims
+        trailing = [*weights, address_of(self.arena), *([] if dims is None else [ctypes.addressof(dims)])]
+        self.args = (ctypes.c_void_p * (num_leading + len(trailing)))(*[None] * num_leading, *trailing)
+        self.context = Context()
+        self.args_address = ctypes.addressof(self.args)
+        self.context_address = ctypes.addressof(self.context)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The shapes and dtypes of the outputs, and the bytes of the arena, for certain sizes of named dimensions.
+
+    Each call takes a frame of `frames` and gives it back.
+    """
+
+    outputs: Sequence[Shaped]
+    arena_size: int
+    frames: Pool[Frame]
+    sizes: Mapping[str, int]
+
+    def new_outputs(self) -> list[NDArray[Any]]:
+        """Arrays for the outputs; `ExecutionError` where there is no memory for them."""
+        try:
+            return [np.empty(shape, dtype) for shape, dtype in self.outputs]
+        except (MemoryError, ValueError) as error:
+            raise ExecutionError(f"cannot allocate the outputs: {error}", help="use a smaller batch") from error
+
+    def check_outputs(
+        self, specs: Sequence[TensorSpec], given: Sequence[object], inputs: Sequence[NDArray[Any]]
+    ) -> list[NDArray[Any]]:
+        """The arrays that a caller gives for the outputs; `InputError` where one cannot take its output.
+
+        They must be writable, contiguous, of the right dtype and shape, and overlap neither an input nor each other.
+        """
+        if len(given) != len(specs):
+            raise InputError(f"out has {len(given)} arrays, the model has {len(specs)} outputs")
+        taken = list(inputs)
+        for spec, array, (shape, dtype) in zip(specs, given, self.outputs, strict=True):
+            expected = TensorSpec(spec.name, spec.dtype, shape)
+            if not isinstance(array, np.ndarray):
+                raise InputError(f"output '{spec.name}': expected {expected}, got {type(array).__name__}")
+            fault = _fault(array, shape, dtype, taken)
+            if fault is not None:
+                raise InputError(f"output '{spec.name}': expected {expected}, got {fault}")
+            taken.append(array)
+        return taken[len(inputs) :]
+
+
+class PlanCache:
+    """The last plans that calls asked for; those before them go, with their arenas."""
+
+    def __init__(self, make: Callable[[Sizes], Plan]):
+        """No plans yet; `make` makes one."""
+        self._make = make
+        self._plans: dict[Sizes, Plan] = {}
+        self._lock = threading.Lock()
+
+    def get(self, sizes: Sizes) -> Plan:
+        """The plan for these sizes; passes on what making it raises."""
+        found = self._plans.get(sizes)
+        if found is not None:
+            return found
+        made = self._make(sizes)
+        with self._lock:
+            while len(self._plans) >= KEPT:
+                del self._plans[next(iter(self._plans))]
+            return self._plans.setdefault(sizes, made)
+
+
+def _fault(array: NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any], taken: list[NDArray[Any]]) -> str | None:
+    """What keeps an array from taking an output; `None` where nothing does."""
+    if array.shape != shape or array.dtype != dtype:
+        return str(TensorSpec("", str(array.dtype), array.shape))
+    if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable):
+        return "an array that is read-only or not contiguous"
+    if any(np.may_share_memory(array, other) for other in taken):
+        return "an array that overlaps an input or another output"
+    return None
