@@ -30,23 +30,14 @@ def evaluate_unique(op: UniqueOp, data: Array) -> tuple[Array, ...]:
     is_new[1:] = (ordered[1:] != ordered[:-1]) & ~both_nan
     starts = np.flatnonzero(is_new)
     rank = np.cumsum(is_new) - 1
-    first, counts = order[starts], np.diff(np.append(starts, length))
+    first = order[starts].astype(np.int32)
     chosen = np.arange(starts.size) if op.is_sorted.value.data else np.argsort(first)
-    place = np.empty(starts.size, np.int64)
-    place[chosen] = np.arange(starts.size)
     inverse = np.empty(length, np.int32)
-    inverse[order] = place[rank]
-    results = [_padded(ordered[starts][chosen], length), _padded(first[chosen].astype(np.int32), length), inverse]
-    results.append(np.array([starts.size], np.int32))
-    if op.return_counts.value.data:
-        results.append(_padded(counts[chosen].astype(np.int32), length))
-    return tuple(results)
-
-
-def _padded(values: Array, length: int) -> Array:
-    result = np.zeros(length, values.dtype)
-    result[: values.size] = values
-    return result
+    inverse[order] = np.argsort(chosen)[rank]
+    lists = ordered[starts], first, np.diff(np.append(starts, length)).astype(np.int32)
+    values, places, counts = (np.pad(each[chosen], (0, length - starts.size)) for each in lists)
+    results = values, places, inverse, np.array([starts.size], np.int32), counts
+    return results if op.return_counts.value.data else results[:4]
 
 
 @evaluates(DynStridedSliceOp)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, i1, i64
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
 from xrelay.dialects.topi.build import Body, IndexLike, compute, is_unsigned, variables
@@ -19,25 +20,41 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 
 @implements(SearchsortedOp, "searchsorted.generic")
 def build_searchsorted(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """`[first, first + size)` is what may still hold the place's left neighbour; log2 steps empty it."""
+    """As many places as have elements before the value; on the right those that are equal too."""
     rows, values, right = emitter.operand(0), emitter.operand(1), emitter.flag("right")
-    length = shape_of(rows)[-1]
+
+    def is_left(b: Body, place: AffineExpr) -> SSAValue:
+        row: list[IndexLike] = [] if len(shape_of(rows)) == 1 else [*b.spatial[:-1]]
+        value, found = b.read(values, *b.spatial), b.read(rows, *row, place)
+        return _not(b, before(b, value, found)) if right else before(b, found, value)
+
+    places = number_by_halving(emitter, "searchsorted", shape_of(values), shape_of(rows)[-1], is_left)
+    return [as_integers(emitter, places, emitter.result_type.element_type)]
+
+
+def number_by_halving(
+    emitter: TopiEmitter,
+    label: str,
+    shape: Sequence[int],
+    length: int,
+    is_left: Callable[[Body, AffineExpr], SSAValue],
+) -> SSAValue:
+    """For each point of `shape` the number of places of which `is_left` holds: the first ones of `length` places.
+
+    `[first, first + size)` is what may still hold the last of them; log2 steps empty it.
+    """
 
     def halve(b: Body) -> list[SSAValue]:
         first, size = b.accumulators
-        one, value = b.constant(1, i64), b.read(values, *b.spatial)
-        half = b.divide(size, b.constant(2, i64))
+        one, half = b.constant(1, i64), b.divide(size, b.constant(2, i64))
         middle = b.minimum(b.plus(first, half), b.constant(length - 1, i64))
-        row: list[IndexLike] = [] if len(shape_of(rows)) == 1 else [*b.spatial[:-1]]
-        found = b.read(rows, *row, b.as_index(b.add(arith.IndexCastOp(middle, IndexType()))))
-        is_left = _not(b, before(b, value, found)) if right else before(b, found, value)
-        goes_on = b.add(arith.AndIOp(is_left, b.add(CmpiOp(size, b.constant(0, i64), "sgt"))))
+        goes_on = is_left(b, b.as_index(b.add(arith.IndexCastOp(middle, IndexType()))))
+        goes_on = b.add(arith.AndIOp(goes_on, b.add(CmpiOp(size, b.constant(0, i64), "sgt"))))
         behind = b.minus(b.minus(size, half), one)
         return [b.add(SelectOp(goes_on, b.plus(middle, one), first)), b.add(SelectOp(goes_on, behind, half))]
 
-    steps, extents = {"k": length.bit_length()}, variables("i", shape_of(values))
-    op = emitter.insert(compute("searchsorted", extents, [i64, i64], halve, reduce=steps, init=[0, length]))
-    return [as_integers(emitter, op.results[0], emitter.result_type.element_type)]
+    steps, extents = {"k": length.bit_length()}, variables("i", shape)
+    return emitter.insert(compute(label, extents, [i64, i64], halve, reduce=steps, init=[0, length])).results[0]
 
 
 def before(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:

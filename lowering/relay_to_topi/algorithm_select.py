@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IndexType, TensorType, i1, i32, i64
+from xdsl.dialects.builtin import IndexType, TensorType, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, DynStridedSliceOp, UniqueOp
 from xrelay.dialects.topi import PositionsOp, SortOp
-from xrelay.dialects.topi.build import Body, compute, variables
+from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.lowering.relay_to_topi.algorithm_search import before, number_by_halving
 from xrelay.lowering.relay_to_topi.counted_results import is_open
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
@@ -56,7 +57,7 @@ def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
     data = emitter.operand(0)
     length, element = shape_of(data)[0], element_of(data)
     by_value = emitter.insert(SortOp(data, 0))
-    is_new = emitter.compute("is_new", {"i": length}, i1, lambda b: _differs_from_previous(b, by_value.values, length))
+    is_new = emitter.compute("is_new", {"i": length}, i1, lambda b: _begins_run(b, by_value.values, length))
     runs = emitter.insert(PositionsOp(is_new))
     lists = _Lists(emitter, runs.count, length)
     values = lists.of("unique", element, lambda b, j: b.read(by_value.values, lists.at(b, runs.positions, j)))
@@ -67,7 +68,7 @@ def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
     behind = lists.number_at_most(runs.positions, went)
     inverse = lists.all("unique_inverse", lambda b, j: b.minus(b.read(behind, j), b.constant(1, i64)))
     if not emitter.flag("is_sorted"):
-        keys = lists.or_else("unique_met", first, length)
+        keys = lists.of("unique_met", i64, lambda b, j, places=first: b.read(places, j), behind=length)
         met = emitter.insert(SortOp(keys, 0)).indices
         values, first, counts = (lists.picked(each, met) for each in (values, first, counts))
         place = emitter.insert(SortOp(met, 0)).indices
@@ -77,21 +78,11 @@ def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [*results, lists.as_i32(counts)] if emitter.flag("return_counts") else results
 
 
-def _differs_from_previous(b: Body, ordered: SSAValue, length: int) -> SSAValue:
-    """Whether an element of a sorted list begins a run of equal ones."""
+def _begins_run(b: Body, ordered: SSAValue, length: int) -> SSAValue:
+    """Whether an element of a sorted list is the first of equal ones."""
     (i,) = b.spatial
-    has_previous = b.in_bounds([i - 1], [length])
-    return b.guard(
-        has_previous, i1, lambda: _differ(b, b.read(ordered, i), b.read(ordered, i - 1)), lambda: b.constant(1, i1)
-    )
-
-
-def _differ(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """Whether two elements are not equal; of two NaN the second is one too, for they come last."""
-    if not isinstance(x.type, AnyFloat):
-        return b.add(CmpiOp(x, y, "ne"))
-    is_number = b.add(arith.CmpfOp(y, y, "ord"))
-    return b.add(arith.AndIOp(b.add(arith.CmpfOp(x, y, "une")), is_number))
+    has_previous, first = b.in_bounds([i - 1], [length]), b.constant(1, i1)
+    return b.guard(has_previous, i1, lambda: before(b, b.read(ordered, i - 1), b.read(ordered, i)), lambda: first)
 
 
 class _Lists:
@@ -104,22 +95,16 @@ class _Lists:
         """A list whose places are all in use; `fill` gives the element at a place."""
         return self._emitter.compute(label, {"i": self._length}, element, lambda b: fill(b, b.spatial[0]))
 
-    def of(self, label: str, element: Attribute, fill: Callable[[Body, AffineExpr], SSAValue]) -> SSAValue:
-        """A list that is zero behind the places that are in use."""
+    def of(
+        self, label: str, element: Attribute, fill: Callable[[Body, AffineExpr], SSAValue], *, behind: int = 0
+    ) -> SSAValue:
+        """A list that holds one number behind the places that are in use."""
 
         def chosen(b: Body, j: AffineExpr) -> SSAValue:
             used = self._is_used(b, b.index(j))
-            return b.guard(used, element, lambda: fill(b, j), lambda: b.constant(0, element))
+            return b.guard(used, element, lambda: fill(b, j), lambda: b.constant(behind, element))
 
         return self.all(label, chosen, element)
-
-    def or_else(self, label: str, values: SSAValue, other: int) -> SSAValue:
-        """`values`, with another number behind the places that are in use."""
-
-        def chosen(b: Body, j: AffineExpr) -> SSAValue:
-            return b.add(SelectOp(self._is_used(b, b.index(j)), b.read(values, j), b.constant(other, i64)))
-
-        return self.all(label, chosen)
 
     def picked(self, values: SSAValue, order: SSAValue) -> SSAValue:
         """`values` in another order."""
@@ -138,26 +123,13 @@ class _Lists:
         return b.minus(end, b.read(starts, j))
 
     def number_at_most(self, ascending: SSAValue, bounds: SSAValue) -> SSAValue:
-        """For each of `bounds` how many of the ascending list's places in use are at most that: by halving."""
+        """For each of `bounds` how many of the ascending list's places in use are at most that."""
 
-        def halve(b: Body) -> list[SSAValue]:
-            first, size = b.accumulators
-            one = b.constant(1, i64)
-            half = b.divide(size, b.constant(2, i64))
-            middle = b.minimum(b.plus(first, half), b.constant(self._length - 1, i64))
-            value = b.read(ascending, b.as_index(b.add(arith.IndexCastOp(middle, IndexType()))))
-            is_used = b.add(CmpiOp(middle, b.read(self._count), "slt"))
-            is_below = b.add(arith.AndIOp(is_used, b.add(CmpiOp(value, b.read(bounds, *b.spatial), "sle"))))
-            goes_up = b.add(arith.AndIOp(is_below, b.add(CmpiOp(size, b.constant(0, i64), "sgt"))))
-            behind = b.minus(b.minus(size, half), one)
-            return [
-                b.add(SelectOp(goes_up, b.plus(middle, one), first)),
-                b.add(SelectOp(goes_up, behind, half)),
-            ]
+        def is_left(b: Body, place: AffineExpr) -> SSAValue:
+            is_below = b.add(CmpiOp(b.read(ascending, place), b.read(bounds, *b.spatial), "sle"))
+            return b.add(arith.AndIOp(self._is_used(b, b.index(place)), is_below))
 
-        steps, extents = {"k": self._length.bit_length()}, {"i": self._length}
-        op = compute("at_most", extents, [i64, i64], halve, reduce=steps, init=[0, self._length])
-        return self._emitter.insert(op).results[0]
+        return number_by_halving(self._emitter, "at_most", [self._length], self._length, is_left)
 
     def at(self, b: Body, places: SSAValue, j: AffineExpr) -> AffineExpr:
         """The place that stands at place `j`, as an index."""

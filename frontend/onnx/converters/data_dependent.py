@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.extents import axis_attribute
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -26,7 +26,7 @@ def convert_compress(node: NodeView) -> SSAValue:
     """`compress`, without an axis of the flattened data; a constant condition is a `take`."""
     data, axis = node.input(0), 0
     if "axis" in node.attribute_names:
-        axis = known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
+        axis = axis_attribute(node, 0)
     elif len(node.shape(0)) != 1:
         data = node.reshape(data, [-1])
     condition, extent = node.constant(1), shape_of(data.type)[axis]
@@ -40,9 +40,7 @@ def convert_compress(node: NodeView) -> SSAValue:
 def convert_unique(node: NodeView) -> Sequence[SSAValue]:
     """`unique`, its lists cut to what is found; slices along an axis are told apart by their ranks."""
     is_sorted = bool(node.attribute_int("sorted", 1, check=lambda value: value in (0, 1)))
-    rank, axis = len(node.shape(0)), None
-    if "axis" in node.attribute_names:
-        axis = known_axis(node, node.attribute_int("axis", 0), rank)
+    rank, axis = len(node.shape(0)), axis_attribute(node, 0) if "axis" in node.attribute_names else None
     wants_counts = len(node.outputs) > 3
     if rank == 1 or axis is None:
         data = node.input(0) if rank == 1 else node.reshape(node.input(0), [-1])
