@@ -27,6 +27,7 @@ class PipelineRow:
 
 
 DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
+    PipelineRow(0, "relay-recursion-to-loop", "what calls itself cannot be inlined, a loop can"),
     PipelineRow(0, "relay-inline", "native code knows kernels and one function that calls them"),
     PipelineRow(0, "relay-specialize-functions", "a function that is still called knows its extents"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),

@@ -14,6 +14,7 @@ FOLDERS: dict[str, str] = {
     "relay-canonicalize-ops": "relay",
     "relay-fold-scale-axis": "relay",
     "relay-alter-op-layout": "layout",
+    "relay-recursion-to-loop": "relay",
     "relay-inline": "relay",
     "relay-specialize-functions": "relay",
     "relay-to-basic-block-normal-form": "relay",

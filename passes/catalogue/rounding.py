@@ -54,6 +54,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-dynamic-to-static",
         "relay-fold-constant",
         "relay-canonicalize-ops",
+        "relay-recursion-to-loop",
         "relay-inline",
         "relay-specialize-functions",
         "relay-to-basic-block-normal-form",

@@ -144,6 +144,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-expand-composites",
         "relay-outline-fused",
         "relay-specialize-functions",
+        "relay-recursion-to-loop",
     }
     rows = {row.pass_name for row in RELAY_PASSES}
     graph_passes = {name for name in ALL_PASSES if name.startswith("relay-")}

@@ -1,0 +1,285 @@
+"""The parts of a recursion and the loops that they make, for `relay-recursion-to-loop`.
+
+A function of one call of itself has three parts, each a copy of some of its ops: the *step* from its arguments to
+whether it calls itself, and with what; the *base*, its value where it does not; and the *way back*, from the value of
+the call to its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from typing import cast
+
+import numpy as np
+from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, TypeAttribute
+
+from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.ops.tensor_elementwise import SubtractOp
+from xrelay.dialects.relay.ops.tensor_gather import TakeOp
+from xrelay.dialects.relay.structure.call import AnyCall
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.loop import COUNT, LoopOp
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.index_algebra.dims import ANY
+
+Values = dict[SSAValue, SSAValue]
+"""What stands for the values of the function in a copy of its ops."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A branch on the way to the call: of `op` the region number `index`."""
+
+    op: IfOp
+    index: int
+
+    @property
+    def branch(self) -> Block:
+        """The branch that leads to the call."""
+        return self.op.regions[self.index].block
+
+    @property
+    def other(self) -> Block:
+        """The branch that does not."""
+        return self.op.regions[1 - self.index].block
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """A function, its call of itself, and the branches in which that stands, outer ones first."""
+
+    function: FuncOp
+    call: AnyCall
+    path: Sequence[Step]
+
+    @property
+    def parameters(self) -> Sequence[SSAValue]:
+        """The function's parameters."""
+        return self.function.body.block.args
+
+    @property
+    def results(self) -> Sequence[SSAValue]:
+        """What the function returns."""
+        return cast(ReturnOp, self.function.body.block.last_op).arguments
+
+    @cached_property
+    def way_back(self) -> set[Operation]:
+        """The ops that lead from the value of the call to that of the function, branches on the path apart."""
+        steps = {step.op: step for step in self.path}
+        needed, pending = set[Operation](), list(self.results)
+        while pending:
+            owner = pending.pop().owner
+            if not isinstance(owner, Operation) or owner in needed or owner is self.call:
+                continue
+            needed.add(owner)
+            step = steps.get(cast(IfOp, owner))
+            if step is not None:
+                pending.append(_yielded(step.branch))
+            else:
+                pending += [operand for inner in owner.walk() for operand in inner.operands]
+        return needed
+
+    @cached_property
+    def frame(self) -> list[SSAValue]:
+        """The parameters that the way back uses."""
+        steps = {step.op for step in self.path}
+        used = {operand for op in self.way_back if op not in steps for inner in op.walk() for operand in inner.operands}
+        used |= {_yielded(step.branch) for step in self.path} | set(self.results)
+        return [parameter for parameter in self.parameters if parameter in used]
+
+    @property
+    def is_tail(self) -> bool:
+        """Whether the function's results are those of the call."""
+        found = [self._passed_on(value) for value in self.results]
+        return found == list(self.call.results)
+
+    def _passed_on(self, value: SSAValue) -> SSAValue:
+        """The value that `value` is where all branches on the path are taken."""
+        steps = {step.op: step for step in self.path}
+        while isinstance(value, OpResult) and isinstance(value.op, IfOp) and value.op in steps:
+            step = steps[value.op]
+            value = _yielded(step.branch)
+        return value
+
+
+class Writer:
+    """Appends ops to a block, located at the recursive call."""
+
+    def __init__(self, block: Block, like: Operation):
+        self.block, self._like = block, like
+
+    def add(self, op: Operation) -> SSAValue:
+        """Append `op`; gives its first result."""
+        op.location = self._like.location
+        self.block.add_op(op)
+        return op.results[0]
+
+    def constant(self, value: int | bool) -> SSAValue:
+        """A truth value, or an integer of 64 bits."""
+        dtype = np.bool_ if isinstance(value, bool) else np.int64
+        return self.add(ConstantOp.of(np.array(value, dtype)))
+
+    def pack(self, values: Iterable[SSAValue]) -> SSAValue:
+        """The tuple of `values`."""
+        return self.add(TupleOp.call(*values))
+
+    def unpack(self, value: SSAValue) -> list[SSAValue]:
+        """The fields of a tuple."""
+        count = len(cast(TupleType, value.type).types)
+        return [self.add(TupleGetItemOp.call(value, index=index)) for index in range(count)]
+
+    def end(self, *values: SSAValue) -> None:
+        """Yield the tuple of `values`."""
+        self.block.add_op(YieldOp.create(operands=[self.pack(values)], location=self._like.location))
+
+    def copy(self, ops: Iterable[Operation], values: Values) -> None:
+        """Append copies of `ops`, which use and define `values`."""
+        for op in ops:
+            self.block.add_op(op.clone(values))
+
+
+def write_loops(recursion: Recursion) -> None:
+    """Replace the body of the function by loops. The extent of the stacks has no name yet."""
+    body, old = recursion.function.body, recursion.function.body.block
+    block = Block(arg_types=old.arg_types)
+    for argument, like in zip(block.args, old.args, strict=True):
+        argument.name_hint, argument.location = like.name_hint, like.location
+    writer = Writer(block, recursion.call)
+    last, count, stacks = _write_descent(recursion, writer)
+    results = _write_base(recursion, writer, dict(zip(recursion.parameters, last, strict=True)))
+    if not recursion.is_tail:
+        results = _write_ascent(recursion, writer, results, count, stacks)
+    block.add_op(ReturnOp(*results))
+    body.erase_block(old, safe_erase=False)
+    body.add_block(block)
+
+
+def _write_descent(recursion: Recursion, writer: Writer) -> tuple[list[SSAValue], SSAValue, list[SSAValue]]:
+    """The loop from call to call: gives the arguments of the last call, how many came before, and the stacks."""
+    types = [parameter.type for parameter in recursion.parameters]
+    body = Writer(Block(arg_types=[COUNT, *types, COUNT]), recursion.call)
+    number, *arguments = body.block.args[:-1]
+    for argument, like in zip(arguments, recursion.parameters, strict=True):
+        argument.name_hint = like.name_hint
+    values: Values = dict(zip(recursion.parameters, arguments, strict=True))
+    goes_on, *following = body.unpack(_write_step(recursion, body, values))
+    frame = [] if recursion.is_tail else recursion.frame
+    body.end(goes_on, *following, number, *(values[parameter] for parameter in frame))
+    stacked = [tensor_type([ANY, *shape_of(parameter.type)], element_type_of(parameter.type)) for parameter in frame]
+    initial = [*writer.block.args, writer.constant(0)]
+    loop = LoopOp(None, writer.constant(True), initial, _tuple([*types, COUNT, *stacked]), Region(body.block))
+    fields = writer.unpack(writer.add(loop))
+    return fields[: len(types)], fields[len(types)], fields[len(types) + 1 :]
+
+
+def _write_step(recursion: Recursion, writer: Writer, values: Values) -> SSAValue:
+    """The tuple of whether the function calls itself for the parameters as they are in `values`, and the next ones."""
+    levels, block = [writer], recursion.function.body.block
+    for step in recursion.path:
+        levels[-1].copy(_before(block, step.op), values)
+        levels.append(Writer(Block(), recursion.call))
+        block = step.branch
+    inner = levels.pop()
+    inner.copy(_before(block, recursion.call), values)
+    result = inner.pack([inner.constant(True), *(_of(values, value) for value in recursion.call.operands)])
+    for step in reversed(recursion.path):
+        inner.block.add_op(YieldOp(result))
+        other = Writer(Block(), recursion.call)
+        end = other.pack([other.constant(False), *(values[parameter] for parameter in recursion.parameters)])
+        other.block.add_op(YieldOp(end))
+        regions = [Region(inner.block), Region(other.block)]
+        condition = _of(values, step.op.condition)
+        inner = levels.pop()
+        result = inner.add(IfOp(condition, result.type, *(regions if step.index == 0 else reversed(regions))))
+    return result
+
+
+def _write_base(recursion: Recursion, writer: Writer, values: Values) -> list[SSAValue]:
+    """The results of a function that does not call itself for the parameters as they are in `values`."""
+    levels, block = [writer], recursion.function.body.block
+    for step in recursion.path[:-1]:
+        levels[-1].copy(_before(block, step.op), values)
+        levels.append(Writer(Block(), recursion.call))
+        block = step.branch
+    inner, last = levels.pop(), recursion.path[-1]
+    inner.copy(_before(block, last.op), values)
+    inner.copy(_without_end(last.other), values)
+    values[last.op.result] = _of(values, _yielded(last.other))
+    inner.copy(_behind(last.op), values)
+    for step in reversed(recursion.path[:-1]):
+        inner.block.add_op(YieldOp(_of(values, _yielded(step.branch))))
+        other = Region()
+        step.op.regions[1 - step.index].clone_into(other, value_mapper=values)
+        regions = [Region(inner.block), other]
+        inner = levels.pop()
+        chosen = IfOp(
+            _of(values, step.op.condition), step.op.result.type, *(regions if step.index == 0 else reversed(regions))
+        )
+        values[step.op.result] = inner.add(chosen)
+        inner.copy(_behind(step.op), values)
+    return [_of(values, value) for value in recursion.results]
+
+
+def _write_ascent(
+    recursion: Recursion, writer: Writer, results: Sequence[SSAValue], count: SSAValue, stacks: Sequence[SSAValue]
+) -> list[SSAValue]:
+    """The loop back: what each call does with the value of the next one, the last call first."""
+    types = [value.type for value in results]
+    body = Writer(Block(arg_types=[COUNT, *types]), recursion.call)
+    number, *carried = body.block.args
+    values: Values = dict(zip(recursion.call.results, carried, strict=True))
+    if stacks:
+        row = body.add(SubtractOp.call(writer.add(SubtractOp.call(count, writer.constant(1))), number))
+        rows = (body.add(TakeOp.call(stack, row, axis=0)) for stack in stacks)
+        values |= dict(zip(recursion.frame, rows, strict=True))
+    _copy_way_back(recursion, body, values)
+    body.end(*(_of(values, value) for value in recursion.results))
+    return writer.unpack(writer.add(LoopOp(count, None, results, _tuple(types), Region(body.block))))
+
+
+def _copy_way_back(recursion: Recursion, writer: Writer, values: Values) -> None:
+    """Copy the ops from the value of the call to the results, in the order in which they stand."""
+    block = recursion.function.body.block
+    for step in recursion.path:
+        writer.copy((op for op in _before(block, step.op) if op in recursion.way_back), values)
+        block = step.branch
+    writer.copy((op for op in _without_end(block) if op in recursion.way_back), values)
+    for step in reversed(recursion.path):
+        values[step.op.result] = _of(values, _yielded(step.branch))
+        writer.copy((op for op in _behind(step.op) if op in recursion.way_back), values)
+
+
+def _before(block: Block, op: Operation) -> list[Operation]:
+    return list(takewhile(lambda each: each is not op, block.ops))
+
+
+def _behind(op: Operation) -> list[Operation]:
+    """The ops behind `op` in its block, without the last."""
+    found: list[Operation] = []
+    while (following := op.next_op) is not None and following.next_op is not None:
+        found.append(following)
+        op = following
+    return found
+
+
+def _without_end(block: Block) -> list[Operation]:
+    return [op for op in block.ops if op.next_op is not None]
+
+
+def _yielded(block: Block) -> SSAValue:
+    return cast(YieldOp, block.last_op).value
+
+
+def _of(values: Values, value: SSAValue) -> SSAValue:
+    return values.get(value, value)
+
+
+def _tuple(types: Sequence[Attribute]) -> TupleType:
+    return TupleType(tuple(cast(TypeAttribute, type) for type in types))

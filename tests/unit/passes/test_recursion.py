@@ -1,0 +1,136 @@
+"""`relay-recursion-to-loop`: functions give after it what they gave before it, and go deeper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp
+
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.relay.recursion_to_loop import RelayRecursionToLoopPass
+from xrelay.passes.types.infer_type import infer_types
+
+UNKNOWN = "!relay.incomplete"
+CONSTANTS = """
+  %zero = relay.constant dense<0> : tensor<i64>
+  %one = relay.constant dense<1> : tensor<i64>
+  %three = relay.constant dense<3> : tensor<i64>
+"""
+
+SUM = """
+  %stop = relay.less_equal(%n, %zero) : (tensor<i64>, tensor<i64>) -> U
+  %r = relay.if %stop : U -> tensor<i64> {
+    relay.yield %s : tensor<i64>
+  } else {
+    %m = relay.subtract(%n, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %t = relay.add(%s, %n) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %c = func.call @main(%m, %t) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    relay.yield %c : tensor<i64>
+  }
+  func.return %r : tensor<i64>
+"""
+"""n + … + 1 + s, in tail recursion."""
+
+# What comes behind the branches belongs to the way back; the inner branch, the order of branches, and both parameters
+# matter.
+NESTED = """
+  %k = relay.multiply(%n, %three) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %go = relay.greater(%n, %zero) : (tensor<i64>, tensor<i64>) -> U
+  %r = relay.if %go : U -> tensor<i64> {
+    %odd = relay.greater(%s, %n) : (tensor<i64>, tensor<i64>) -> U
+    %q = relay.if %odd : U -> tensor<i64> {
+      %b = relay.add(%k, %s) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      relay.yield %b : tensor<i64>
+    } else {
+      %m = relay.subtract(%n, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      %t = relay.add(%s, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      %c = func.call @main(%m, %t) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      %d = relay.subtract(%k, %c) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      relay.yield %d : tensor<i64>
+    }
+    %e = relay.add(%q, %s) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    relay.yield %e : tensor<i64>
+  } else {
+    relay.yield %three : tensor<i64>
+  }
+  %f = relay.multiply(%r, %three) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  func.return %f : tensor<i64>
+"""
+
+# The branch that calls, behind the call, chooses once more.
+CHOOSING = """
+  %go = relay.greater(%n, %zero) : (tensor<i64>, tensor<i64>) -> U
+  %r = relay.if %go : U -> tensor<i64> {
+    %m = relay.subtract(%n, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %c = func.call @main(%m, %s) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %big = relay.greater(%c, %s) : (tensor<i64>, tensor<i64>) -> U
+    %d = relay.if %big : U -> tensor<i64> {
+      %u = relay.subtract(%c, %n) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      relay.yield %u : tensor<i64>
+    } else {
+      %v = relay.add(%c, %three) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      relay.yield %v : tensor<i64>
+    }
+    relay.yield %d : tensor<i64>
+  } else {
+    relay.yield %s : tensor<i64>
+  }
+  func.return %r : tensor<i64>
+"""
+
+SWAPPED = """
+  %go = relay.greater(%n, %zero) : (tensor<i64>, tensor<i64>) -> U
+  %r = relay.if %go : U -> tuple<tensor<i64>, tensor<i64>> {
+    %m = relay.subtract(%n, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %c, %d = func.call @main(%m, %s) : (tensor<i64>, tensor<i64>) -> (tensor<i64>, tensor<i64>)
+    %a = relay.add(%c, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %t = relay.tuple(%d, %a) : (tensor<i64>, tensor<i64>) -> tuple<tensor<i64>, tensor<i64>>
+    relay.yield %t : tuple<tensor<i64>, tensor<i64>>
+  } else {
+    %t = relay.tuple(%n, %s) : (tensor<i64>, tensor<i64>) -> tuple<tensor<i64>, tensor<i64>>
+    relay.yield %t : tuple<tensor<i64>, tensor<i64>>
+  }
+  %x = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<i64>, tensor<i64>>) -> tensor<i64>
+  %y = relay.tuple_get_item(%r) {index = 1} : (tuple<tensor<i64>, tensor<i64>>) -> tensor<i64>
+  func.return %x, %y : tensor<i64>, tensor<i64>
+"""
+
+FUNCTIONS = {"sum": SUM, "nested": NESTED, "choosing": CHOOSING, "swapped": SWAPPED}
+
+
+def module_of(body: str) -> ModuleOp:
+    results = ", ".join(["tensor<i64>"] * (2 if body is SWAPPED else 1))
+    text = f"func.func @main(%n: tensor<i64>, %s: tensor<i64>) -> ({results}) {{{CONSTANTS}{body}}}"
+    module = parse_module(full_context(), text.replace("U", UNKNOWN), "recursion.mlir")
+    infer_types(module)
+    return module
+
+
+def looped(module: ModuleOp) -> ModuleOp:
+    changed = module.clone()
+    RelayRecursionToLoopPass().apply(Context(), changed)
+    changed.verify()
+    assert not any(isinstance(op, CallOp) for op in changed.walk())
+    return changed
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_stay_the_same(name: str) -> None:
+    module = module_of(FUNCTIONS[name])
+    changed = looped(module)
+    for n in (-1, 0, 1, 2, 7):
+        for s in (-4, 0, 3, 9):
+            inputs = [np.array(n), np.array(s)]
+            expected, found = (run_relay(each, inputs) for each in (module, changed))
+            assert [int(value) for value in found] == [int(value) for value in expected], (n, s)
+
+
+def test_calls_are_limited_and_iterations_are_not() -> None:
+    module, inputs = module_of(SUM), [np.array(60_000), np.array(0)]
+    with pytest.raises(InterpreterError, match="50000 calls are open"):
+        run_relay(module, inputs)
+    assert run_relay(looped(module), inputs)[0] == 60_000 * 60_001 // 2
