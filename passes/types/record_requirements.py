@@ -13,7 +13,7 @@ calls, where there is no first one, they rise as far as is known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -29,7 +29,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import ContradictionError, DimensionError, TypeInferenceError
-from xrelay.index_algebra.dims import AnyDim, Dim
+from xrelay.index_algebra.dims import AnyDim, Dim, names_of, substitute
 from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
 from xrelay.passes.graph.calls import callees_first
@@ -38,8 +38,19 @@ from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.loop_types import demands_of_end, demands_of_loop, extents_of_loop
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, function_around
 
-EntryDemands: TypeAlias = dict[str, Sequence[Requirement]]
-"""What functions demand at their entry, by name."""
+
+@dataclass
+class Entry:
+    """What the callers of a function have to know of it, in names of its parameters alone."""
+
+    demands: list[Requirement] = field(default_factory=list[Requirement])
+    """What it demands whenever it runs."""
+    bounds: dict[str, Dim] = field(default_factory=dict[str, Dim])
+    """What the extents that its ops make do not exceed."""
+
+
+Entries: TypeAlias = dict[str, Entry]
+"""By the names of functions."""
 
 
 def record_functions(solver: TypeSolver) -> None:
@@ -48,35 +59,40 @@ def record_functions(solver: TypeSolver) -> None:
     for callee, calls in solver.callers.items():
         for call in calls:
             called.setdefault(function_around(call).sym_name.data, []).append(callee)
-    entries: EntryDemands = {}
+    entries: Entries = {}
     for name in callees_first(called):
         if name in solver.functions:
             entries[name] = _record_function(solver.functions[name], solver, entries)
 
 
-def _record_function(function: FuncOp, solver: TypeSolver, entries: EntryDemands) -> Sequence[Requirement]:
-    """Record the requirements of every op in `function`; gives what it demands at its entry."""
-    block = function.body.blocks.first
+def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries) -> Entry:
+    """Record the requirements of every op in `function`; gives what its callers have to know."""
+    block, entry = function.body.blocks.first, Entry()
     if block is None:
-        return ()
+        return entry
     names = set(names_in(solver.type_of(arg) for arg in block.args))
     pending: list[tuple[Block, ShapeEnvironment]] = [(block, ShapeEnvironment(sorted(names)))]
-    entry: list[Requirement] = []
     while pending:
         current, environment = pending.pop()
         recorder = _BlockRecorder(current, environment, solver, entries)
         for op in current.ops:
             recorder.record(op)
             pending += [(inner, environment) for region in op.regions for inner in region.blocks]
-        entry += (demand for demand in recorder.always_demanded if demand.names <= names)
+        entry.demands += (demand for demand in recorder.always_demanded if demand.names <= names)
+        entry.bounds |= {
+            extent.name: extent.at_most
+            for extent in recorder.made
+            if extent.at_most is not None and names_of(extent.at_most) <= names
+        }
     return entry
 
 
 class _BlockRecorder:
     """Records the ops of one block, whose facts are those of the blocks around it and its own."""
 
-    def __init__(self, block: Block, environment: ShapeEnvironment, solver: TypeSolver, entries: EntryDemands):
+    def __init__(self, block: Block, environment: ShapeEnvironment, solver: TypeSolver, entries: Entries):
         self._environment, self._solver, self._entries = environment, solver, entries
+        self.made: list[NewExtent] = []
         self.always_demanded: list[Requirement] = []
         """What was recorded on ops that run whenever the function does."""
         self._always = _needed_by_the_end(block)
@@ -86,6 +102,7 @@ class _BlockRecorder:
         """Settle the demands of `op`, and keep as facts those that hold whenever the block is run."""
         extents, demands = _demands(op, self._solver, self._entries)
         record_extents(op, extents)
+        self.made += extents
         if not demands and not extents:
             record_requirements(op, ())
             return
@@ -144,15 +161,14 @@ def _needed_by_the_end(block: Block) -> set[Operation]:
     return needed
 
 
-def _demands(op: Operation, solver: TypeSolver, entries: EntryDemands) -> tuple[Sequence[NewExtent], list[Requirement]]:
+def _demands(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Sequence[NewExtent], list[Requirement]]:
     """What is known of the extents that `op` makes, and what it demands; of an op without named dimensions nothing."""
     if isinstance(op, RelayOp):
         return _demands_of_operator(op, solver)
     if isinstance(op, IfOp):
         return solver.names_around(op).made_by(op), []
     if is_call(op):
-        demands = _demands_of_call(op, solver, entries)
-        return solver.names_around(op).made_by(op), demands
+        return _demands_of_call(op, solver, entries.get(callee_name(op), Entry()))
     if isinstance(op, LoopOp):
         return extents_of_loop(op, solver), list(demands_of_loop(op, solver))
     if isinstance(op, ReturnOp) and isinstance(function := op.parent_op(), FuncOp):
@@ -171,12 +187,12 @@ def _demands(op: Operation, solver: TypeSolver, entries: EntryDemands) -> tuple[
     return (), []
 
 
-def _demands_of_call(call: AnyCall, solver: TypeSolver, entries: EntryDemands) -> list[Requirement]:
+def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[Sequence[NewExtent], list[Requirement]]:
     """That arguments and results have the extents of the callee's, and what this demands at its entry."""
     func = solver.functions[callee_name(call)]
     bindings = call_bindings(call, func, solver)
     if not bindings:
-        return []
+        return (), []
     demands: list[Requirement] = [
         AtLeast(dim, 0, constraint="C2", about=f"{name} of @{callee_name(call)}") for name, dim in bindings.items()
     ]
@@ -185,7 +201,10 @@ def _demands_of_call(call: AnyCall, solver: TypeSolver, entries: EntryDemands) -
     for index, result in enumerate(call.res):
         output = instantiated(solver.type_of(FunctionResult(func, index)), bindings)
         demands += _claims(output, solver.type_of(result), "result")
-    return demands + [_raised(demand, bindings, call) for demand in entries.get(callee_name(call), ())]
+    demands += (_raised(demand, bindings, call) for demand in entry.demands)
+    bounds = {inner: substitute([bound], bindings)[0] for inner, bound in entry.bounds.items()}
+    given = solver.names_around(call).names_made_by(call)
+    return [NewExtent(name, bounds.get(inner)) for inner, name in given.items()], demands
 
 
 def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> Requirement:

@@ -41,6 +41,7 @@ from xrelay.index_algebra.dims import (
     quotient,
     remainder,
     shape_text,
+    solved_for,
     substitute,
     symbol,
 )
@@ -316,3 +317,24 @@ def test_types_merge_part_by_part() -> None:
 )
 def test_a_name_is_found_from_the_extent(dim: Dim, extent: int, found: tuple[str, int | None] | None) -> None:
     assert name_and_size(dim, extent) == found
+
+
+@pytest.mark.parametrize(
+    ("dim", "value", "found"),
+    [
+        (n, 3 * m, 3 * m),
+        (2 * n + 1, 7, 3),
+        (2 * n + 1, 4 * m + 1, 2 * m),
+        (2 * n, m, m // 2),
+        (10 - n, m, 10 - m),
+        (2 * n + k, m, (m - 5) // 2),
+        (3 * n + k * k, 28, 1),
+        (n * n, 4, None),
+        (n + n // 2, 4, None),
+        (n * k, 10, None),
+        (k, 4, None),
+        (ANY, 4, None),
+    ],
+)
+def test_a_name_is_solved_for(dim: DimExpr, value: Dim, found: Dim | None) -> None:
+    assert solved_for("n", dim, value, {"k": 5}) == found

@@ -12,8 +12,10 @@ from xrelay import relay, transform
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.tensor_elementwise import ExpOp
 from xrelay.errors import InputError, XRelayError
+from xrelay.index_algebra.dims import symbol
 from xrelay.interpreters.relay import run_relay
 from xrelay.relay.attrs import NoAttributeError
+from xrelay.relay.rebuild import call_with
 
 X = relay.var("x", shape=(4,))
 C = relay.var("c", shape=(), dtype="bool")
@@ -369,3 +371,31 @@ def test_update_func_adds_what_is_not_there() -> None:
     module = relay.IRModule.from_expr(relay.Function([X], X))
     module.update_func("second", relay.Function([X], X))
     assert sorted(str(var) for var in module.get_global_vars()) == ["@main", "@second"]
+
+
+def test_a_function_with_named_dimensions_is_called_at_any_size() -> None:
+    n, m = symbol("n"), symbol("m")
+    rows = relay.var("rows", shape=(n, 2))
+    mod = relay.IRModule({"f": relay.Function([rows], relay.concatenate([rows, rows], axis=0))})
+    f = mod.get_global_var("f")
+    x, y = relay.var("x", shape=(m, 2)), relay.var("y", shape=(3, 2))
+    mod["main"] = relay.Function([x, y], relay.Tuple([f(x), f(y)]))
+    assert "relay.call @f<n = m>" in str(mod)
+    first, second = run_relay(mod, [np.zeros((5, 2), np.float32), np.zeros((3, 2), np.float32)])
+    assert (first.shape, second.shape) == ((10, 2), (6, 2))
+    call = mod["main"].body.fields[1]
+    assert isinstance(call, relay.Call)
+    assert call.op == f
+    assert [arg.type for arg in call.args] == [relay.TensorType((3, 2))]
+
+
+def test_a_call_with_other_arguments_has_the_names_that_these_say() -> None:
+    v = relay.var("v", shape=(symbol("n"),))
+    mod = relay.IRModule({"f": relay.Function([v], relay.exp(v))})
+    mod["main"] = relay.Function([X], mod.get_global_var("f")(X))
+    longer = relay.var("longer", shape=(7,))
+    call = mod["main"].body
+    assert isinstance(call, relay.Call)
+    mod["main"] = relay.Function([longer], call_with(call, call.op, [longer]))
+    assert "relay.call @f<n = 7>" in str(mod)
+    assert run_relay(mod, [np.zeros(7, np.float32)])[0].tolist() == [1] * 7

@@ -73,3 +73,21 @@ func.func private @does_unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 func.func private @does_what(tensor<4xf32>) -> tensor<4xf32>
+
+// Calls of functions with named dimensions are no other calls.
+// CHECK-LABEL: func.func @named_calls
+// CHECK-NEXT:    %[[B:.*]] = relay.call @named<n = 4>(%x)
+// CHECK-NEXT:    func.return %[[B]]
+// CHECK:       func.func private @named(
+// CHECK-NOT:   @named_in_vain(
+func.func @named_calls(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.call @named_in_vain<n = 4>(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = relay.call @named<n = 4>(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %b : tensor<4xf32>
+}
+func.func private @named(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  func.return %x : tensor<?xf32, #relay.dims<n>>
+}
+func.func private @named_in_vain(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  func.return %x : tensor<?xf32, #relay.dims<n>>
+}

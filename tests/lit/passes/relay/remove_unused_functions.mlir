@@ -8,6 +8,7 @@
 // CHECK:     func.func @main
 // CHECK:     func.func @direct
 // CHECK:     func.func private @indirect
+// CHECK:     func.func private @named
 // CHECK-NOT: func.func
 // TWO-NOT:   @main
 // TWO:       func.func private @indirect
@@ -26,7 +27,7 @@ func.func @direct(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 func.func private @indirect(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %m = relay.nn.relu(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %m = relay.call @named<n = 4>(%a) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %m : tensor<4xf32>
 }
 func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -36,4 +37,7 @@ func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 func.func @alone(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %a : tensor<4xf32>
+}
+func.func private @named(%a: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  func.return %a : tensor<?xf32, #relay.dims<n>>
 }

@@ -36,7 +36,7 @@ func.func private @flat(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete 
 // CHECK-NEXT:    relay.call @rows<n = m>
 // CHECK-NEXT:    relay.call @again<n = 3>
 // CHECK-NEXT:    relay.call @outside<n = 3>
-// CHECK-NEXT:    relay.call @found_3<k = k>(%{{.*}}) {relay.binds = #relay.bounds<k>} : (tensor<3xf32>) -> tensor<?x1xi32, #relay.dims<k>>
+// CHECK-NEXT:    relay.call @found_3<k = k>(%{{.*}}) {relay.binds = #relay.bounds<k <= 3>} : (tensor<3xf32>) -> tensor<?x1xi32, #relay.dims<k>>
 func.func @left_alone(%x: tensor<?x4xf32, #relay.dims<m>>, %y: tensor<3xf32>) {
   %a = relay.call @rows(%x) : (tensor<?x4xf32, #relay.dims<m>>) -> !relay.incomplete
   %b = relay.call @again(%y) : (tensor<3xf32>) -> tensor<3xf32>

@@ -206,3 +206,20 @@ func.func @loop_in_vain(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<4xf32>) -> (t
   }
   func.return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
+
+// So is a call of a function with named dimensions run where it is needed alone.
+// CHECK-LABEL: func.func @named_call_in_vain
+// CHECK-NEXT:    relay.if %c
+// CHECK-NEXT:      relay.call @named<n = 4>
+func.func @named_call_in_vain(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %v = relay.call @named<n = 4>(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %a = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    relay.yield %v : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %a : tensor<4xf32>
+}
+func.func private @named(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  func.return %x : tensor<?xf32, #relay.dims<n>>
+}

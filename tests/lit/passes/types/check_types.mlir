@@ -12,3 +12,13 @@ func.func @field(%x: tensor<4xf32>) {
   %t = relay.tuple(%x) : (tensor<4xf32>) -> tuple<!relay.incomplete>
   func.return
 }
+
+// -----
+
+func.func private @callee(tensor<?xf32, #relay.dims<n>>)
+func.func @names(%x: tensor<4xf32>) {
+  relay.call @callee<n = 4>(%x) : (tensor<4xf32>) -> ()
+  // expected-error@below {{relay.call does not say what the dimensions of @callee stand for; help: run relay-infer-type first}}
+  relay.call @callee(%x) : (tensor<4xf32>) -> ()
+  func.return
+}

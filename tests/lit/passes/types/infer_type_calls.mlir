@@ -61,9 +61,9 @@ func.func private @found(%x: tensor<?xi1, #relay.dims<n>>) -> !relay.incomplete 
 }
 // CHECK-LABEL: @made(
 func.func @made(%x: tensor<7xi1>, %y: tensor<?xi1, #relay.dims<k>>) {
-  // CHECK: relay.call @found<n = 7, k = k_1>(%x) {relay.binds = #relay.bounds<k_1>} : (tensor<7xi1>) -> tensor<?x1xi32, #relay.dims<k_1>>
+  // CHECK: relay.call @found<n = 7, k = k_1>(%x) {relay.binds = #relay.bounds<k_1 <= 7>} : (tensor<7xi1>) -> tensor<?x1xi32, #relay.dims<k_1>>
   %0 = relay.call @found(%x) : (tensor<7xi1>) -> !relay.incomplete
-  // CHECK: relay.call @found<n = k, k = q>(%y) {relay.binds = #relay.bounds<q>} : ({{.*}}) -> tensor<?x1xi32, #relay.dims<q>>
+  // CHECK: relay.call @found<n = k, k = q>(%y) {relay.binds = #relay.bounds<q <= k>} : ({{.*}}) -> tensor<?x1xi32, #relay.dims<q>>
   %1 = relay.call @found(%y) : (tensor<?xi1, #relay.dims<k>>) -> tensor<?x1xi32, #relay.dims<q>>
   func.return
 }
