@@ -44,27 +44,34 @@ def compile_many(
     *,
     cpu: str,
     features: str,
-    opt_level: int = 3,
+    opt_level: int | Sequence[int] = 3,
     cache: ObjectCache | None = None,
     threads: int | None = None,
 ) -> list[bytes]:
     """Object code of several modules, in order, compiled on up to `threads` threads (default: see `cores`).
 
-    Equal texts are compiled once. With a `cache`, objects are taken from it and added to it.
+    `opt_level` is that of all modules, or has one for each. Modules of equal text and level are compiled once. With a
+    `cache`, objects are taken from it and added to it.
     """
-    compile_one = functools.partial(_compile_cached, cpu=cpu, features=features, opt_level=opt_level, cache=cache)
-    distinct = list(dict.fromkeys(ir_texts))
+    levels = [opt_level] * len(ir_texts) if isinstance(opt_level, int) else opt_level
+    modules = list(zip(ir_texts, levels, strict=True))
+    distinct = list(dict.fromkeys(modules))
+
+    def compile_one(module: tuple[str, int]) -> bytes:
+        text, level = module
+        return _compile_cached(text, cpu=cpu, features=features, opt_level=level, cache=cache)
+
     if threads is None:
         threads = default_num_threads()
     workers = min(threads, len(distinct))
     if workers <= 1:
-        objects = [compile_one(text) for text in distinct]
+        objects = [compile_one(module) for module in distinct]
     else:
         llvm.binding()
         with ThreadPoolExecutor(workers, thread_name_prefix="xrelay-compile") as pool:
             objects = list(pool.map(compile_one, distinct))
-    by_text = dict(zip(distinct, objects, strict=True))
-    return [by_text[text] for text in ir_texts]
+    compiled = dict(zip(distinct, objects, strict=True))
+    return [compiled[module] for module in modules]
 
 
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:

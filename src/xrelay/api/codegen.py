@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
@@ -16,7 +17,15 @@ from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 
 
-def llvm_texts(module: ModuleOp, target: Target) -> list[str]:
+class Piece(NamedTuple):
+    """LLVM IR of a part of a module."""
+
+    text: str
+    is_glue: bool
+    """Whether it only calls the kernels one after another, and so gains nothing from LLVM's optimiser."""
+
+
+def llvm_texts(module: ModuleOp, target: Target) -> list[Piece]:
     """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
 
     A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main` and
@@ -24,7 +33,7 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[str]:
     For another architecture, whose objects this machine's linker may not join, all is one piece.
     """
     if target.triple is not None:
-        return [_text(module, target)]
+        return [Piece(_text(module, target), is_glue=False)]
     defined: dict[str, Operation] = {}
     declared: dict[str, Operation] = {}
     for op in module.ops:
@@ -32,12 +41,14 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[str]:
             (declared if _is_declaration(op) else defined)[name.data] = op
     inlined = {name: op for name, op in defined.items() if is_always_inline(op)}
     references = {name: _references(op) for name, op in defined.items() if name not in inlined}
-    pieces: list[str] = []
+    pieces: list[Piece] = []
     for names in _components(references):
         outside = sorted({used for name in names for used in references[name]}.difference(names))
         copies = [inlined[name].clone() for name in outside if name in inlined]
         declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in inlined]
-        pieces.append(_piece([*copies, *(defined[name] for name in names)], declarations, target))
+        is_glue = ENTRY_SYMBOL in names and not any(_stores(defined[name]) for name in names)
+        text = _piece([*copies, *(defined[name] for name in names)], declarations, target)
+        pieces.append(Piece(text, is_glue))
     return pieces
 
 
@@ -90,6 +101,11 @@ def _text(module: ModuleOp, target: Target) -> str:
 def _is_declaration(op: Operation) -> bool:
     """Whether a symbol is only announced."""
     return isinstance(op, llvm.FuncOp) and not op.body.blocks
+
+
+def _stores(op: Operation) -> bool:
+    """Whether a function writes memory itself, as everything does that computes."""
+    return any(isinstance(inner, llvm.StoreOp) for inner in walk_ops(op))
 
 
 def _declaration(op: Operation | None) -> Operation | None:

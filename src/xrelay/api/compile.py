@@ -29,6 +29,9 @@ from xrelay.target.target import Target
 LEAST_LLVM_LEVEL = 1
 """LLVM's level where ours is lower: below it vectors live in memory, which makes code eight times slower and saves
 no time. So level 0 shows what the graph passes are worth, not what LLVM is."""
+GLUE_LLVM_LEVEL = 0
+"""LLVM's level for the calls of kernels one after another: the optimiser takes as long for them as for a small kernel,
+and makes nothing faster."""
 
 
 def compile(
@@ -141,14 +144,18 @@ def _native(
     from xrelay.api.codegen import llvm_texts
 
     features = ",".join(target.code_features())
-    llvm_level = max(opt_level, LEAST_LLVM_LEVEL)
-    texts = llvm_texts(module, target)
+    pieces = llvm_texts(module, target)
+    texts = [piece.text for piece in pieces]
+    levels = [GLUE_LLVM_LEVEL if piece.is_glue else max(opt_level, LEAST_LLVM_LEVEL) for piece in pieces]
     if dump is not None:
         write_text(dump / f"{number:02d}_native.ll", "\n".join(texts))
-        listings = [assembly(text, cpu=target.mcpu, features=features, opt_level=llvm_level) for text in texts]
+        listings = [
+            assembly(text, cpu=target.mcpu, features=features, opt_level=level)
+            for text, level in zip(texts, levels, strict=True)
+        ]
         write_text(dump / f"{number + 1:02d}_native.s", "\n".join(listings))
     objects = ObjectCache.default() if cache else None
-    return compile_many(texts, cpu=target.mcpu, features=features, opt_level=llvm_level, cache=objects)
+    return compile_many(texts, cpu=target.mcpu, features=features, opt_level=levels, cache=objects)
 
 
 def _cached(models: ModelCache, key: str, threads: int | None) -> CompiledModel | None:

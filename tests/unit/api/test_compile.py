@@ -203,12 +203,27 @@ llvm.func @main(%p: !llvm.ptr) -> i32 { %0 = llvm.call @k0(%p) : (!llvm.ptr) -> 
   %2 = llvm.call @k2(%p) : (!llvm.ptr) -> i32
   llvm.return %2 : i32 }
 """
-    texts = llvm_texts(parse_module(full_context(), text, "t.mlir"), xrelay.Target.host())
+    texts = [piece.text for piece in llvm_texts(parse_module(full_context(), text, "t.mlir"), xrelay.Target.host())]
     defined = [sorted(line.split("@")[1].split("(")[0] for line in t.splitlines() if "define" in line) for t in texts]
     assert defined == [["main"], ["k0", "table_user"], ["k1"], ["k2"]]
     assert all("declare i32 @outside" in texts[number] for number in (2, 3))
     assert all(f"declare i32 @k{number}" in texts[0] for number in range(3))
     assert "\n".join(texts).count("declare i32 @outside") == 2
+
+
+@pytest.mark.parametrize("stored", ["", "llvm.store %r, %p : i32, !llvm.ptr"])
+def test_what_only_calls_kernels_is_glue(stored: str) -> None:
+    text = f"""
+llvm.func @k(%p: !llvm.ptr) -> i32 {{ %c = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %c : i32 }}
+llvm.func @main(%p: !llvm.ptr) -> i32 {{ %r = llvm.call @k(%p) : (!llvm.ptr) -> i32
+  {stored}
+  llvm.return %r : i32 }}
+llvm.func @xrelay_entry(%p: !llvm.ptr) -> i32 {{ %r = llvm.call @main(%p) : (!llvm.ptr) -> i32
+  llvm.return %r : i32 }}
+"""
+    pieces = llvm_texts(parse_module(full_context(), text, "t.mlir"), xrelay.Target.host())
+    assert [piece.is_glue for piece in pieces] == [not stored, False]
 
 
 def test_unknown_shapes_are_refused_with_the_input() -> None:

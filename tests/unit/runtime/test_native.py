@@ -53,6 +53,13 @@ def test_compile_many_keeps_the_order_and_compiles_equal_texts_once():
         assert call(NativeLibrary.load([codes[i]], exports=[f"f{i}"]), f"f{i}") == i
 
 
+def test_each_module_has_its_level():
+    text = "define i64 @f(i64 %x) {\n  %a = add i64 %x, 1\n  %b = add i64 %a, -1\n  ret i64 %b\n}\n"
+    plain, optimised, again = compile_many([text] * 3, cpu="", features="", opt_level=[0, 3, 0])
+    assert plain == again == compile_ir(text, cpu="", features="", opt_level=0)
+    assert optimised == compile_ir(text, cpu="", features="", opt_level=3) != plain
+
+
 def test_compile_many_raises_the_error_of_one():
     with pytest.raises(LoweringError):
         compile_many([constant("a", 1), "nonsense", constant("b", 2)], cpu="", features="", threads=2)
