@@ -75,6 +75,8 @@ SCHEDULE_REASON: Final = "loop.schedule_reason"
 """The reason for a kernel's schedule, as text; `loop-assign-schedules` sets it."""
 BLOCK_SOURCE: Final = "loop.source"
 """The named topi op that a `loop.block` computes; `convert-topi-to-loop` sets it from `topi.expanded_from`."""
+POSITIVE_DIVISOR: Final = "loop.positive_divisor"
+"""Marks a division of indices that is not run where its divisor, an extent, is 0; what computes indices sets it."""
 LOOP_NOTE: Final = "loop.note"
 """A remark on a loop that could not be lowered as it asks; `convert-loop-to-scf` sets it."""
 

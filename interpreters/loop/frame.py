@@ -81,14 +81,20 @@ def _atom(atom: AffineExpr, places: Sequence[int]) -> str:
     match atom:
         case AffineDimExpr(position=position):
             return f"frame[{places[position]}]"
-        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=AffineConstantExpr(value=divisor)) if divisor > 0:
-            if kind is AffineBinaryOpKind.Mod:
-                return f"(({_expression(lhs, places)}) % {divisor})"
-            if kind is AffineBinaryOpKind.FloorDiv:
-                return f"(({_expression(lhs, places)}) // {divisor})"
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul, lhs=lhs, rhs=rhs):
+            return f"{_atom(lhs, places)} * {_atom(rhs, places)}"
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mod, lhs=lhs, rhs=rhs) if _may_divide(rhs):
+            return f"(({_expression(lhs, places)}) % ({_expression(rhs, places)}))"
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.FloorDiv, lhs=lhs, rhs=rhs) if _may_divide(rhs):
+            return f"(({_expression(lhs, places)}) // ({_expression(rhs, places)}))"
         case _:
             pass
-    raise InterpreterError(f"index expression {atom} has no meaning", help="divide by positive constants only")
+    raise InterpreterError(f"index expression {atom} has no meaning", help="divide by what is positive")
+
+
+def _may_divide(divisor: AffineExpr) -> bool:
+    """Whether a divisor has a meaning: any value but a constant that is not positive."""
+    return not isinstance(divisor, AffineConstantExpr) or divisor.value > 0
 
 
 def is_lanes(value: Value) -> bool:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import SCHEDULE
+from xrelay.dialects.attribute_names import EXTENTS, SCHEDULE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
@@ -21,6 +22,7 @@ from xrelay.lowering.interface import write_interface
 from xrelay.lowering.loop_to_scf.checked_index import declare_note
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
+from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class ConvertLoopToScfPass(ModulePass):
       }                                             …
     }                                             } {llvm.loop_annotation = …<unroll = <full = true>>}
     ```
+
+    A buffer whose strides only a run tells is accessed as one row of elements (`flat_buffers.py`).
 
     A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. Parallel loops become
     one `scf.parallel`; those inside it that are no perfect nest with it are serial and say so in `loop.note`. Local
@@ -71,3 +75,9 @@ def convert_function(function: func.FuncOp) -> None:
     make_buffers_signless(function)
     function.attributes.pop(SCHEDULE, None)
     KernelWriter().write(function)
+    set_argument_attrs(function, [_without_extents(attributes) for attributes in argument_attrs(function)])
+
+
+def _without_extents(attributes: dict[str, Attribute]) -> dict[str, Attribute]:
+    """What an argument says of itself below the loop level: its extents are in the accesses."""
+    return {name: value for name, value in attributes.items() if name != EXTENTS}

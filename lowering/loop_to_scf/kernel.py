@@ -20,6 +20,7 @@ from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import BlockOp, CheckedIndexOp, ForOp, LoadOp, LoopKind, SortOp, StoreOp, ValueMap
+from xrelay.dialects.loop.extents import MAX_EXTENT, is_index_argument
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
@@ -28,8 +29,10 @@ from xrelay.lowering.loop_to_scf.checked_index import write_checked_index
 from xrelay.lowering.loop_to_scf.conditions import Condition, compare
 from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
 from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.flat_buffers import FlatBuffers
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, buffers_on_stack, layout_of, on_stack
+from xrelay.lowering.loop_to_scf.parallel_nests import holds_unrolled, only_parallel_loop, parallel_nest
 from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.loop.nest_queries import is_local
@@ -42,6 +45,7 @@ class KernelWriter:
 
     _emitter: Emitter
     _values: Values
+    _flat: FlatBuffers
     _layouts: dict[SSAValue, LocalLayout]
     _waiting: dict[ForOp, list[memref.AllocOp]]
     _on_stack: set[memref.AllocOp]
@@ -50,6 +54,7 @@ class KernelWriter:
     def __init__(self) -> None:
         self._emitter = Emitter()
         self._values = Values(self._emitter)
+        self._flat = FlatBuffers(self._emitter, self._values)
         self._layouts, self._waiting, self._in_parallel = {}, {}, False
         self._on_stack = set()
 
@@ -60,8 +65,13 @@ class KernelWriter:
         for argument, replacement in zip(old.args, new.args, strict=True):
             replacement.name_hint = argument.name_hint
             self._values.set(argument, replacement)
+            if is_index_argument(argument):
+                self._emitter.ranges[replacement] = (0, MAX_EXTENT)
         self._on_stack = buffers_on_stack(function)
         with self._emitter.scope(new):
+            for argument in old.args:
+                if isinstance(argument.type, MemRefType):
+                    self._flat.note_argument(argument)
             self._block(old)
         region = Region(new)
         function.detach_region(function.body)
@@ -112,6 +122,8 @@ class KernelWriter:
                 self._constant(op)
             case memref.AllocOp() if op in self._on_stack:
                 self._local_buffer(op)
+            case memref.AllocOp() if self._flat.allocate(op):
+                pass
             case memref.AllocOp() if is_local(op.memref):
                 self._copy(op, [MemRefType(op.memref.type.element_type, op.memref.type.get_shape())])
             case BlockOp():
@@ -136,7 +148,7 @@ class KernelWriter:
 
     def _place(self, op: LoadOp | StoreOp) -> Place:
         """Where an access goes at this level."""
-        buffer, index = self._values.get(op.memref), self._values.access(op.index)
+        buffer, index = self._values.get(op.memref), self._flat.index_of(op.memref, self._values.access(op.index))
         layout, lanes = self._layouts.get(op.memref), self._values.lanes
         if layout is not None and lanes is not None:
             index = layout.index_of(index, lanes.index, SSAValue.get(buffer, type=MemRefType).type.get_num_dims())
@@ -194,7 +206,7 @@ class KernelWriter:
 
     def _local_buffer(self, op: memref.AllocOp) -> None:
         """A buffer that one parallel loop alone uses goes into that loop: each thread has its own."""
-        loop = None if self._in_parallel else _only_parallel_loop(op)
+        loop = None if self._in_parallel else only_parallel_loop(op)
         if loop is None:
             self._put_on_stack(op)
         else:
@@ -253,7 +265,7 @@ class KernelWriter:
             new.attributes[LOOP_NOTE] = StringAttr("parallel inside another parallel or vectorised loop: runs serially")
         if loop.kind is LoopKind.UNROLLED:
             new.attributes[LOOP_ANNOTATION] = UNROLL_FULL
-        elif loop.no_unroll or _holds_unrolled(loop):
+        elif loop.no_unroll or holds_unrolled(loop):
             new.attributes[LOOP_ANNOTATION] = UNROLL_DISABLE
 
     def _extent(self, loop: ForOp) -> SSAValue:
@@ -265,12 +277,11 @@ class KernelWriter:
     def _name_index(self, loop: ForOp, index: SSAValue) -> None:
         index.name_hint = loop.index.name_hint
         self._values.set_index(loop.index, ValueMap.identity([index]))
-        if loop.extent is not None:
-            self._emitter.ranges[index] = (0, loop.extent - 1)
+        self._emitter.ranges[index] = (0, (MAX_EXTENT if loop.extent is None else loop.extent) - 1)
 
     def _parallel(self, loop: ForOp) -> None:
         """One `scf.parallel` over the iterations of a perfect nest of parallel loops."""
-        nest = _parallel_nest(loop)
+        nest = parallel_nest(loop)
         emit, body = self._emitter, Block(arg_types=[IndexType()])
         extent = self._extent(loop) if len(nest) == 1 else emit.index(prod(inner.extent or 1 for inner in nest))
         with emit.scope(body):
@@ -363,37 +374,3 @@ class KernelWriter:
         then = Region(branches[0][0])
         otherwise = Region(branches[1][0]) if len(branches) > 1 else Region()
         return list(emit.add(scf.IfOp(condition, types, then, otherwise)).results)
-
-
-def _holds_unrolled(loop: ForOp) -> bool:
-    return any(isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED for op in loop.body.walk())
-
-
-def _parallel_nest(loop: ForOp) -> list[ForOp]:
-    """`loop` and the parallel loops that, one directly inside the other, it holds alone; extents known."""
-    nest = [loop]
-    while loop.extent is not None:
-        inner = loop.body.block.first_op
-        if not isinstance(inner, ForOp) or inner is not loop.body.block.last_op or inner.extent is None:
-            break
-        if inner.kind is not LoopKind.PARALLEL or inner.extent == 0:
-            break
-        nest.append(inner)
-        loop = inner
-    return nest
-
-
-def _only_parallel_loop(op: memref.AllocOp) -> ForOp | None:
-    """The outermost parallel loop that holds every use of a buffer; None if there is none."""
-    found: ForOp | None = None
-    for use in op.memref.uses:
-        outermost: ForOp | None = None
-        parent = use.operation.parent_op()
-        while parent is not None and not parent.is_ancestor(op):
-            if isinstance(parent, ForOp) and parent.kind is LoopKind.PARALLEL:
-                outermost = parent
-            parent = parent.parent_op()
-        if outermost is None or (found is not None and outermost is not found):
-            return None
-        found = outermost
-    return found

@@ -140,7 +140,7 @@ def buffers_on_stack(function: func.FuncOp) -> set[memref.AllocOp]:
     room = STACK_BYTES
     found: set[memref.AllocOp] = set()
     for op in function.body.walk():
-        if isinstance(op, memref.AllocOp) and is_local(op.memref):
+        if isinstance(op, memref.AllocOp) and is_local(op.memref) and op.memref.type.has_static_shape():
             size = prod(op.memref.type.get_shape()) * ceil(bit_width(op.memref.type.element_type) / 8)
             if size <= room:
                 room -= size

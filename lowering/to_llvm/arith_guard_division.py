@@ -38,6 +38,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import number_attribute
@@ -131,7 +132,9 @@ def _bits(type_: Attribute) -> int:
 
 
 def _is_safe(op: SIGNED | UNSIGNED) -> bool:
-    """Whether every divisor is a constant by which anything can be divided."""
+    """Whether every divisor is a constant by which anything can be divided, or said to be positive."""
+    if POSITIVE_DIVISOR in op.attributes:
+        return True
     owner = op.rhs.owner
     if not isinstance(owner, arith.ConstantOp):
         return False
@@ -146,8 +149,8 @@ def _is_safe(op: SIGNED | UNSIGNED) -> bool:
 class ArithGuardDivisionPass(ModulePass):
     """Make integer divisions and remainders safe: the least integer by -1 wraps, a zero divisor fails at the end.
 
-    Leaves divisions by other constants alone, and functions that are always inlined. Parallel loops must be functions
-    already, so that each thread notes the divisors that it sees.
+    Leaves divisions by other constants alone, those of indices that say `loop.positive_divisor`, and functions that are
+    always inlined. Parallel loops must be functions already, so that each thread notes the divisors that it sees.
     """
 
     name = "arith-guard-division"

@@ -8,6 +8,7 @@ to 64 bytes, whatever block they were written in; loops over their elements that
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import cf, llvm, memref
@@ -29,6 +30,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.addressing import (
+    NO_WRAP,
     Address,
     buffer_alignment,
     constant_index,
@@ -122,25 +124,44 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
 
 
 class ConvertAlloc(ConversionPattern[memref.AllocOp]):
-    """`memref.alloc() : memref<64xf32>` → `aligned_alloc(64, 256)`, and an assertion that memory was there."""
+    """`memref.alloc() : memref<64xf32>` → `aligned_alloc(64, 256)`, and an assertion that memory was there.
+
+    `memref.alloc(%n) : memref<?x4xf32>` → the same with `%n * 16` bytes, rounded up to the alignment.
+    """
 
     def rewrite(self, op: memref.AllocOp, rewriter: ConversionRewriter) -> str | None:
         """Call the C library."""
         type_ = memref_type(op.memref)
-        count = element_count(type_)
-        if count is None:
-            return f"a buffer of type {type_} has no static size"
         alignment = buffer_alignment(op)
-        size = -(-max(1, count * byte_size(type_.element_type)) // alignment) * alignment
         declare(op, ALLOCATE, llvm.LLVMFunctionType([i64, i64], PTR))
-        arguments = [rewriter.insert(constant(number, i64)).result for number in (alignment, size)]
-        pointer = rewriter.insert(llvm.CallOp(ALLOCATE, *arguments, return_type=PTR)).results[0]
-        number = rewriter.insert(llvm.PtrToIntOp(pointer)).output
+        count = element_count(type_)
+        align = rewriter.insert(constant(alignment, i64)).result
+        if count is None:
+            size, message = _dynamic_size(op, alignment, rewriter), f"a buffer of type {type_}"
+        else:
+            number = -(-max(1, count * byte_size(type_.element_type)) // alignment) * alignment
+            size, message = rewriter.insert(constant(number, i64)).result, f"{number} bytes"
+        pointer = rewriter.insert(llvm.CallOp(ALLOCATE, align, size, return_type=PTR)).results[0]
+        address = rewriter.insert(llvm.PtrToIntOp(pointer)).output
         null = rewriter.insert(constant(0, i64)).result
-        there = rewriter.insert(llvm.ICmpOp(number, null, IntegerAttr(llvm.ICmpPredicateFlag.NE.to_int(), i64)))
-        rewriter.insert(cf.AssertOp(there.res, f"out of memory: {size} bytes"))
+        there = rewriter.insert(llvm.ICmpOp(address, null, IntegerAttr(llvm.ICmpPredicateFlag.NE.to_int(), i64)))
+        rewriter.insert(cf.AssertOp(there.res, f"out of memory: {message}"))
         rewriter.replace(op, [pointer])
         return None
+
+
+def _dynamic_size(op: memref.AllocOp, alignment: int, rewriter: ConversionRewriter) -> SSAValue:
+    """The bytes of a buffer some of whose sizes are values: `alignment` at least, and a multiple of it."""
+    type_ = memref_type(op.memref)
+    fixed = prod(size for size in type_.get_shape() if size != DYNAMIC_INDEX) * byte_size(type_.element_type)
+    size = rewriter.insert(constant(fixed, i64)).result
+    for value in op.dynamic_sizes:
+        size = rewriter.insert(llvm.MulOp(size, rewriter.operand(value), overflow=NO_WRAP)).res
+    mask = rewriter.insert(constant(-alignment, i64)).result
+    rounded = rewriter.insert(llvm.AddOp(size, rewriter.insert(constant(alignment - 1, i64)).result)).res
+    rounded = rewriter.insert(llvm.AndOp(rounded, mask)).res
+    least = rewriter.insert(constant(alignment, i64)).result
+    return rewriter.insert(call_intrinsic("umax", [rounded, least], i64, overloads=[i64])).results[0]
 
 
 class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
@@ -312,8 +333,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
 class ConvertMemrefToLLVMPass(ModulePass):
     """Convert memref ops to loads, stores and addresses of the llvm dialect.
 
-    Refuses what needs a run-time size: strides that depend on a `?`, buffers of dynamic size, copies between strided
-    buffers.
+    Refuses strides that depend on a `?`, stack buffers of dynamic size, and copies of such or between strided buffers.
     """
 
     name = "convert-memref-to-llvm"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects import arith, llvm, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -278,7 +278,12 @@ def _bind_induction_variables(
 
 
 def _argument_attributes(value: SSAValue) -> DictionaryAttr:
-    """Returns the attributes that the body's argument inherits from the function's, such as `llvm.noalias`."""
+    """Returns the attributes that the body's argument inherits from the function's, such as `llvm.noalias`.
+
+    An argument that is accessed as a buffer of another shape is the same pointer.
+    """
+    if isinstance(cast := value.owner, memref.ReinterpretCastOp) and cast.static_offsets.get_values() == (0,):
+        value = cast.source
     function = value.block.parent_op() if isinstance(value, BlockArgument) else None
     if (
         isinstance(value, BlockArgument)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, MemRefType, i64
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import NUM_SCRATCH
+from xrelay.dialects.attribute_names import EXTENTS, NUM_SCRATCH
+from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.passes.loop.buffer_size import element_bytes
-from xrelay.passes.loop.signature import insert_arguments
+from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
 
 def hoist_scratch(
@@ -53,6 +54,12 @@ def _allocations_to_arguments(kernel: func.FuncOp, place: int, scratch: Sequence
     """Replaces the allocations `scratch` of `kernel` by new arguments from number `place` on."""
     types = [op.memref.type for op in scratch]
     new = insert_arguments(kernel, place, types, [op.memref.name_hint for op in scratch])
+    attrs = argument_attrs(kernel)
+    for op, argument in zip(scratch, new, strict=True):
+        if op.dynamic_sizes:
+            numbers = [index_arguments(kernel).index(size) for size in op.dynamic_sizes]
+            attrs[argument.index][EXTENTS] = DenseArrayBase.from_list(i64, numbers)
+    set_argument_attrs(kernel, attrs)
     for op, argument in zip(scratch, new, strict=True):
         for use in [use for use in op.memref.uses if isinstance(use.operation, memref.DeallocOp)]:
             Rewriter.erase_op(use.operation)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
+from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
+from xrelay.index_algebra.affine_bounds import Interval, bounds, linear_form
+from xrelay.index_algebra.affine_products import factors_of
+from xrelay.index_algebra.linear_form import LinearForm
 from xrelay.index_algebra.value_map import ValueMap
 
 RangeOf = Callable[[SSAValue], Interval | None]
@@ -35,7 +39,10 @@ class IndexArith:
         self._add, self._constant, self._range_of = add, constant, range_of
 
     def value(self, value: ValueMap) -> SSAValue:
-        """Computes the one expression of `value`; `LoweringError` if it divides by what is no positive constant."""
+        """Computes the one expression of `value`; `LoweringError` if it divides by a constant that is not positive.
+
+        A divisor that is no constant must be positive wherever the result is used.
+        """
         return self._sum(linear_form(value.exprs[0], self._box(value)), value)
 
     def _box(self, value: ValueMap) -> list[Interval | None]:
@@ -66,24 +73,42 @@ class IndexArith:
         return self._result(arith.AddiOp(total, self._constant(form.constant), overflow=flags))
 
     def _atom(self, atom: AffineExpr, space: ValueMap) -> SSAValue:
-        """A dimension, or a quotient or remainder by a constant."""
+        """A dimension, a product of atoms, or a quotient or remainder."""
         if isinstance(atom, AffineDimExpr):
             return space.operands[atom.position]
         if not isinstance(atom, AffineBinaryOpExpr):
             raise LoweringError(f"the index expression {atom} cannot be computed")
+        if atom.kind is AffineBinaryOpKind.Mul:
+            return self._product(atom, space)
         divisor = linear_form(atom.rhs)
-        if divisor.terms or divisor.constant < 1:
+        if not divisor.terms and divisor.constant < 1:
             raise LoweringError(f"the index expression {atom} divides by what is not a positive constant")
         low = bounds(atom.lhs, self._box(space))
-        value, by = self._sum(linear_form(atom.lhs, self._box(space)), space), self._constant(divisor.constant)
+        value = self._sum(linear_form(atom.lhs, self._box(space)), space)
+        by = self._sum(divisor, space)
         is_quotient = atom.kind is AffineBinaryOpKind.FloorDiv
         if low is not None and low[0] >= 0:
-            return self._result(arith.DivUIOp(value, by) if is_quotient else arith.RemUIOp(value, by))
+            return self._divided(arith.DivUIOp(value, by) if is_quotient else arith.RemUIOp(value, by))
         quotient = self._floor_quotient(value, by)
         if is_quotient:
             return quotient
         multiple = self._result(arith.MuliOp(quotient, by, overflow=NO_SIGNED_WRAP))
         return self._result(arith.SubiOp(value, multiple, overflow=NO_SIGNED_WRAP))
+
+    def _product(self, monomial: AffineExpr, space: ValueMap) -> SSAValue:
+        """The product of the factors of a monomial, marked as free of wrap-around as sums are."""
+        box, factors = self._box(space), factors_of(monomial)
+        ranges = [bounds(factor, box) for factor in factors]
+        flags = NO_WRAP if all(known is not None and known[0] >= 0 for known in ranges) else NO_SIGNED_WRAP
+        result = self._atom(factors[0], space)
+        for factor in factors[1:]:
+            result = self._result(arith.MuliOp(result, self._atom(factor, space), overflow=flags))
+        return result
+
+    def _divided(self, op: arith.DivUIOp | arith.RemUIOp) -> SSAValue:
+        if not isinstance(op.rhs.owner, arith.ConstantOp):
+            op.attributes[POSITIVE_DIVISOR] = UnitAttr()
+        return self._result(op)
 
     def _floor_quotient(self, value: SSAValue, by: SSAValue) -> SSAValue:
         """`value floordiv by`; for negative values `-1 - (-1 - value) / by`."""
@@ -91,6 +116,6 @@ class IndexArith:
         negative = self._result(arith.CmpiOp(value, self._constant(0), "slt"))
         mirrored = self._result(arith.SubiOp(minus_one, value))
         dividend = self._result(arith.SelectOp(negative, mirrored, value))
-        quotient = self._result(arith.DivUIOp(dividend, by))
+        quotient = self._divided(arith.DivUIOp(dividend, by))
         back = self._result(arith.SubiOp(minus_one, quotient))
         return self._result(arith.SelectOp(negative, back, quotient))

@@ -8,10 +8,13 @@ from random import Random
 
 import numpy as np
 import pytest
+from support.native_kernels import NativeKernel
 from xdsl.dialects import func
 
+from xrelay.dialects.loop import Tail
 from xrelay.interpreters.loop import run_kernel
 from xrelay.passes.loop.lower_blocks import lower_blocks
+from xrelay.passes.loop.schedule import Schedule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from dynamic_kernels import DYNAMIC_GEMM, DYNAMIC_KERNELS, DynamicKernel, arguments_for
@@ -19,6 +22,7 @@ from loop_kernels import kernel_of, parse
 from random_schedules import random_schedule
 
 SIZES = (0, 1, 7, 16, 17)
+NATIVE_SIZES = (0, 1, 7, 16, 17, 100)
 
 
 def run(kernel: func.FuncOp, sizes: list[int], *, lanes: bool = True) -> np.ndarray:
@@ -64,3 +68,35 @@ def test_random_schedules(seed: int):
         expected = run(plain, sizes)
         np.testing.assert_array_equal(run(schedule.kernel, sizes), expected)
         np.testing.assert_array_equal(run(lowered, sizes, lanes=False), expected)
+
+
+def check_native(text: DynamicKernel, schedule: Schedule, sizes: list[list[int]]) -> None:
+    plain = kernel_of(parse(text.text))
+    name = schedule.kernel.sym_name.data
+    native = NativeKernel(str(schedule.kernel).replace("func.func private", "func.func"), name)
+    for each in sizes:
+        arguments = arguments_for(plain, each)
+        native(*arguments)
+        np.testing.assert_array_equal(np.asarray(arguments[-1 - len(each)]), run(plain, each))
+
+
+@pytest.mark.parametrize("tail", [Tail.PEEL, Tail.MASK])
+@pytest.mark.parametrize("parallel", [False, True])
+def test_native_product_in_registers(tail: Tail, parallel: bool):
+    schedule = Schedule(kernel_of(parse(DYNAMIC_GEMM.text))).cache_write("gemm", names=("r", "c"))
+    schedule.tile("r", "c", 3, 4, tail=tail).compute_at("gemm", "c_o").reorder("k", "i", "j")
+    schedule.vectorize("j").unroll("i").vectorize("c_i").disable_unroll("k")
+    if parallel:
+        schedule.parallelize("r_o")
+    pairs = zip(NATIVE_SIZES, reversed(NATIVE_SIZES), strict=True)
+    check_native(DYNAMIC_GEMM, schedule, [*([rows, 5, columns] for rows, columns in pairs), [7, 0, 6]])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_native_random_schedules(seed: int):
+    random = Random(seed)
+    text = DYNAMIC_KERNELS[seed % len(DYNAMIC_KERNELS)]
+    schedule = random_schedule(kernel_of(parse(text.text)), random)
+    free = len(text.names) - len(text.relations)
+    sizes = [*(drawn_sizes(text, random) for _ in range(3)), list(text.sizes(*[40] * free).values())]
+    check_native(text, schedule, sizes)

@@ -54,14 +54,20 @@ class NativeKernel:
         self._library = NativeLibrary.load([self.code], exports=[name], imports=pool)
         self._address = self._library.address(name)
 
-    def __call__(self, *arrays: NDArray[Any], threads: int = 2) -> None:
-        """Runs the function on the arrays' memory; it must succeed."""
-        assert self.status(*arrays, threads=threads) == 0
+    def __call__(self, *arguments: NDArray[Any] | int, threads: int = 2) -> None:
+        """Runs the function on the arrays' memory and the extents behind them; it must succeed."""
+        assert self.status(*arguments, threads=threads) == 0
 
-    def status(self, *arrays: NDArray[Any], threads: int = 2) -> int:
-        """Runs the function on the arrays' memory; what it returns."""
-        for array in arrays:
-            assert array.flags.c_contiguous
-        function = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * (len(arrays) + 1))(self._address)
+    def status(self, *arguments: NDArray[Any] | int, threads: int = 2) -> int:
+        """Runs the function on the arrays' memory and the extents behind them; what it returns."""
+        types = [ctypes.c_int64 if isinstance(argument, int) else ctypes.c_void_p for argument in arguments]
+        function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *types)(self._address)
         context = Context(0, threads)
-        return function(ctypes.addressof(context), *[array.ctypes.data for array in arrays])
+        return function(ctypes.addressof(context), *[_passed(argument) for argument in arguments])
+
+
+def _passed(argument: NDArray[Any] | int) -> int:
+    if isinstance(argument, int):
+        return argument
+    assert argument.flags.c_contiguous
+    return argument.ctypes.data

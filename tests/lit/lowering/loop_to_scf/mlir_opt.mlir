@@ -3,6 +3,7 @@
 // RUN: xrelay-opt %S/../../../../benchmarks/kernels/gemm_6x64.mlir -p loop-apply-schedules,loop-lower-blocks,loop-plan-memory,convert-loop-to-scf | %mlir_opt | filecheck %s
 // RUN: xrelay-opt %S/../../../../benchmarks/kernels/conv3x3_nchw16c.mlir -p loop-apply-schedules,loop-lower-blocks,loop-plan-memory,convert-loop-to-scf | %mlir_opt | filecheck %s --check-prefix CONV
 // RUN: xrelay-opt %S/convert_loop_to_scf.mlir --split-input-file -p convert-loop-to-scf | %mlir_opt --split-input-file | filecheck %s --check-prefix ALL
+// RUN: xrelay-opt %S/flat_buffers.mlir -p convert-loop-to-scf | %mlir_opt --allow-unregistered-dialect
 // RUN: xrelay-opt %S/sort.mlir -p loop-lower-blocks,convert-loop-to-scf | %mlir_opt | filecheck %s --check-prefix SORT
 // RUN: xrelay-opt %S/../../passes/loop/lower_blocks.mlir --split-input-file -p loop-lower-blocks,convert-loop-to-scf | %mlir_opt --split-input-file
 // RUN: xrelay-opt %S/../../passes/loop/plan_memory.mlir --split-input-file -p loop-plan-memory,convert-loop-to-scf | %mlir_opt --split-input-file

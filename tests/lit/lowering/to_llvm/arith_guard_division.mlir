@@ -94,3 +94,14 @@ func.func @nested(%x: memref<64xi32>, %d: i32) {
   }
   func.return
 }
+
+// -----
+
+// A division of indices that is not run where its divisor is 0.
+// CHECK-LABEL: func.func @extents
+// CHECK-NEXT:    arith.divui %i, %n {loop.positive_divisor} : index
+// CHECK-NEXT:    func.return
+func.func @extents(%i: index, %n: index) {
+  %q = arith.divui %i, %n {loop.positive_divisor} : index
+  func.return
+}

@@ -3,7 +3,7 @@
 
 // A kernel's scratch comes before its extents. Buffers of one unit share a region, which grows with the unit.
 // CHECK-LABEL: func.func private @k(
-// CHECK-SAME: %t: memref<?x2xf32> {llvm.noalias}, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.num_scratch = 1 : i64}
+// CHECK-SAME: %t: memref<?x2xf32> {loop.extents = array<i64: 0>, llvm.noalias}, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.num_scratch = 1 : i64}
 func.func private @k(%a: memref<?x256xf32>, %b: memref<?x256xf32>, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   %t = memref.alloc(%n) : memref<?x2xf32>
   "test.op"(%t) : (memref<?x2xf32>) -> ()

@@ -1,0 +1,93 @@
+"""Buffers whose strides only a run tells: accessed as one row of elements, at indices that strides are multiplied into.
+
+    func.func @k(%x: memref<?x?xf32>, %n: index, %m: index)
+
+    →   %total = arith.muli %n, %m
+        %flat = memref.reinterpret_cast %x to offset: [0], sizes: [%total], strides: [1]
+            : memref<?x?xf32> to memref<?xf32>
+        memref.load %flat[%i * %m + %j]
+
+Below, the type of a buffer says all about its strides: nothing has to follow the buffer from where it was made.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
+from xrelay.index_algebra.affine_products import times
+from xrelay.index_algebra.value_map import Space, ValueMap
+from xrelay.lowering.loop_to_scf.accesses import element_strides
+from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.values import Values
+
+
+class FlatBuffers:
+    """The flat buffers of one function, by the buffers of the loop level that they stand for."""
+
+    _emitter: Emitter
+    _values: Values
+    _strides: dict[SSAValue, tuple[ValueMap, ...]]
+
+    def __init__(self, emitter: Emitter, values: Values):
+        self._emitter, self._values, self._strides = emitter, values, {}
+
+    def note_argument(self, buffer: SSAValue) -> None:
+        """Lets a function's argument be accessed as one row, where its strides depend on extents that it names."""
+        if (total := self._measure(buffer)) is None:
+            return
+        whole = self._values.get(buffer)
+        flat = memref.ReinterpretCastOp.from_dynamic(whole, [0], [total], [1], _row_of(buffer))
+        self._emitter.add(flat).result.name_hint = buffer.name_hint
+        self._values.set(buffer, flat.result)
+
+    def allocate(self, op: memref.AllocOp) -> bool:
+        """Allocates a buffer as one row; false where its type tells its strides, so that it needs none of this."""
+        total = self._measure(op.memref)
+        if total is None:
+            return False
+        new = self._emitter.add(memref.AllocOp([total], [], _row_of(op.memref)))
+        new.memref.name_hint = op.memref.name_hint
+        self._values.set(op.memref, new.memref)
+        return True
+
+    def index_of(self, buffer: SSAValue, index: ValueMap) -> ValueMap:
+        """The index of an access in terms of this level, of a flat buffer as one number."""
+        strides = self._strides.get(buffer)
+        if strides is None:
+            return index
+        space = Space(index.operands)
+        terms = [times(expr, space.lift(stride)[0]) for expr, stride in zip(index.exprs, strides, strict=True)]
+        return ValueMap.make([reduce(lambda a, b: a + b, terms)], space.values).simplified()
+
+    def _measure(self, buffer: SSAValue) -> SSAValue | None:
+        """The number of elements, the strides noted; `None` where the type tells the strides, or nothing does."""
+        extents = extents_of(buffer)
+        if None not in element_strides(SSAValue.get(buffer, type=MemRefType).type) or None in extents:
+            return None
+        step, strides = ValueMap.constant(1), list[ValueMap]()
+        for extent in reversed([extent for extent in extents if extent is not None]):
+            strides.append(step)
+            step = self._product(step, extent)
+        self._strides[buffer] = tuple(reversed(strides))
+        return self._emitter.affine(step)
+
+    def _product(self, step: ValueMap, extent: int | SSAValue) -> ValueMap:
+        """A stride times an extent, computed where neither is a number."""
+        factor = ValueMap.constant(extent) if isinstance(extent, int) else self._values.index(extent)
+        space = Space(step.operands)
+        (other,) = space.lift(factor)
+        product = ValueMap.make([times(step.exprs[0], other)], space.values).simplified()
+        if not product.operands or product == ValueMap.identity(product.operands):
+            return product
+        value = self._emitter.affine(product)
+        self._emitter.ranges[value] = (0, MAX_EXTENT)
+        return ValueMap.identity([value])
+
+
+def _row_of(buffer: SSAValue) -> MemRefType:
+    return MemRefType(SSAValue.get(buffer, type=MemRefType).type.element_type, [DYNAMIC_INDEX])
