@@ -33,3 +33,26 @@ def test_a_k_that_is_computed(largest: int) -> None:
         np.testing.assert_array_equal(values, X[:, order[:k]], strict=True)
     with pytest.raises(InterpreterError, match="k is 4, the axis has 3 elements"):
         run_relay(module, [X, np.array([4])])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "axes", "expected"),
+    [
+        (([0, 1], [1, 9], [1, 1]), None, (slice(0, 1), slice(1, 9))),
+        (([-1], [-9], [-2]), [1], (slice(None), slice(-1, None, -2))),
+        (([1, 0], [3, 1]), [2, 0], (slice(0, 1), slice(None), slice(1, 3))),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_bounds_that_are_computed(
+    bounds: tuple[list[int], ...], axes: list[int] | None, expected: tuple[slice, ...], dtype: type
+) -> None:
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    names = ["starts", "ends", "steps"][: len(bounds)]
+    inputs = ["x", "starts", "ends", "" if axes is None else "axes", *names[2:]]
+    constants = {} if axes is None else {"axes": np.array(axes, dtype)}
+    given = [value("x", ("n", 3, 4)), *(value(name, (len(bounds[0]),), kind) for name in names)]
+    module = import_onnx(model([helper.make_node("Slice", inputs, ["y"])], given, ["y"], initializers=constants))
+    (found,) = run_relay(module, [x, *(np.array(each, dtype) for each in bounds)])
+    np.testing.assert_array_equal(found, x[expected])

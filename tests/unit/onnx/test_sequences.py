@@ -137,3 +137,37 @@ def test_a_sequence_that_is_returned_as_it_comes_is_refused_natively() -> None:
     module = imported([node("Identity", ["q"], ["y"])], "y", SEQUENCE)
     with pytest.raises(PassError, match=r"a result is !relay.sequence<.*>: native code has no sequences"):
         xrelay.compile(module, cache=False)
+
+
+def body_of_map() -> Any:
+    """A sum with a tensor from outside of the body, and the rank of the value."""
+    nodes = [node("Add", ["v", "t"], ["sum"]), node("Shape", ["v"], ["shape"])]
+    shapes = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("v", "t")]
+    results = [helper.make_empty_tensor_value_info(name) for name in ("sum", "shape")]
+    return helper.make_graph(nodes, "body", shapes, results)
+
+
+def test_a_map_of_known_values_needs_no_loop() -> None:
+    one = node("SequenceMap", ["s", "a"], ["y", "z"], body=body_of_map())
+    module = imported([PAIR, one], "y")
+    eliminate_dead_code(module)
+    assert "relay.sequence" not in str(module)
+    np.testing.assert_array_equal(run_relay(module, [A, B]), [A + A, B + A])
+
+
+@pytest.mark.parametrize("result", ["y", "z"])
+def test_a_map_of_other_values_is_a_loop(result: str) -> None:
+    one = node("SequenceMap", ["q", "a"], ["y", "z"], body=body_of_map())
+    module = imported([one], result, SEQUENCE)
+    values = [B, B[:1], A]
+    found = run_relay(module, [A, values])
+    expected = [each + A for each in values] if result == "y" else [np.array(each.shape) for each in values]
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert run_relay(module, [A, []]) == []
+
+
+def test_a_map_of_sequences_of_other_lengths_is_refused() -> None:
+    nodes = [PAIR, node("SequenceErase", ["s"], ["t"]), node("SequenceMap", ["s", "t"], ["y", "z"], body=body_of_map())]
+    with pytest.raises(ModelImportError, match="the sequences have 1, 2 values, must have one length"):
+        imported(nodes, "y")
