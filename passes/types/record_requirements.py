@@ -202,9 +202,16 @@ def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[S
         output = instantiated(solver.type_of(FunctionResult(func, index)), bindings)
         demands += _claims(output, solver.type_of(result), "result")
     demands += (_raised(demand, bindings, call) for demand in entry.demands)
-    bounds = {inner: substitute([bound], bindings)[0] for inner, bound in entry.bounds.items()}
     given = solver.names_around(call).names_made_by(call)
-    return [NewExtent(name, bounds.get(inner)) for inner, name in given.items()], demands
+    return [NewExtent(name, _bound(entry.bounds.get(inner), bindings)) for inner, name in given.items()], demands
+
+
+def _bound(bound: Dim | None, bindings: Mapping[str, Dim]) -> Dim | None:
+    """What a bound in the callee's names is for its caller; `None` where it has no value for any size."""
+    try:
+        return None if bound is None else substitute([bound], bindings)[0]
+    except DimensionError:
+        return None
 
 
 def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> Requirement:

@@ -1,7 +1,7 @@
 """Random programs with named dimensions against the same programs at given sizes, where every rule decides at once.
 
 What fails at the sizes is reported by the program with names, what does not fail runs there too and gives the same
-arrays, and these have the inferred types.
+arrays, and these have the inferred types. So it is where the functions that it calls are inlined.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from xrelay.errors import ConstraintError, InterpreterError, TypeInferenceError
 from xrelay.index_algebra.dims import DimExpr, evaluate
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.infer_type import infer_types
 
 RUNS = 3
@@ -44,6 +45,14 @@ def typed(text: str) -> ModuleOp | str:
         return error.message
     module.verify()
     return module
+
+
+def inlined(module: ModuleOp) -> ModuleOp:
+    """The module with the bodies of functions in the places of their calls."""
+    copy = module.clone()
+    inline_calls(copy)
+    copy.verify()
+    return copy
 
 
 def outcome(module: ModuleOp | str, inputs: list[Array]) -> list[Array] | str:
@@ -91,12 +100,14 @@ def check(choices: Choices) -> list[str]:
     """A random program at some random sizes; what came of it at each."""
     program = dim_program(choices)
     module = typed(program.with_names())
+    modules = [module] if isinstance(module, str) or not program.calls else [module, inlined(module)]
     found: list[str] = []
     for _ in range(RUNS):
         same = choices.chance(30)
         size = choices.pick(SIZES)
         sizes = {name: size if same else choices.pick(SIZES) for name in NAMES}
-        found.append(compare(program, sizes, choices.below(2), module))
+        branch = choices.below(2)
+        found += [compare(program, sizes, branch, each) for each in modules]
     return found
 
 

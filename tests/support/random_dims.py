@@ -112,6 +112,11 @@ class DimProgram:
         functions = [each.function() for each in self.body if isinstance(each, Called)]
         return "".join([self._text(self.parameters, lines), *functions])
 
+    @property
+    def calls(self) -> bool:
+        """Whether the program calls a function."""
+        return any(isinstance(each, Called) for each in self.body)
+
     def at(self, sizes: Mapping[str, int], branch: int, *, whole: bool = False) -> str:
         """The text at `sizes`, with one of the branches; unless `whole`, without the ops that nobody needs then."""
         lines = [line for each in self.body for line in ([each] if isinstance(each, str) else each.chosen(branch))]
