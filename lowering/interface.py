@@ -63,13 +63,12 @@ from xrelay.dialects.attribute_names import (
 )
 from xrelay.dialects.counted import Counts, counted_attribute, counts_of
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
+from xrelay.dialects.loop.signature import dim_arguments, dim_names, input_arguments, scratch_count
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.requirement import Requirement
-from xrelay.passes.loop.plan_function import dim_names
 from xrelay.passes.loop.signature import argument_attrs
 
 NONE = ArrayAttr[Attribute]([])

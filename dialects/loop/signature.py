@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
+from typing import Final
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.attribute_names import ARENA, LOOP_DIMS, NUM_OUTPUTS, NUM_SCRATCH
+from xrelay.dialects.attribute_names import ARENA, DIM, LOOP_DIMS, NUM_OUTPUTS, NUM_SCRATCH
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.index_algebra.dims import DimExpr
+
+PLAN: Final = "main_plan"
+"""The name of the function that tells what a run of `@main` needs."""
 
 
 def input_arguments(function: FuncOp) -> Sequence[SSAValue]:
@@ -47,6 +51,15 @@ def dim_arguments(function: FuncOp) -> Sequence[SSAValue]:
     args = function.body.block.args
     count = sum(1 for _ in takewhile(lambda argument: isinstance(argument.type, IndexType), reversed(args)))
     return args[len(args) - count :]
+
+
+def dim_names(function: FuncOp) -> list[str]:
+    """The names that a function's trailing arguments are the sizes of; none where one does not say."""
+    types = function.function_type.inputs.data
+    count = sum(1 for _ in takewhile(lambda type: isinstance(type, IndexType), reversed(types)))
+    attributes = function.arg_attrs.data[len(types) - count :] if function.arg_attrs is not None else ()
+    names = [entry.data[DIM] for entry in attributes if DIM in entry.data]
+    return [name.data for name in names if isinstance(name, StringAttr)] if len(names) == count else []
 
 
 def kernel_dims(function: FuncOp) -> tuple[DimExpr, ...]:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
 
 import numpy as np
-from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleOp
+from xdsl.dialects import cf, func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp, i8
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import NUM_OUTPUTS
+from xrelay.dialects.attribute_names import NUM_OUTPUTS, REQUIRES
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.loop.signature import PLAN, dim_arguments
+from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
-from xrelay.errors import InputError, InterpreterError
+from xrelay.errors import DimensionError, InputError, InterpreterError
+from xrelay.index_algebra.dims import ANY, Shape, evaluate
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
+from xrelay.interpreters.loop.named_sizes import NamedSizes
+from xrelay.interpreters.scalar import compile_scalar, is_scalar_op
 from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
 
 ResolveWeight = Callable[[Attribute], Array]
@@ -39,14 +47,22 @@ def run_loop_module(
     function = runner.function(function_name)
     outputs = _output_count(function)
     parameters = function.body.block.args
-    if len(inputs) + outputs > len(parameters):
-        raise InputError(f"@{function_name} takes {len(parameters) - outputs} inputs, got {len(inputs)}")
+    buffers = parameters[: len(parameters) - len(dim_arguments(function))]
+    if len(inputs) + outputs > len(buffers):
+        raise InputError(f"@{function_name} takes {len(buffers) - outputs} inputs, got {len(inputs)}")
     for position, value in enumerate(inputs):
         problem = argument_problem(parameters[position].type, value)
         if problem is not None:
             raise InputError(f"input {position} of @{function_name} {problem}")
-    provided = [_new_argument(function_name, parameter) for parameter in parameters[len(inputs) :]]
-    runner.call(function_name, [*inputs, *provided])
+    named = NamedSizes(function)
+    runner.sizes = named.bind(inputs)
+    dims = [np.int64(size) for size in named.values(runner.sizes)]
+    provided: list[Array] = []
+    for parameter, shape in zip(buffers[len(inputs) :], named.shapes[len(inputs) :], strict=False):
+        known = _known_shape(function_name, parameter, shape, runner.sizes)
+        extents = known if known is not None else (runner.arena_size(dims),)
+        provided.append(undefined(extents, numpy_dtype(buffer_type(parameter).element_type)))
+    runner.call(function_name, [*inputs, *provided, *dims])
     return provided[:outputs]
 
 
@@ -59,14 +75,19 @@ def _output_count(function: func.FuncOp) -> int:
     return count.value.data
 
 
-def _new_argument(function_name: str, parameter: SSAValue) -> Array:
-    expected = buffer_type(parameter)
-    if any(size < 0 for size in expected.get_shape()):
+def _known_shape(
+    function_name: str, parameter: SSAValue, shape: Shape, sizes: Mapping[str, int]
+) -> tuple[int, ...] | None:
+    """The shape of an output, or of an arena; `None` for an arena whose size `@main_plan` computes."""
+    if shape == (ANY,) and parameter.type == MemRefType(i8, [DYNAMIC_INDEX]):
+        return None
+    try:
+        return tuple(evaluate(dim, sizes) for dim in shape)
+    except DimensionError as error:
         raise InputError(
-            f"@{function_name} wants more inputs than it got, or has an output of type {expected}",
-            help="outputs need a static shape",
-        )
-    return undefined(expected.get_shape(), numpy_dtype(expected.element_type))
+            f"@{function_name} wants more inputs than it got, or has an output of type {parameter.type}",
+            help="outputs need a shape that follows from the inputs",
+        ) from error
 
 
 def own_data(weight: Attribute) -> Array:
@@ -86,6 +107,15 @@ class _Runner:
         self._resolve_weight = resolve_weight
         self._kernels: dict[str, KernelFunction] = {}
         self._active: list[str] = []
+        self.sizes: Mapping[str, int] = {}
+        """The sizes of names, for messages."""
+
+    def arena_size(self, dims: Sequence[Value]) -> int:
+        """The bytes of the arena that `@main_plan` tells for these sizes of names."""
+        sizes = self.function(PLAN).body.block.args[0]
+        needed = undefined(buffer_type(sizes).get_shape(), np.dtype(np.int64))
+        self._walk(self.function(PLAN), [needed, *dims])
+        return int(needed[0])
 
     def function(self, name: str) -> func.FuncOp:
         """The function called `name`, which must have a body."""
@@ -105,28 +135,48 @@ class _Runner:
         if name in self._active:
             raise InterpreterError(f"@{name} calls itself; recursion has no meaning at the loop level")
         self._active.append(name)
+        self._walk(function, arguments)
+        self._active.pop()
+
+    def _walk(self, function: func.FuncOp, arguments: Sequence[Value]) -> None:
         values: dict[SSAValue, Value] = dict(zip(function.body.block.args, arguments, strict=True))
         for op in function.body.block.ops:
             self._step(op, values)
-        self._active.pop()
 
     def _step(self, op: Operation, values: dict[SSAValue, Value]) -> None:
         match op:
             case func.CallOp():
                 self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
             case memref.AllocOp():
-                allocated = buffer_type(op.memref)
-                values[op.memref] = undefined(allocated.get_shape(), numpy_dtype(allocated.element_type))
+                shape = _shape(op.memref, [values[size] for size in op.dynamic_sizes])
+                values[op.memref] = undefined(shape, numpy_dtype(buffer_type(op.memref).element_type))
             case memref.ViewOp():
-                values[op.result] = _view(values[op.source], int(values[op.byte_shift]), op.result)
+                shape = _shape(op.result, [values[size] for size in op.sizes])
+                values[op.result] = _view(values[op.source], int(values[op.byte_shift]), op.result, shape)
+            case memref.StoreOp():
+                values[op.memref][tuple(int(values[index]) for index in op.indices)] = values[op.value]
             case WeightOp():
                 values[op.result] = self._weight(op)
-            case arith.ConstantOp() if isinstance(op.value, IntegerAttr):
-                values[op.result] = op.value.value.data
+            case cf.AssertOp():
+                if not values[op.arg]:
+                    raise InterpreterError(self._failure(op), location=location_of(op))
             case func.ReturnOp() | memref.DeallocOp():
                 pass
+            case _ if is_scalar_op(op):
+                with np.errstate(over="ignore"):
+                    values[op.results[0]] = compile_scalar(op)(*(values[operand] for operand in op.operands))
             case _:
                 raise InterpreterError(f"'{op.name}' has no meaning between kernels")
+
+    def _failure(self, op: cf.AssertOp) -> str:
+        """What an assertion says, with both sides of what it requires."""
+        requires = op.attributes.get(REQUIRES)
+        if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
+            return op.msg.data
+        (requirement,) = requires.data
+        lhs, rhs = requirement.evaluate(self.sizes)
+        known = ", ".join(f"{name} = {self.sizes[name]}" for name in sorted(requirement.names))
+        return f"{op.msg.data} is {replace(requirement, lhs=lhs, rhs=rhs).text} ({known})"
 
     def _weight(self, op: WeightOp) -> Array:
         array = np.asarray(self._resolve_weight(op.weight))
@@ -136,11 +186,16 @@ class _Runner:
         return array
 
 
-def _view(arena: Array, offset: int, result: SSAValue) -> Array:
+def _shape(buffer: SSAValue, sizes: Sequence[Value]) -> tuple[int, ...]:
+    """The shape of a buffer whose open extents are `sizes`."""
+    rest = iter(sizes)
+    return tuple(int(next(rest)) if extent == DYNAMIC_INDEX else extent for extent in buffer_type(buffer).get_shape())
+
+
+def _view(arena: Array, offset: int, result: SSAValue, shape: tuple[int, ...]) -> Array:
     """The part of a byte array that starts at `offset`, as a buffer."""
-    wanted = buffer_type(result)
-    dtype, shape = numpy_dtype(wanted.element_type), wanted.get_shape()
-    size = dtype.itemsize * int(np.prod(shape))
+    dtype = numpy_dtype(buffer_type(result).element_type)
+    size = dtype.itemsize * prod(shape)
     if offset < 0 or offset + size > arena.size:
         raise InterpreterError(f"a view of bytes {offset} to {offset + size} of an arena of {arena.size}")
     return arena[offset : offset + size].view(dtype).reshape(shape)

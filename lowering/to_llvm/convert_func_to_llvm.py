@@ -32,6 +32,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.attribute_names import PART_OF_KERNEL, SOURCES
+from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.interface import write_checks, write_kernels
@@ -47,7 +48,6 @@ from xrelay.passes.infra.conversion import (
     apply_conversion,
     legal_outside,
 )
-from xrelay.passes.loop.plan_function import dim_names
 
 UNSPECIFIED = 1
 CHECK = 6

@@ -13,8 +13,8 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xrelay.dialects.loop.signature import PLAN
 from xrelay.lowering.to_llvm.types import PTR
-from xrelay.passes.loop.plan_function import PLAN
 
 ENTRY = "xrelay_entry"
 PLAN_ENTRY = "xrelay_plan"

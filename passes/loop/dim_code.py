@@ -19,6 +19,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f64, i64
 from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp, SIToFPOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dim_expressions import as_dim
@@ -27,8 +28,6 @@ from xrelay.index_algebra.dims import Atom, Dim, Monomial, Polynomial, Selection
 from xrelay.index_algebra.dims import Operation as Division
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Requirement
 
-MAX_EXTENT: Final = 1 << 47
-"""The largest extent: of a name, and of what a kernel is handed."""
 _SAFE: Final = 1 << 62
 """Sums of products that are estimated below it leave no 64 bits, however the estimate was rounded."""
 

@@ -11,7 +11,6 @@ asserts of its names, so who asks for the sizes first need not enter `@main` wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, cf, func, memref
@@ -20,23 +19,12 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.attribute_names import DIM, LOOP_DIMS
-from xrelay.dialects.loop.signature import dim_arguments, output_arguments
+from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names, output_arguments
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import DimExpr
 from xrelay.passes.loop.dim_code import DimCode
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
-
-PLAN = "main_plan"
-"""The name of the function."""
-
-
-def dim_names(function: func.FuncOp) -> list[str]:
-    """The names that a function's trailing arguments are the sizes of; none where one does not say."""
-    types = function.function_type.inputs.data
-    count = sum(1 for _ in takewhile(lambda type: isinstance(type, IndexType), reversed(types)))
-    names = [attrs.get(DIM) for attrs in argument_attrs(function)[len(types) - count :]]
-    return [name.data for name in names if isinstance(name, StringAttr)] if None not in names else []
 
 
 def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue) -> None:

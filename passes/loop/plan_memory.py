@@ -26,13 +26,14 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import ARENA, NOALIAS
+from xrelay.dialects.loop.signature import dim_names
 from xrelay.errors import PassError
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
 from xrelay.passes.loop.hoist_scratch import hoist_scratch
 from xrelay.passes.loop.lifetimes import Buffer, Lifetimes, lifetimes_in, roots_of
-from xrelay.passes.loop.plan_function import add_plan_function, dim_names, is_shape_code
+from xrelay.passes.loop.plan_function import add_plan_function, is_shape_code
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
 MAX_ARENA = (1 << 63) - 1

@@ -9,10 +9,10 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
+from xrelay.dialects.loop.signature import PLAN
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.loop.plan_function import PLAN
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 

@@ -14,12 +14,13 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.errors import DimensionError, LoweringError
 from xrelay.index_algebra.dims import ANY, Dim, broadcast, evaluate, maximum, symbol
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal, Requirement
 from xrelay.interpreters.scalar import compile_scalar
 from xrelay.interpreters.scalar_meaning import Value
-from xrelay.passes.loop.dim_code import MAX_EXTENT, DimCode
+from xrelay.passes.loop.dim_code import DimCode
 
 NAMES = ("n", "m")
 n, m = symbol("n"), symbol("m")
