@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.facts import Demands
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.index_algebra.dims import Dim, Shape
 
 FoundT = TypeVar("FoundT")
 
 
-def parse_layout(op: RelayOp, text: str, axes: str, constraint: str) -> Layout:
+def parse_layout(op: Demands, text: str, axes: str, constraint: str) -> Layout:
     """The layout `text`, required to consist of `axes` in any order."""
     layout = _fitting(op, lambda: Layout.parse(text), constraint)
     op.require(sorted(layout.primal) == sorted(axes), constraint, f"layout {text} must have the axes {', '.join(axes)}")
     return layout
 
 
-def extents_in(op: RelayOp, layout: Layout, shape: Shape, constraint: str) -> dict[str, Dim]:
+def extents_in(op: Demands, layout: Layout, shape: Shape, constraint: str) -> dict[str, Dim]:
     """The extents of the primal axes of `shape` in `layout`."""
     return _fitting(op, lambda: layout.primal_extents(shape), constraint)
 
 
-def _fitting(op: RelayOp, find: Callable[[], FoundT], constraint: str) -> FoundT:
+def _fitting(op: Demands, find: Callable[[], FoundT], constraint: str) -> FoundT:
     try:
         return find()
     except LayoutError as error:

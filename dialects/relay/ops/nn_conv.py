@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
+from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import known_shape
 from xrelay.dialects.relay.core.properties import (
@@ -20,6 +21,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -58,6 +60,18 @@ class FilterOp(SlidingWindowOp):
     kernel_layout = string_property("")
     out_dtype = opt_prop_def()
 
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """C1, C2, C10 and C11, beside those of the window."""
+        own: tuple[tuple[str, str], ...] = (("data_layout", f"NC{axes}"), ("kernel_layout", f"{cls.FILTERS}{axes}"))
+        return {
+            **super().constraints_over(axes),
+            "C1": Layouts((*own, ("out_layout", f"NC{axes}"))),
+            "C2": InLayouts(own),
+            "C10": SameElements(),
+            "C11": ElementType("out_dtype"),
+        }
+
     def result_channels(self, weight: dict[str, Dim]) -> Dim:
         """How many channels the result has."""
         raise NotImplementedError(f"{self.name} does not say how many channels its result has")
@@ -83,13 +97,11 @@ class FilterOp(SlidingWindowOp):
         return data, weight, self.layout_over(out, self.image_axes) if out else data
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Batch of the data, channels of the weight, and as many windows as fit; C1 to C11."""
+        """Batch of the data, channels of the weight, and as many windows as fit; C3 to C6 and C9."""
         data_shape, element = facts.operand(0)
-        weight_shape, weight_element = facts.operand(1)
-        facts.require(element == weight_element, "C10", lambda: f"element types {element} != {weight_element}")
         self._check_groups()
         data_layout, weight_layout, out_layout = self.layouts
-        data, weight = self.extents_in(data_layout, data_shape), self.extents_in(weight_layout, weight_shape)
+        data, weight = self.extents_in(data_layout, data_shape), self.extents_in(weight_layout, facts.shape(1))
         self.check_channels(facts, data["C"], weight)
         self._check_hints(facts, weight)
         result = {"N": data["N"], "C": self.result_channels(weight)} | self.spatial_extents(facts, data, weight)
@@ -212,7 +224,7 @@ class ConvOp(FilterOp):
 class Conv1DOp(ConvOp):
     """One-dimensional convolution: data (N, C, W), weight (O, C / groups, KW).
 
-    Constraints: C1 to C11, those of `nn.conv2d`.
+    `nn.conv2d` states C3 to C6 and C9.
 
     Example:
     ```mlir
@@ -241,18 +253,12 @@ class Conv2DOp(ConvOp):
     `kernel_size` may be left out where the weight's type says them. Layouts permute and block the axes (`NHWC`,
     `NCHW16c`, `HWIO`, `OIHW16i16o`); `out_layout` is the data's unless given, `out_dtype` likewise.
 
-    Constraints, the same for one and three spatial axes:
-    - C1: the layouts are well-formed, of the axes N, C, H, W and O, I, H, W.
-    - C2: data and weight have the ranks and inner extents of their layouts.
+    Constraints:
     - C3: the weight's in-channels times `groups` are the data's channels.
     - C4: `groups` is positive and divides the out-channels.
     - C5: `channels`, where given, is the weight's number of out-channels.
     - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
-    - C7: strides and dilation are one or two positive numbers.
-    - C8: padding is 1, 2 or 4 numbers that are not negative.
     - C9: the dilated kernel is not larger than the padded data.
-    - C10: data and weight have the same element type.
-    - C11: `out_dtype`, where given, is an element type.
 
     Example:
     ```mlir
@@ -271,7 +277,7 @@ class Conv2DOp(ConvOp):
 class Conv3DOp(ConvOp):
     """Three-dimensional convolution: data (N, C, D, H, W), weight (O, I, KD, KH, KW).
 
-    Constraints: C1 to C11, those of `nn.conv2d`.
+    `nn.conv2d` states C3 to C6 and C9.
 
     Example:
     ```mlir

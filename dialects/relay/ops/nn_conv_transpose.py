@@ -8,9 +8,11 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.window_constraints import Numbers
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_conv import FilterOp
@@ -38,6 +40,11 @@ class ConvTransposeOp(FilterOp):
 
     output_padding = ints_property(0)
 
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """Those of every filter, and C12."""
+        return {**super().constraints_over(axes), "C12": Numbers(("output_padding",), (1, len(axes)), positive=False)}
+
     @property
     def extra(self) -> tuple[int, ...]:
         """How many elements are added behind each spatial axis."""
@@ -58,10 +65,8 @@ class ConvTransposeOp(FilterOp):
         facts.require_equal(weight["I"] % groups, 0, "C4", f"in-channels {weight['I']} modulo groups {groups}:")
 
     def spatial_extents(self, facts: Facts, data: dict[str, Dim], weight: dict[str, Dim]) -> dict[str, Dim]:
-        """How far the windows spread, without the padding; C6 to C9 and C12."""
-        window, extra = self.checked_window(facts, [weight[axis] for axis in self.AXES]), ints(self.output_padding)
-        legal = len(extra) in (1, len(self.AXES)) and min(extra) >= 0
-        self.require(legal, "C12", f"output_padding must be numbers that are not negative, found {list(extra)}")
+        """How far the windows spread, without the padding; C6 and C9."""
+        window = self.checked_window(facts, [weight[axis] for axis in self.AXES])
         extents: dict[str, Dim] = {}
         for letter, axis, more in zip(self.AXES, window, self.extra, strict=True):
             covered = axis.covered(data[letter])
@@ -84,7 +89,7 @@ class ConvTransposeOp(FilterOp):
 class Conv1DTransposeOp(ConvTransposeOp):
     """One-dimensional transposed convolution: data (N, C, W), weight (C, O / groups, KW).
 
-    Constraints: C1 to C12, those of `nn.conv2d_transpose`.
+    `nn.conv2d_transpose` states C3 to C6 and C9.
 
     Example:
     ```mlir
@@ -111,19 +116,12 @@ class Conv2DTransposeOp(ConvTransposeOp):
     and the result is `whole` without `padding` around it (top, left, bottom, right), with `output_padding` more
     elements behind the height and the width. An element that nothing spreads to is zero.
 
-    Constraints, the same for one and three spatial axes:
-    - C1: the layouts are well-formed, of the axes N, C, H, W and I, O, H, W.
-    - C2: data and weight have the ranks and inner extents of their layouts.
+    Constraints:
     - C3: the weight's in-channels are the data's channels.
     - C4: `groups` is positive and divides the in-channels.
     - C5: `channels`, where given, is the weight's out-channels times `groups`.
     - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
-    - C7: strides and dilation are one or two positive numbers.
-    - C8: padding is 1, 2 or 4 numbers that are not negative.
     - C9: data and result have at least one row and one column.
-    - C10: data and weight have the same element type.
-    - C11: `out_dtype`, where given, is an element type.
-    - C12: `output_padding` is one or two numbers that are not negative.
 
     Example:
     ```mlir
@@ -142,7 +140,7 @@ class Conv2DTransposeOp(ConvTransposeOp):
 class Conv3DTransposeOp(ConvTransposeOp):
     """Three-dimensional transposed convolution: data (N, C, D, H, W), weight (C, O / groups, KD, KH, KW).
 
-    Constraints: C1 to C12, those of `nn.conv2d_transpose`.
+    `nn.conv2d_transpose` states C3 to C6 and C9.
 
     Example:
     ```mlir

@@ -9,10 +9,12 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
+from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import bool_property, required_ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.window_constraints import InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp, SpatialOp
@@ -21,15 +23,21 @@ from xrelay.index_algebra.windows import each
 
 
 class PoolOp(SpatialOp):
-    """Base of the ops that summarise the spatial axes, and let batch and channels through.
-
-    - C1: the layouts consist of batch, channels and the spatial axes; the latter are whole.
-    - C2: the data has the rank and inner extents of its layout.
-    """
+    """Base of the ops that summarise the spatial axes, which are whole, and let batch and channels through."""
 
     data = operand_def()
 
     layout = string_property("")
+
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """C1 and C2."""
+        image = f"NC{axes}"
+        fit = {
+            "C1": Layouts((("layout", image), ("out_layout", image)), whole=axes),
+            "C2": InLayouts((("layout", image),)),
+        }
+        return {**super().constraints_over(axes), **fit}
 
     def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
         """The result's extent of each spatial axis, for those of the data."""
@@ -39,8 +47,6 @@ class PoolOp(SpatialOp):
     def layouts(self) -> tuple[Layout, Layout]:
         """The layouts of data and result."""
         data, out = self.layout_over(self.layout.data, self.image_axes), self.out_layout.data
-        split = [axis for axis in self.AXES if data.factor(axis)]
-        self.require(not split, "C1", f"layout {data} splits {', '.join(split)}")
         return data, self.layout_over(out, self.image_axes) if out else data
 
     def infer_type(self, facts: Facts) -> Attribute:
@@ -84,6 +90,11 @@ class WindowPoolOp(SlidingWindowOp, PoolOp):
     pool_size = required_ints_property()
     ceil_mode = bool_property(False)
 
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """C6, beside those of every window."""
+        return {**super().constraints_over(axes), "C6": Numbers(("pool_size",), (1, len(axes)))}
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """The window's extent along each spatial axis."""
@@ -116,7 +127,7 @@ class GlobalPoolOp(PoolOp):
 class MaxPool1DOp(WindowPoolOp):
     """The greatest element of each window over the width.
 
-    Constraints: C1 to C9, those of `nn.max_pool2d`.
+    `nn.max_pool2d` states C9.
 
     Example:
     ```mlir
@@ -137,12 +148,7 @@ class MaxPool2DOp(WindowPoolOp):
 
     `ceil_mode` rounds the number of windows up, so that the last one may stick out of the padded data.
 
-    Constraints, the same for one and three spatial axes:
-    - C1: the layouts consist of N, C, H and W; height and width are whole.
-    - C2: the data has the rank and inner extents of its layout.
-    - C6: pool_size is one or two positive numbers.
-    - C7: strides and dilation are one or two positive numbers.
-    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    Constraints:
     - C9: the window is not larger than the padded data.
 
     Example:
@@ -162,7 +168,7 @@ class MaxPool2DOp(WindowPoolOp):
 class MaxPool3DOp(WindowPoolOp):
     """The greatest element of each window over depth, height and width.
 
-    Constraints: C1 to C9, those of `nn.max_pool2d`.
+    `nn.max_pool2d` states C9.
 
     Example:
     ```mlir
@@ -181,7 +187,7 @@ class MaxPool3DOp(WindowPoolOp):
 class AvgPool1DOp(AvgPoolOp):
     """The mean of each window over the width.
 
-    Constraints: C1 to C9, those of `nn.avg_pool2d`.
+    `nn.avg_pool2d` states C9.
 
     Example:
     ```mlir
@@ -202,12 +208,7 @@ class AvgPool2DOp(AvgPoolOp):
     The divisor counts the window's elements inside the data; with `count_include_pad` those in the explicit padding
     too, yet never those that `ceil_mode` lets stick out further. It is at least 1.
 
-    Constraints, the same for one and three spatial axes:
-    - C1: the layouts consist of N, C, H and W; height and width are whole.
-    - C2: the data has the rank and inner extents of its layout.
-    - C6: pool_size is one or two positive numbers.
-    - C7: strides and dilation are one or two positive numbers.
-    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    Constraints:
     - C9: the window is not larger than the padded data.
 
     Example:
@@ -227,7 +228,7 @@ class AvgPool2DOp(AvgPoolOp):
 class AvgPool3DOp(AvgPoolOp):
     """The mean of each window over depth, height and width.
 
-    Constraints: C1 to C9, those of `nn.avg_pool2d`.
+    `nn.avg_pool2d` states C9.
 
     Example:
     ```mlir
@@ -246,8 +247,6 @@ class AvgPool3DOp(AvgPoolOp):
 class GlobalAvgPool1DOp(GlobalPoolOp):
     """The mean over all of the width.
 
-    Constraints: C1 to C2, those of `nn.global_avg_pool2d`.
-
     Example:
     ```mlir
     %y = relay.nn.global_avg_pool1d(%x) : (tensor<1x8x16xf32>) -> tensor<1x8x1xf32>
@@ -263,10 +262,6 @@ class GlobalAvgPool1DOp(GlobalPoolOp):
 @irdl_op_definition
 class GlobalAvgPool2DOp(GlobalPoolOp):
     """The mean over all of height and width, both kept with extent 1.
-
-    Constraints, the same for one and three spatial axes:
-    - C1: the layouts consist of N, C, H and W; height and width are whole.
-    - C2: the data has the rank and inner extents of its layout.
 
     Example:
     ```mlir
@@ -284,8 +279,6 @@ class GlobalAvgPool2DOp(GlobalPoolOp):
 class GlobalAvgPool3DOp(GlobalPoolOp):
     """The mean over all of depth, height and width.
 
-    Constraints: C1 to C2, those of `nn.global_avg_pool2d`.
-
     Example:
     ```mlir
     %y = relay.nn.global_avg_pool3d(%x) : (tensor<1x8x3x4x4xf32>) -> tensor<1x8x1x1x1xf32>
@@ -301,8 +294,6 @@ class GlobalAvgPool3DOp(GlobalPoolOp):
 @irdl_op_definition
 class GlobalMaxPool1DOp(GlobalPoolOp):
     """The greatest element over all of the width.
-
-    Constraints: C1 to C2, those of `nn.global_max_pool2d`.
 
     Example:
     ```mlir
@@ -320,10 +311,6 @@ class GlobalMaxPool1DOp(GlobalPoolOp):
 class GlobalMaxPool2DOp(GlobalPoolOp):
     """The greatest element over all of height and width, both kept with extent 1.
 
-    Constraints, the same for one and three spatial axes:
-    - C1: the layouts consist of N, C, H and W; height and width are whole.
-    - C2: the data has the rank and inner extents of its layout.
-
     Example:
     ```mlir
     %y = relay.nn.global_max_pool2d(%x) : (tensor<1x512x7x7xf32>) -> tensor<1x512x1x1xf32>
@@ -339,8 +326,6 @@ class GlobalMaxPool2DOp(GlobalPoolOp):
 @irdl_op_definition
 class GlobalMaxPool3DOp(GlobalPoolOp):
     """The greatest element over all of depth, height and width.
-
-    Constraints: C1 to C2, those of `nn.global_max_pool2d`.
 
     Example:
     ```mlir

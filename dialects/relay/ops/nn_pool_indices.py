@@ -41,7 +41,7 @@ class MaxPoolIndicesOp(WindowPoolOp):
 class MaxPool1DIndicesOp(MaxPoolIndicesOp):
     """The places of the greatest elements of each window over the width.
 
-    Constraints: C1 to C9, those of `nn.max_pool2d_indices`.
+    `nn.max_pool2d_indices` states C9.
 
     Example:
     ```mlir
@@ -63,12 +63,7 @@ class MaxPool2DIndicesOp(MaxPoolIndicesOp):
     first in the order of rows counts, a NaN before all others. A window without an element of the data has place -1.
     Source: the second output of ONNX's MaxPool, whose numbers go on through channels and batch.
 
-    Constraints, the same for one and three spatial axes:
-    - C1: the layouts consist of N, C, H and W; height and width are whole.
-    - C2: the data has the rank and inner extents of its layout.
-    - C6: pool_size is one or two positive numbers.
-    - C7: strides and dilation are one or two positive numbers.
-    - C8: padding is 1, 2 or 4 numbers that are not negative.
+    Constraints:
     - C9: the window is not larger than the padded data.
 
     Example:
@@ -88,7 +83,7 @@ class MaxPool2DIndicesOp(MaxPoolIndicesOp):
 class MaxPool3DIndicesOp(MaxPoolIndicesOp):
     """The places of the greatest elements of each window over depth, height and width.
 
-    Constraints: C1 to C9, those of `nn.max_pool2d_indices`.
+    `nn.max_pool2d_indices` states C9.
 
     Example:
     ```mlir

@@ -1,13 +1,10 @@
 """The bases of convolutions and pools: images of any number of spatial axes, and the window that slides over them.
 
-A family is written once, over the axes that a class names in `AXES`: `W`, `HW` or `DHW`. Its constraints have the same
-ids and messages in every op that slides a window:
+A family is written once, over the axes that a class names in `AXES`: `W`, `HW` or `DHW`. Constraints have the same ids
+in every op that slides a window. Layouts (C1), the operands' fit (C2), strides and dilation (C7), padding (C8), the
+elements of a filter (C10) and of its result (C11) are declared by `constraints_over`; the rest depends on extents:
 
-- C1: the layouts are well-formed, of batch, channels and the spatial axes.
-- C2: the operands have the ranks and inner extents of their layouts.
 - C6: the window's sizes are one for each axis, and positive.
-- C7: strides and dilation are positive, one number or one for each axis.
-- C8: padding is one number, one for each axis or one for each side, none negative.
 - C9: the window is not larger than the padded data.
 """
 
@@ -20,11 +17,13 @@ from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import flatten, ints_property, string_property
+from xrelay.dialects.relay.core.window_constraints import Numbers
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape
 from xrelay.index_algebra.windows import SizeT, WindowAxis, all_sides, window_of
@@ -66,11 +65,20 @@ class SpatialOp(RelayOp):
     traits = traits_def(Pure())
 
     def __init_subclass__(cls) -> None:
-        """Declare the properties for the axes that a class names; once, though IRDL makes each class twice."""
+        """Declare properties and constraints over the axes that a class names; IRDL makes each class twice."""
         super().__init_subclass__()
+        if "AXES" in vars(cls):
+            cls.CONSTRAINTS = cls.constraints_over(cls.AXES)
+            # IRDL knows a constant by its annotation.
+            cls.__annotations__["CONSTRAINTS"] = "ClassVar[Constraints]"
         for name in cls.ARGUMENTS if "AXES" in vars(cls) else ():
             if name not in vars(cls):
                 setattr(cls, name, _OVER[name](cls) if name in _OVER else getattr(cls, name))
+
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """The declared constraints of an op with these spatial axes."""
+        return {}
 
     @property
     def image_axes(self) -> str:
@@ -106,25 +114,28 @@ class SlidingWindowOp(SpatialOp):
             attributes["padding"] = all_sides(flatten(padding), rank)
         return attributes
 
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """What holds of every window: C7 and C8."""
+        rank = len(axes)
+        window = {
+            "C7": Numbers(("strides", "dilation"), (1, rank)),
+            "C8": Numbers(("padding",), (1, rank, 2 * rank), positive=False),
+        }
+        return {**super().constraints_over(axes), **window}
+
     def window(self, sizes: Sequence[SizeT]) -> tuple[WindowAxis[SizeT], ...]:
         """The window whose taps are `sizes`, one axis for each of `AXES`."""
         return window_of(sizes, ints(self.strides), ints(self.dilation), ints(self.padding))
 
     def checked_window(self, facts: Facts, sizes: Sequence[Dim]) -> tuple[WindowAxis[Dim], ...]:
-        """The window, its numbers checked; C6 to C8."""
+        """The window, its sizes checked; C6."""
         rank = len(self.AXES)
-        rows: list[tuple[str, Sequence[Dim], str]] = [(self.SIZE, sizes, "C6")]
-        rows += [("strides", ints(self.strides), "C7"), ("dilation", ints(self.dilation), "C7")]
-        for what, numbers, constraint in rows:
-            legal = len(numbers) in (1, rank) and all(number > 0 for number in numbers if isinstance(number, int))
-            found = ", ".join(map(str, numbers))
-            self.require(legal, constraint, f"{what} must be {_POSITIVE[rank]}, found [{found}]")
-            for number in numbers:
-                facts.require_at_least(number, 1, constraint, what)
-        padding, counts = ints(self.padding), sorted({1, rank, 2 * rank})
-        legal = len(padding) in counts and min(padding) >= 0
-        words = f"{', '.join(map(str, counts[:-1]))} or {counts[-1]}"
-        self.require(legal, "C8", f"padding must be {words} numbers that are not negative, found {list(padding)}")
+        legal = len(sizes) in (1, rank) and all(size > 0 for size in sizes if isinstance(size, int))
+        found = ", ".join(map(str, sizes))
+        self.require(legal, "C6", f"{self.SIZE} must be {_POSITIVE[rank]}, found [{found}]")
+        for size in sizes:
+            facts.require_at_least(size, 1, "C6", self.SIZE)
         return self.window(tuple(sizes) * (rank if len(sizes) == 1 else 1))
 
     def window_counts(
@@ -147,4 +158,4 @@ _POSITIVE = {
     2: "one or two positive numbers",
     3: "one or three positive numbers",
 }
-"""What strides are, by the number of spatial axes."""
+"""What sizes are, by the number of spatial axes."""

@@ -127,3 +127,35 @@ func.func @batch_extents(%x: tensor<4x8xf32>, %i: tensor<1x5xi64>) {
   %y = relay.gather_nd(%x, %i) {batch_dims = 1} : (tensor<4x8xf32>, tensor<1x5xi64>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @out_dtype(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@below {{[relay.nn.conv2d C11] the dtype must be an element type, found "float32"}}
+  %r = relay.nn.conv2d(%x, %w) {out_dtype = "float32"} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @rank(%x: tensor<3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@below {{[relay.nn.conv2d C2] layout NCHW has 4 axes, the shape (3, 8, 8) 3}}
+  %r = relay.nn.conv2d(%x, %w) : (tensor<3x8x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @layouts(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@below {{[relay.nn.conv2d C1] layout 'NCHH' has the axis H twice}}
+  %r = relay.nn.conv2d(%x, %w) {data_layout = "NCHH"} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @strides(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@below {{[relay.nn.conv2d C7] strides must be one or two positive numbers, found [0, 1]}}
+  %r = relay.nn.conv2d(%x, %w) {strides = [0, 1]} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete
+  func.return
+}

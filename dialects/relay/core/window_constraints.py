@@ -1,0 +1,129 @@
+"""Declared constraints on images and the windows that slide over them: layouts, and numbers for each spatial axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, TypeAttribute
+
+from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute, string_attribute
+from xrelay.dialects.relay.core.constraints import Constraint, Properties, Use, element_of, numbers
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.layouts import extents_in, parse_layout
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+
+
+@dataclass(frozen=True)
+class Numbers(Constraint):
+    """Properties that hold one of some counts of numbers, all of them positive, or none negative."""
+
+    properties: tuple[str, ...]
+    counts: tuple[int, ...]
+    positive: bool = True
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        names = " and ".join(f"`{name}`" for name in self.properties)
+        return f"{names} {'are' if len(self.properties) > 1 else 'is'} {self._wanted()}"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Count and compare."""
+        for name in self.properties:
+            found = list(numbers(properties[name]))
+            legal = len(found) in self.counts and min(found) >= self.positive
+            facts.require(legal, constraint, f"{name} must be {self._wanted()}, found {found}")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """One less than the least."""
+        return list(types), {**properties, self.properties[0]: int_array([int(self.positive) - 1])}
+
+    def _wanted(self) -> str:
+        *some, last = sorted(set(self.counts))
+        many = f"{', '.join(map(str, some))} or {last}" if some else ""
+        if self.positive:
+            words = " or ".join(_WORDS[count] for count in (*some, last))
+            return f"{words} positive number{'s' if some else ''}"
+        return f"{many} numbers that are not negative" if some else "one number that is not negative"
+
+
+_WORDS = {1: "one", 2: "two", 3: "three"}
+
+
+@dataclass(frozen=True)
+class Layouts(Constraint):
+    """Properties that are layouts of some axes; those of `whole` are not in blocks. An empty layout is none."""
+
+    layouts: tuple[tuple[str, str], ...]
+    whole: str = ""
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        by_axes: dict[str, list[str]] = {}
+        for name, axes in self.layouts:
+            by_axes.setdefault(", ".join(axes), []).append(f"`{name}`")
+        stated = [f"{' and '.join(names)} of the axes {axes}" for axes, names in by_axes.items()]
+        return ", ".join([*stated, *([f"of which {' and '.join(self.whole)} are whole"] if self.whole else [])])
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Parse each."""
+        for name, axes in self.layouts:
+            text = _text(properties, name)
+            if text:
+                layout = parse_layout(facts, text, axes, constraint)
+                split = [axis for axis in self.whole if layout.factor(axis)]
+                facts.require(not split, constraint, f"layout {layout} splits {', '.join(split)}")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """A layout with an axis twice."""
+        name, axes = self.layouts[0]
+        return list(types), {**properties, name: string_attribute(axes[0] * len(axes))}
+
+
+@dataclass(frozen=True)
+class InLayouts(Constraint):
+    """The operands have the ranks and inner extents of their layouts."""
+
+    layouts: tuple[tuple[str, str], ...]
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return " and ".join(f"operand #{index} is in `{name}`" for index, (name, _) in enumerate(self.layouts))
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Lay each shape out."""
+        for index, (name, axes) in enumerate(self.layouts):
+            layout = parse_layout(facts, _text(properties, name), axes, constraint)
+            extents_in(facts, layout, facts.shape(index), constraint)
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """One axis more than the layout has."""
+        wrong = tensor_type((1, *shape_of(types[0])), element_of(types[0]))
+        return [wrong, *types[1:]], dict(properties)
+
+
+@dataclass(frozen=True)
+class ElementType(Constraint):
+    """A property, where it is given, is an element type."""
+
+    property: str
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return f"`{self.property}`, where given, is an element type"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Look at the kind of the attribute."""
+        value = properties.get(self.property)
+        legal = value is None or isinstance(value, TypeAttribute)
+        facts.require(legal, constraint, lambda: f"the dtype must be an element type, found {value}")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """A number."""
+        return list(types), {**properties, self.property: int_attribute(3)}
+
+
+def _text(properties: Properties, name: str) -> str:
+    value = properties.get(name)
+    return value.data if isinstance(value, StringAttr) else ""
