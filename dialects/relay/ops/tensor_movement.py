@@ -82,8 +82,7 @@ class StridedSliceOp(MovementOp):
         """For each axis that is cut: the first place, the number of elements, and the step; C3 to C5."""
         begin, end, strides = ints(self.begin), ints(self.end), ints(self.strides)
         axes = tuple(range(len(begin))) if self.axes is None else ints(self.axes)
-        if len(strides) == 1:
-            strides = strides * len(begin)
+        strides = strides * len(begin) if len(strides) == 1 else strides
         counts = (len(begin), len(end), len(strides), len(axes))
         text = "{} begins, {} ends, {} strides and {} axes of a tensor of rank {}".format(*counts, len(shape))
         facts.require(len(set(counts)) == 1 and len(axes) <= len(shape), "C3", text)

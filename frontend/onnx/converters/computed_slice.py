@@ -1,0 +1,42 @@
+"""Slice, at bounds that only the run tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.extents import known_axes
+from xrelay.frontend.onnx.node import NodeView
+
+
+def computed_slice(node: NodeView) -> SSAValue:
+    """`dyn.strided_slice`; each list of bounds is filled up for the axes in front of the last one that it names."""
+    count = node.shape(1)[0] if len(node.shape(1)) == 1 else None
+    if not isinstance(count, int):
+        raise node.error(f"starts are {node.input(1).type}, a list of known length is expected")
+    named = node.optional_setting_ints(3, "axes")
+    axes = known_axes(node, tuple(range(count)) if named is None else named, len(node.shape(0)))
+    if len(axes) != count:
+        raise node.error(f"{count} starts and {len(axes)} axes; one of each is expected")
+    dtype = numpy_dtype(node.element_type(1))
+    bounds = [
+        _of_every_axis(node, index, axes, np.array([rest], dtype))
+        for index, rest in ((1, 0), (2, np.iinfo(dtype).max), (4, 1))
+    ]
+    return node.emit("dyn.strided_slice", node.input(0), *bounds)
+
+
+def _of_every_axis(node: NodeView, index: int, axes: Sequence[int], rest: Array) -> SSAValue:
+    """The bounds that input `index` says of `axes`, and `rest` for the others in front of the last of those."""
+    given, count = node.optional_input(index), max(axes, default=-1) + 1
+    if given is None:
+        return node.emit_constant(np.repeat(rest, count), "bounds")
+    if list(axes) == list(range(count)):
+        return given
+    places = [axes.index(axis) if axis in axes else len(axes) for axis in range(count)]
+    filled = node.emit("concatenate", node.make_tuple([given, node.emit_constant(rest, "rest")]), axis=0)
+    return node.emit("take", filled, node.emit_constant(np.array(places, np.int64), "places"), axis=0, mode="fast")
