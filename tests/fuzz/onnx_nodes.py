@@ -31,7 +31,7 @@ TRIES = 60
 
 @cache
 def opsets_of(op: str) -> tuple[int, ...]:
-    """The opsets in which ONNX has the op and xrelay a converter for it."""
+    """The opsets in which ONNX has the op, with tensors for operands and results, and xrelay a converter for it."""
     converters.load()
     found: list[int] = []
     for opset in range(FIRST_OPSET, LAST_OPSET + 1):
@@ -39,7 +39,7 @@ def opsets_of(op: str) -> tuple[int, ...]:
             deprecated = onnx.defs.get_schema(op, opset, "").deprecated
         except onnx.defs.SchemaError:
             continue
-        if not deprecated and find_converter(op, "", opset) is not None:
+        if not deprecated and find_converter(op, "", opset) is not None and _has_tensors(op, opset):
             found.append(opset)
     return tuple(found)
 
@@ -51,7 +51,7 @@ def drawn_ops() -> tuple[str, ...]:
         import_module(module)
 
     converters.load()
-    return tuple(op for op in registered_ops() if "::" not in op and _has_tensors(op, opsets_of(op)[-1]))
+    return tuple(op for op in registered_ops() if "::" not in op and opsets_of(op))
 
 
 def _has_tensors(op: str, opset: int) -> bool:
@@ -71,7 +71,7 @@ def random_node_model(
     """
     ops = drawn_ops()
     op = ops[int(rng.integers(len(ops)))] if op_type is None else op_type
-    known = [each for each in opsets_of(op) if _has_tensors(op, each)]
+    known = opsets_of(op)
     chosen = known[int(rng.integers(len(known)))] if opset is None else opset
     for _ in range(TRIES):
         draft = Draft(rng, op, chosen)
