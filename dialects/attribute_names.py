@@ -49,6 +49,9 @@ EXPANDED_FROM: Final = "topi.expanded_from"
 
 REQUIRES: Final = "relay.requires"
 """The `#relay.requirements` of an op that its operands' types do not decide; `relay-infer-type` sets it."""
+DEMANDS: Final = "xrelay.demands"
+"""What the ops of the kernel that a call runs require: rows of op, `requires`, sources; `convert-relay-to-topi` sets
+it."""
 BINDS: Final = "relay.binds"
 """The `#relay.bounds` of the named extents that an op makes; `relay-infer-type` sets it."""
 

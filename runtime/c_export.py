@@ -5,6 +5,10 @@ For a model `m` with input `data`, output `prob` the header declares
     void *m_load_weights(const char *path);      // NULL on failure; free() it
     int32_t m_run(const float *data, float *prob, const void *weights, void *arena, int32_t num_threads);
 
+of a model with named dimensions also, and m_run takes `dims` before the number of threads,
+
+    int32_t m_plan(const int64_t *dims, int64_t *sizes);  // the arena's bytes, and the open extents of outputs
+
 and defines, as a weak symbol, an `xrelay_parallel_for` that runs serially; a program may bring its own. The object
 file is position-independent and needs libc and libm. Every global symbol in it begins with the model's name, the entry
 is `m_entry`, so one program may hold several models.
@@ -21,8 +25,9 @@ from pathlib import Path
 from typing import Final
 
 from xrelay.errors import ArtifactError
-from xrelay.runtime.abi import ALIGNMENT, ENTRY_SYMBOL, PARALLEL_FOR_SYMBOL
+from xrelay.runtime.abi import ALIGNMENT, ENTRY_SYMBOL, PARALLEL_FOR_SYMBOL, PLAN_SYMBOL
 from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.c_sizes import SizeTexts, size_texts
 from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
@@ -36,7 +41,7 @@ _C_TYPES: Final = {
 _C_WORDS: Final = """
     auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-    weights arena num_threads context args status bool class new delete this template
+    weights arena dims sizes num_threads context args status bool class new delete this template
 """
 
 
@@ -87,36 +92,44 @@ def header_text(metadata: ModelMetadata, prefix: str) -> str:
     offsets, weights_size = _weight_places(metadata)
     parameters = [f"const {_c_type(spec)} *{name} /* {spec} */" for spec, name in inputs]
     parameters += [f"{_c_type(spec)} *{name} /* {spec} */" for spec, name in outputs]
-    parameters += ["const void *weights", "void *arena", "int32_t num_threads"]
+    sizes = size_texts(metadata, prefix=prefix, plan_entry=plan_symbol(prefix))
+    parameters += ["const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
     arguments = [f"(void *){name}" for _, name in (*inputs, *outputs)]
     arguments += [f"(char *)weights + {offset}" for offset in offsets]
-    arguments.append("arena")
+    arguments += ["arena", *sizes.arguments]
     return _HEADER.format(
-        comment=_comment(metadata, offsets),
+        comment=_comment(metadata, offsets, sizes),
         guard=f"XRELAY_MODEL_{prefix.upper()}_H",
         prefix=prefix,
         macro=prefix.upper(),
         entry=entry_symbol(prefix),
         parallel_for=PARALLEL_FOR_SYMBOL,
         alignment=ALIGNMENT,
-        arena_size=metadata.arena_size,
+        declarations=sizes.declarations,
+        constants=sizes.constants,
+        new_arena=sizes.new_arena,
         weights_size=weights_size,
         parameters=",\n    ".join(parameters),
         arguments=",\n        ".join(arguments),
     )
 
 
-def _comment(metadata: ModelMetadata, offsets: list[int]) -> str:
+def _comment(metadata: ModelMetadata, offsets: list[int], sizes: SizeTexts) -> str:
     """The order of the entry's arguments, one line each."""
     lines: list[str] = []
     for kind, specs in (("input", metadata.inputs), ("output", metadata.outputs)):
-        lines += [f"{kind} {_safe(spec.name)}: {spec}, {spec.nbytes} bytes{_length(spec, specs)}" for spec in specs]
+        lines += [f"{kind} {_safe(spec.name)}: {spec}{_bytes(spec)}{_length(spec, specs)}" for spec in specs]
     lines += [
         f"weight {_safe(spec.name)}: {spec}, {spec.nbytes} bytes at offset {offset} of the file of weights"
         for spec, offset in zip(metadata.weights, offsets, strict=True)
     ]
-    lines.append(f"arena: {metadata.arena_size} bytes of scratch memory")
+    lines += sizes.comment
     return "\n".join(f" *   args[{i}]  {line}" for i, line in enumerate(lines))
+
+
+def _bytes(spec: TensorSpec) -> str:
+    """How large a tensor is, where that is known."""
+    return "" if spec.is_open else f", {spec.nbytes} bytes"
 
 
 def _length(spec: TensorSpec, outputs: Sequence[TensorSpec]) -> str:
@@ -151,12 +164,17 @@ def entry_symbol(prefix: str) -> str:
     return f"{prefix}_entry"
 
 
+def plan_symbol(prefix: str) -> str:
+    """The name of the plan of a model that is called `prefix`, and has named dimensions."""
+    return f"{prefix}_plan_entry"
+
+
 def _named_after(objects: tuple[bytes, ...], prefix: str) -> tuple[bytes, ...]:
     """The objects with every symbol that one of them defines named after the model."""
     defined = set[str]().union(*(defined_symbols(code) for code in objects))
-    entry = entry_symbol(prefix)
-    names = {name: entry if name == ENTRY_SYMBOL else f"{prefix}__{name}" for name in defined}
-    return tuple(rename_symbols(code, names, public=entry) for code in objects)
+    public = {ENTRY_SYMBOL: entry_symbol(prefix), PLAN_SYMBOL: plan_symbol(prefix)}
+    names = {name: public.get(name, f"{prefix}__{name}") for name in defined}
+    return tuple(rename_symbols(code, names, public=set(public.values())) for code in objects)
 
 
 def _join_objects(objects: tuple[bytes, ...], path: Path) -> None:
@@ -214,15 +232,11 @@ __attribute__((weak)) int32_t {parallel_for}(void *ctx, xrelay_body body, void *
 #endif
 
 int32_t {entry}(void *ctx, void **args);
-
+{declarations}
 #define {macro}_ALIGNMENT {alignment}
-#define {macro}_ARENA_SIZE {arena_size}u
-#define {macro}_WEIGHTS_SIZE {weights_size}u
+{constants}#define {macro}_WEIGHTS_SIZE {weights_size}u
 
-/* The arena's memory: NULL on failure; free() it. */
-static inline void *{prefix}_new_arena(void) {{
-  size_t size = {macro}_ARENA_SIZE;
-  return aligned_alloc({alignment}, (size / {alignment} + 1) * {alignment});
+{new_arena}  return aligned_alloc({alignment}, (size / {alignment} + 1) * {alignment});
 }}
 
 /* The weights from their file: NULL on failure; free() it. */

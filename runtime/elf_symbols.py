@@ -10,7 +10,7 @@ Source: System V ABI, chapter 4 (https://gabi.xinuos.com/), 64 bits, little endi
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,10 +53,10 @@ def defined_symbols(code: bytes) -> set[str]:
     return {symbol.name for symbol in _read(code).symbols if symbol.is_global and symbol.is_defined}
 
 
-def rename_symbols(code: bytes, names: Mapping[str, str], *, public: str) -> bytes:
+def rename_symbols(code: bytes, names: Mapping[str, str], *, public: Container[str]) -> bytes:
     """The object file with its global symbols renamed as `names` says, those it defines and those it refers to.
 
-    What is defined under a new name other than `public` is hidden: it links statically, but no library exports it.
+    What is defined under a new name that is not `public` is hidden: it links statically, but no library exports it.
     """
     tables = _read(code)
     result, strings = bytearray(code), bytearray(tables.names)
@@ -66,7 +66,7 @@ def rename_symbols(code: bytes, names: Mapping[str, str], *, public: str) -> byt
             continue
         struct.pack_into("<I", result, symbol.place, len(strings))
         strings += new.encode() + b"\0"
-        if symbol.is_defined and new != public:
+        if symbol.is_defined and new not in public:
             result[symbol.place + 5] = _HIDDEN
     struct.pack_into("<QQ", result, tables.names_header + 24, len(result), len(strings))
     return bytes(result + strings)

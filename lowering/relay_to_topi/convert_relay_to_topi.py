@@ -46,6 +46,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.relay_to_topi.call_demands import record_demands
 from xrelay.lowering.relay_to_topi.counted_results import CountedGraph, is_open, split_results
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
 from xrelay.passes.graph.composites import expand_composites
@@ -62,6 +63,7 @@ class ConvertRelayToTopiPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every kernel of the module."""
         strategies.load()
+        record_demands(op)
         functions = [function for function in op.body.block.ops if isinstance(function, FuncOp)]
         kernels = {f.sym_name.data: f for f in functions if PRIMITIVE in f.attributes}
         waiting = {name: f for name, f in kernels.items() if any(map(is_open, f.function_type.inputs.data))}

@@ -174,10 +174,10 @@ def test_every_symbol_is_named_after_the_model(adder: CompiledModel, tmp_path: P
 def test_renaming_changes_the_names_asked_for_alone(adder: CompiledModel):
     entry, kernel = adder.artifact.objects
     (symbol,) = defined_symbols(kernel)
-    renamed = rename_symbols(entry, {symbol: "a_much_longer_name_than_before", "nothing": "x"}, public="")
+    renamed = rename_symbols(entry, {symbol: "a_much_longer_name_than_before", "nothing": "x"}, public=())
     assert defined_symbols(renamed) == defined_symbols(entry)
     assert b"a_much_longer_name_than_before\0" in renamed
-    assert defined_symbols(rename_symbols(kernel, {symbol: "k"}, public="k")) == {"k"}
+    assert defined_symbols(rename_symbols(kernel, {symbol: "k"}, public=("k",))) == {"k"}
 
 
 def test_what_is_no_elf_file():

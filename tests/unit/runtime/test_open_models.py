@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -151,3 +153,34 @@ def test_graph_modules_take_each_size(model: CompiledModel) -> None:
         x, z = inputs(n)
         module.run(x=x, z=z)
         np.testing.assert_array_equal(module.get_output(0), 8 * x)
+
+
+C_MAIN = """
+#include "m.h"
+int main(void) {
+  const int64_t dims[M_NUM_DIMS] = {3}, many[M_NUM_DIMS] = {51};
+  int64_t sizes[M_NUM_SIZES];
+  float x[24], z[7], y[24];
+  void *arena;
+  if (m_plan(many, sizes) == 0 || m_plan(dims, sizes) != 0 || sizes[1] != 3) return 2;
+  arena = m_new_arena(sizes[0]);
+  for (int i = 0; i < 24; ++i) x[i] = i;
+  if (arena == NULL || m_run(x, z, y, NULL, arena, dims, 1) != 0) return 3;
+  for (int i = 0; i < 24; ++i) if (y[i] != 8 * i) return 4;
+  free(arena);
+  return 0;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+def test_a_c_program_asks_the_plan(model: CompiledModel, tmp_path: Path) -> None:
+    model.export(tmp_path / "m.o", header=tmp_path / "m.h")
+    (tmp_path / "main.c").write_text(C_MAIN)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(tmp_path), "-o", str(tmp_path / "main")]
+    command = ["cc", *flags, str(tmp_path / "main.c"), str(tmp_path / "m.o"), "-lm"]
+    subprocess.run(command, check=True, timeout=60)
+    subprocess.run([str(tmp_path / "main")], check=True, timeout=60)
+    header = (tmp_path / "m.h").read_text()
+    assert "dims: dims[0] = n" in header
+    assert "sizes[1] y: n" in header

@@ -1,0 +1,39 @@
+"""What the ops of a kernel demand of named dimensions goes to the calls of the kernel, whose caller checks it.
+
+Kernels contain no checks: below relay a kernel has extents for arguments, and forgets what they are made of.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Operation
+
+from xrelay.dialects.attribute_names import DEMANDS, PRIMITIVE, REQUIRES
+from xrelay.dialects.locations import source_names
+
+
+def record_demands(module: ModuleOp) -> None:
+    """Lets each call of a kernel say what the kernel's ops demand, as rows of op, requirements and source nodes.
+
+    Call and kernel have the same names of dimensions.
+    """
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    demands = {f.sym_name.data: _demands(f) for f in functions if PRIMITIVE in f.attributes}
+    if not any(demands.values()):
+        return
+    for function in functions:
+        for op in function.walk():
+            if isinstance(op, CallOp) and (rows := demands.get(op.callee.string_value())):
+                op.attributes[DEMANDS] = ArrayAttr(rows)
+
+
+def _demands(kernel: FuncOp) -> list[DictionaryAttr]:
+    return [_row(op, op.attributes[REQUIRES]) for op in kernel.walk() if REQUIRES in op.attributes]
+
+
+def _row(op: Operation, requires: Attribute) -> DictionaryAttr:
+    row: dict[str, Attribute] = {"op": StringAttr(op.name), "requires": requires}
+    if sources := source_names(op.location):
+        row["sources"] = ArrayAttr([StringAttr(name) for name in sources])
+    return DictionaryAttr(row)

@@ -1,0 +1,72 @@
+"""What the C header of a model says of sizes: the constant of the arena, or the function that tells them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from xrelay.runtime.metadata import ModelMetadata
+
+
+@dataclass(frozen=True)
+class SizeTexts:
+    """Pieces of a header: lines of its comment, declarations, constants, the function that allocates the arena."""
+
+    comment: tuple[str, ...]
+    declarations: str
+    constants: str
+    new_arena: str
+    parameters: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+
+def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> SizeTexts:
+    """The pieces for a model; with named dimensions, `plan_entry` is the symbol of its plan."""
+    fields = {"prefix": prefix, "macro": prefix.upper(), "plan": plan_entry}
+    if not metadata.dims:
+        return SizeTexts(
+            (f"arena: {metadata.arena_size} bytes of scratch memory",),
+            "",
+            f"#define {prefix.upper()}_ARENA_SIZE {metadata.arena_size}u\n",
+            _KNOWN_ARENA.format(**fields),
+            (),
+            (),
+        )
+    extents = [
+        f"sizes[{number}] {spec.name}: {extent}"
+        for number, (spec, extent) in enumerate(
+            ((spec, extent) for spec in metadata.outputs for extent in spec.shape if isinstance(extent, str)), 1
+        )
+    ]
+    named = ", ".join(f"dims[{number}] = {name}" for number, name in enumerate(metadata.dims))
+    told = "; ".join(["sizes[0] bytes of arena", *extents]).replace("*/", "* /")
+    constants = f"#define {prefix.upper()}_NUM_DIMS {len(metadata.dims)}\n"
+    constants += f"#define {prefix.upper()}_NUM_SIZES {1 + len(extents)}\n"
+    return SizeTexts(
+        ("arena: sizes[0] bytes of scratch memory", f"dims: {named}"),
+        f"int32_t {plan_entry}(void *ctx, const int64_t *dims, int64_t *sizes);\n",
+        constants,
+        _PLAN.format(told=told, **fields),
+        ("const int64_t *dims",),
+        ("(void *)dims",),
+    )
+
+
+_KNOWN_ARENA: Final = """\
+/* The arena's memory: NULL on failure; free() it. */
+static inline void *{prefix}_new_arena(void) {{
+  size_t size = {macro}_ARENA_SIZE;
+"""
+
+_PLAN: Final = """\
+/* What a run with these dims needs: 0 or a status.
+ * {told} */
+static inline int32_t {prefix}_plan(const int64_t *dims, int64_t *sizes) {{
+  xrelay_context context = {{0, 0, {{0}}}};
+  return {plan}(&context, dims, sizes);
+}}
+
+/* Memory for an arena of sizes[0] bytes: NULL on failure; free() it. */
+static inline void *{prefix}_new_arena(int64_t bytes) {{
+  size_t size = (size_t)bytes;
+"""
