@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
 
@@ -20,8 +19,10 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
+from support.tool_server.served import served
 
 ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {**os.environ, "NO_COLOR": "1"}
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -43,12 +44,11 @@ def write_model(folder: Path) -> None:
     (folder / "resnet50.onnx").write_bytes(model.SerializeToString())
 
 
-def run(command: str, folder: Path) -> str:
+def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
     """What a command prints, errors included."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "XRELAY_CACHE_DIR": str(folder / "cache"), "NO_COLOR": "1"}
+    own = {**environment, "XRELAY_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
-        command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, shell=True, cwd=folder, env=own, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     return done.stdout
 
@@ -60,13 +60,13 @@ def sessions(block: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-def as_printed(block: str, folder: Path) -> str:
+def as_printed(block: str, folder: Path, environment: Mapping[str, str]) -> str:
     """A console block with what its commands print now."""
-    results = ((command, run(command, folder).rstrip("\n")) for command, _ in sessions(block))
+    results = ((command, run(command, folder, environment).rstrip("\n")) for command, _ in sessions(block))
     return "".join(f"$ {command}\n{output}\n" if output else f"$ {command}\n" for command, output in results)
 
 
-def play(page: Path, folder: Path) -> str:
+def play(page: Path, folder: Path, environment: Mapping[str, str]) -> str:
     """Run a page; gives its text with the outputs of this run."""
     write_model(folder)
     namespace: dict[str, object] = {}
@@ -78,20 +78,29 @@ def play(page: Path, folder: Path) -> str:
         elif language == "mlir" and (name := re.match(r"// (\S+\.mlir)\n", text)):
             (folder / name[1]).write_text(text.partition("\n")[2])
         elif language == "console":
-            return f"```console\n{as_printed(text, folder)}```"
+            return f"```console\n{as_printed(text, folder, environment)}```"
         return match[0]
 
     with chdir(folder):
         return FENCE.sub(block, page.read_text(encoding="utf-8"))
 
 
+@pytest.fixture(scope="module")
+def environment() -> Iterator[dict[str, str]]:
+    """What the commands of the pages run in."""
+    with served(ENVIRONMENT) as environment:
+        yield environment
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_page_tells_the_truth(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_tells_the_truth(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
     monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path / "cache"))
-    assert play(page, tmp_path) == page.read_text(encoding="utf-8")
+    assert play(page, tmp_path, environment) == page.read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":
     for each in PAGES:
-        with tempfile.TemporaryDirectory() as scratch:
-            each.write_text(play(each, Path(scratch)), encoding="utf-8")
+        with tempfile.TemporaryDirectory() as scratch, served(ENVIRONMENT) as variables:
+            each.write_text(play(each, Path(scratch), variables), encoding="utf-8")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.tool_server.served import served
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
-BIN = Path(sys.executable).parent
 SMALL_MODEL = ROOT / "tests" / "lit" / "tools" / "Inputs" / "make_model.py"
 
 
@@ -21,29 +21,32 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-def run(command: list[str], folder: Path) -> None:
-    environment = {
-        **os.environ,
-        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-        "XRELAY_CACHE_DIR": str(folder / "c"),
-    }
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+def run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
+    own = {**environment, "XRELAY_CACHE_DIR": str(folder / "c")}
+    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def environment() -> Iterator[dict[str, str]]:
+    """What the commands and programs run in."""
+    with served(os.environ) as environment:
+        yield environment
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
     """A folder in which the README's shell commands ran, with a small model in it."""
     folder = tmp_path_factory.mktemp("readme")
-    run([sys.executable, str(SMALL_MODEL), "model.onnx"], folder)
+    run(["python", str(SMALL_MODEL), "model.onnx"], folder, environment)
     for block in blocks("sh"):
-        run(["sh", "-e", "-c", block], folder)
+        run(["sh", "-e", "-c", block], folder, environment)
     return folder
 
 
 @pytest.mark.parametrize("block", blocks("python"))
-def test_programs_run(block: str, folder: Path) -> None:
-    run([sys.executable, "-c", block], folder)
+def test_programs_run(block: str, folder: Path, environment: dict[str, str]) -> None:
+    run(["python", "-c", block], folder, environment)
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/design.md", "docs/README.md"])

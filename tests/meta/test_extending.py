@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from support.out_of_tree import BIN, FOLDER, install, run
+from support.out_of_tree import FOLDER, installed, run
 
 PACKAGES = ("l1_normalize", "cheap_division")
 
@@ -48,13 +47,14 @@ with transform.PassContext(opt_level=0):
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """An environment in which both packages are installed."""
-    return install(tmp_path_factory.mktemp("site"), *PACKAGES)
+    with installed(tmp_path_factory.mktemp("site"), *PACKAGES) as environment:
+        yield environment
 
 
 def output(command: list[str], environment: dict[str, str], text: str = "") -> str:
-    done = run([str(BIN / command[0]), *command[1:]], environment, text)
+    done = run(command, environment, text)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -77,7 +77,7 @@ def test_the_op_parses_and_infers_under_its_own_dialect(environment: dict[str, s
     typed = "acme.l1_normalize(%x) {axis = 1} : (tensor<5x37xf32>) -> tensor<5x37xf32>"
     assert typed in output(["xrelay-opt", "-p", "relay-infer-type"], environment, NORMALIZED)
     assert typed in output(["xdsl-opt", "-p", "relay-infer-type"], environment, NORMALIZED)
-    done = run([str(BIN / "xrelay-opt")], environment, NORMALIZED.replace("axis = 1", "axis = 2"))
+    done = run(["xrelay-opt"], environment, NORMALIZED.replace("axis = 1", "axis = 2"))
     assert done.returncode == 1
     assert "[acme.l1_normalize C1]" in done.stderr
 
@@ -114,8 +114,7 @@ def test_the_pass_is_known_to_both_opt_tools(environment: dict[str, str]) -> Non
 
 
 def test_the_pass_is_known_in_python(environment: dict[str, str]) -> None:
-    done = subprocess.run([sys.executable, "-c", PYTHON], env=environment, input=DIVIDED, text=True, check=False)
-    assert done.returncode == 0
+    output(["python", "-c", PYTHON], environment, DIVIDED)
 
 
 @pytest.mark.parametrize(("level", "op"), [("3", "relay.multiply"), ("0", "relay.divide")])
@@ -135,16 +134,16 @@ def test_a_plugin_that_raises_is_named_and_the_others_are_loaded(environment: di
     kinds = "".join(f"{kind} = broken_plugin\n" for kind in ("ops", "passes", "strategies", "schedules", "opps"))
     (info / "entry_points.txt").write_text(f"[xrelay.plugins]\n{kinds}[xrelay.dialects]\nbad = broken_plugin:BAD\n")
     both = {**environment, "PYTHONPATH": f"{tmp_path}:{environment['PYTHONPATH']}"}
-    done = run([str(BIN / "xrelay-opt"), "-p", "relay-infer-type,acme-cheap-division"], both, NORMALIZED)
+    done = run(["xrelay-opt", "-p", "relay-infer-type,acme-cheap-division"], both, NORMALIZED)
     assert done.returncode == 0, done.stderr
     assert "broken-plugin 2 cannot be loaded (xrelay.plugins, broken_plugin): KeyError: 'nowhere'" in done.stderr
     assert "broken-plugin 2 announces 'opps' in xrelay.plugins: did you mean 'ops'?" in done.stderr
     assert "Traceback" not in done.stderr
     (tmp_path / "broken_plugin.py").write_text("raise SystemExit(3)\n")
-    done = run([str(BIN / "xrelay-opt"), "-p", "relay-infer-type"], both, NORMALIZED)
+    done = run(["xrelay-opt", "-p", "relay-infer-type"], both, NORMALIZED)
     assert done.returncode == 0, done.stderr
     assert "broken-plugin 2 cannot be loaded (xrelay.plugins, broken_plugin): SystemExit: 3" in done.stderr
-    done = run([str(BIN / "xrelay-opt")], both, "bad.op")
+    done = run(["xrelay-opt"], both, "bad.op")
     assert done.returncode == 1
     assert "broken-plugin 2 cannot be loaded (xrelay.dialects, broken_plugin:BAD)" in done.stderr
     assert "Traceback" not in done.stderr

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from support.out_of_tree import BIN, install, run
+from support.out_of_tree import installed, run
+from support.tool_server.served import BIN
 
 CONTRIBUTED = """
 func.func @main(%x: tensor<4xf32>) -> !relay.incomplete {
@@ -33,10 +35,14 @@ assert len(kernels) == 1, kernels
 """
 
 
+PLAIN = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+
+
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """An environment in which hardswish is installed, offline and without touching this one."""
-    return install(tmp_path_factory.mktemp("site"), "hardswish")
+    with installed(tmp_path_factory.mktemp("site"), "hardswish") as environment:
+        yield environment
 
 
 @pytest.fixture(scope="module")
@@ -52,34 +58,34 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_without_the_package_the_op_is_unknown(model: Path) -> None:
-    done = run([str(BIN / "xrelay-opt")], None, CONTRIBUTED)
+    done = run(["xrelay-opt"], PLAIN, CONTRIBUTED)
     assert done.returncode == 1
     assert "relay.contrib.hard_swish" in done.stderr
-    done = run([str(BIN / "xrelay"), "import", str(model)], None)
+    done = run(["xrelay", "import", str(model)], PLAIN)
     assert done.returncode == 0, done.stderr
     assert "contrib" not in done.stdout
 
 
 def test_its_converter_comes_before_the_one_of_xrelay(environment: dict[str, str], model: Path) -> None:
-    done = run([str(BIN / "xrelay"), "import", str(model)], environment)
+    done = run(["xrelay", "import", str(model)], environment)
     assert done.returncode == 0, done.stderr
     assert "relay.contrib.hard_swish" in done.stdout
 
 
 def test_the_op_parses_verifies_and_infers(environment: dict[str, str]) -> None:
-    done = run([str(BIN / "xrelay-opt"), "-p", "relay-infer-type"], environment, CONTRIBUTED)
+    done = run(["xrelay-opt", "-p", "relay-infer-type"], environment, CONTRIBUTED)
     assert done.returncode == 0, done.stderr
     assert "relay.contrib.hard_swish(%x) : (tensor<4xf32>) -> tensor<4xf32>" in done.stdout
     wrong = CONTRIBUTED.replace("f32", "i32").replace("!relay.incomplete", "tensor<4xi32>")
-    done = run([str(BIN / "xrelay-opt")], environment, wrong)
+    done = run(["xrelay-opt"], environment, wrong)
     assert "[relay.contrib.hard_swish C1]" in done.stderr
 
 
 def test_an_onnx_model_imports_and_compiles(environment: dict[str, str], model: Path) -> None:
-    done = run([sys.executable, "-c", RUN, str(model)], environment)
+    done = run(["python", "-c", RUN, str(model)], environment)
     assert done.returncode == 0, done.stderr
 
 
 def test_native_equals_interpreter(environment: dict[str, str], model: Path) -> None:
-    done = run([str(BIN / "xrelay"), "run", str(model), "--random", "--check", "--no-cache"], environment)
+    done = run(["xrelay", "run", str(model), "--random", "--check", "--no-cache"], environment)
     assert done.returncode == 0, done.stderr

@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from support.tool_server.served import served
+
 FOLDER = Path(__file__).parents[1] / "out_of_tree"
-BIN = Path(sys.executable).parent
 
 
-def install(target: Path, *packages: str) -> dict[str, str]:
+@contextmanager
+def installed(target: Path, *packages: str) -> Iterator[dict[str, str]]:
     """The environment variables with which packages of tests/out_of_tree are found, installed in `target`."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     paths = [str(FOLDER / package) for package in packages]
     subprocess.run([*pip, "--disable-pip-version-check", "--target", str(target), *paths], check=True)
-    return {**os.environ, "PYTHONPATH": str(target)}
+    with served({**os.environ, "PYTHONPATH": str(target)}) as environment:
+        yield environment
 
 
-def run(command: list[str], environment: dict[str, str] | None, text: str = "") -> subprocess.CompletedProcess[str]:
+def run(command: list[str], environment: dict[str, str], text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, check=False)

@@ -67,6 +67,7 @@ class RunCommand(Command):
         inputs, outputs = _interpreted(args, module) if args.interpret else _native(args, module)
         for spec, array in outputs:
             sys.stdout.write(describe_output(spec, array) + "\n")
+        sys.stdout.flush()  # what is checked stands before the verdict, also where both go into one file
         if args.save is not None:
             _save(args.save, {spec.name: array for spec, array in outputs})
         return _check(args, module, inputs, outputs) if args.check else 0

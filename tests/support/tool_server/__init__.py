@@ -1,4 +1,4 @@
-"""A fork server for the lit tests: imports the tools once, then runs each command of a test in a fork of itself.
+"""A fork server for tests: imports the tools once, then runs each command of a test in a fork of itself.
 
 `xrelay-opt` spends most of a short run on the imports of xDSL and numpy, and the lit tests run it hundreds of times.
 `start` (launch.py) gives a folder of shims (shim.py), one per program, for the front of a test's PATH. A shim sends its
@@ -8,5 +8,5 @@ forks for it takes them over and runs the program's real script as `__main__` (p
 What a test sees is what the script alone does, but for four things: modules that the tools load when they need them
 are loaded already, all runs share one hash seed, the umask is the server's, and the traceback of an exception that a
 script lets out begins with the server's frames. `lit --param tools=scripts tests/lit`
-runs the scripts themselves.
+runs the scripts themselves. Python tests that run many commands take `served` (served.py).
 """

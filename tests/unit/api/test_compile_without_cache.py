@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.tool_server.served import served
 
 PRELUDE = """
 import os, sys, threading
@@ -24,15 +26,23 @@ def compile(**options):
     assert (model(value)[0] == value + np.arange(8)).all()
 """
 NOBODY = 54321
+VARIABLES: dict[str, str] = {}
+"""The variables that the scripts run with, from when the module's tests begin."""
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _served() -> Iterator[None]:
+    with served({**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}) as environment:
+        VARIABLES.update(environment)
+        yield
 
 
 def run(script: str, cwd: Path, **environment: str | None) -> list[str]:
     """What is written to stderr by a script that compiles; the script must end well."""
-    merged = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    given = {name: value for name, value in merged.items() if value is not None}
+    given = {name: value for name, value in {**VARIABLES, **environment}.items() if value is not None}
     done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + script], env=given, cwd=cwd, capture_output=True, text=True, check=False
+        ["python", "-c", PRELUDE + script], env=given, cwd=cwd, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stderr.splitlines()
