@@ -46,7 +46,7 @@ from xrelay.errors import TypeInferenceError
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.call_rule import instantiations, write_calls
-from xrelay.passes.types.record_requirements import record_functions
+from xrelay.passes.types.record_requirements import recorded_by_functions, write_recorded
 from xrelay.passes.types.type_rules import apply_rule
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe
 
@@ -62,8 +62,9 @@ def infer_types(module: ModuleOp) -> None:
         apply_rule(op, solver)
     _require_solved(ops, solver)
     bindings = instantiations(solver)
-    record_functions(solver)
+    recorded = recorded_by_functions(solver)
     _write_back(solver)
+    write_recorded(recorded)
     write_calls(bindings)
 
 

@@ -7,6 +7,7 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay import relay
 from xrelay.errors import TypeInferenceError
+from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
 
 
@@ -33,5 +34,25 @@ def test_failure_leaves_the_module_alone():
     module = relay.Module.from_expr(relay.exp(relay.nn.conv2d(x, w)) + relay.var("y"))
     before = str(module)
     with pytest.raises(TypeInferenceError):
+        infer_types(module)
+    assert str(module) == before
+
+
+def test_failure_leaves_what_ops_record_alone():
+    text = """
+      func.func @kept(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+        %0 = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+        %1 = relay.argwhere(%0) : (!relay.incomplete) -> !relay.incomplete
+        func.return %1 : !relay.incomplete
+      }
+      func.func @refused(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<4xf32> {
+        %0 = relay.squeeze(%x) {axis = [0]} : (tensor<?xf32, #relay.dims<n>>) -> tensor<f32>
+        %1 = relay.negative(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<4xf32>
+        %2 = relay.add(%0, %1) : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+        func.return %2 : tensor<4xf32>
+      }"""
+    module = parse_module(full_context(), text, "recorded.mlir")
+    before = str(module)
+    with pytest.raises(TypeInferenceError, match="cannot hold here"):
         infer_types(module)
     assert str(module) == before

@@ -31,3 +31,32 @@ func.func @unsolved_argument(%x: !relay.incomplete) -> !relay.incomplete {
   // expected-error@below {{not enough is known to infer the type of %x, result #0 of @unsolved_argument; help: write its type}}
   func.return %x : !relay.incomplete
 }
+
+// -----
+
+// What one op demands is a contradiction, wherever it stands: no size lets it run.
+func.func @in_a_branch(%c: tensor<i1>, %x: tensor<1x?x3x4xf32, #relay.dims<2 * n>>, %w: tensor<2x?x?x3xf32, #relay.dims<n, n>>) -> !relay.incomplete {
+  %0 = relay.if %c : tensor<i1> -> !relay.incomplete {
+    // expected-error@below {{[relay.nn.conv2d C6] n >= 1 (kernel_size) cannot hold here; help: the same op requires n == 2 * n (kernel in-channels)}}
+    %1 = relay.nn.conv2d(%x, %w) : (tensor<1x?x3x4xf32, #relay.dims<2 * n>>, tensor<2x?x?x3xf32, #relay.dims<n, n>>) -> !relay.incomplete
+    relay.yield %1 : !relay.incomplete
+  } else {
+    relay.yield %x : tensor<1x?x3x4xf32, #relay.dims<2 * n>>
+  }
+  func.return %0 : !relay.incomplete
+}
+
+// -----
+
+func.func @two_ops(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?x?xf32, #relay.dims<n, n + 3>>) -> !relay.incomplete {
+  %0 = relay.if %c : tensor<i1> -> !relay.incomplete {
+    %1 = relay.squeeze(%x) {axis = [0]} : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
+    // expected-error@below {{n == 4 (result extent) cannot hold here; help: relay.squeeze at}}
+    %2 = relay.negative(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<4xf32>
+    %3 = relay.add(%1, %2) : (!relay.incomplete, tensor<4xf32>) -> !relay.incomplete
+    relay.yield %3 : !relay.incomplete
+  } else {
+    relay.yield %x : tensor<?xf32, #relay.dims<n>>
+  }
+  func.return %0 : !relay.incomplete
+}

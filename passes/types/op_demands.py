@@ -1,0 +1,125 @@
+"""What each op demands of named dimensions, for `relay-infer-type`, and the extents that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.requirements_attr import NewExtent
+from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call
+from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.errors import DimensionError, TypeInferenceError
+from xrelay.index_algebra.dims import AnyDim, Dim, substitute
+from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
+from xrelay.passes.types.call_rule import call_bindings, parameter_types
+from xrelay.passes.types.dim_names import single_name
+from xrelay.passes.types.loop_types import demands_of_end, demands_of_loop, extents_of_loop
+from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
+
+
+@dataclass
+class Entry:
+    """What the callers of a function have to know of it, in names of its parameters alone."""
+
+    demands: list[Requirement] = field(default_factory=list[Requirement])
+    """What it demands whenever it runs."""
+    bounds: dict[str, Dim] = field(default_factory=dict[str, Dim])
+    """What the extents that its ops make do not exceed."""
+
+
+Entries: TypeAlias = dict[str, Entry]
+"""By the names of functions."""
+
+
+def demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Sequence[NewExtent], list[Requirement]]:
+    """What is known of the extents that `op` makes, and what it demands; of an op without named dimensions nothing."""
+    if isinstance(op, RelayOp):
+        return _demands_of_operator(op, solver)
+    if isinstance(op, IfOp):
+        return solver.names_around(op).made_by(op), []
+    if is_call(op):
+        return _demands_of_call(op, solver, entries.get(callee_name(op), Entry()))
+    if isinstance(op, LoopOp):
+        return extents_of_loop(op, solver), list(demands_of_loop(op, solver))
+    if isinstance(op, ReturnOp) and isinstance(function := op.parent_op(), FuncOp):
+        pairs = [
+            (solver.type_of(value), solver.type_of(FunctionResult(function, index)))
+            for index, value in enumerate(op.arguments)
+        ]
+        return (), [demand for found, wanted in pairs for demand in _claims(found, wanted, "result")]
+    around = op.parent_op()
+    if isinstance(op, YieldOp) and isinstance(around, LoopOp):
+        return (), list(demands_of_end(around, solver))
+    if isinstance(op, YieldOp) and isinstance(around, IfOp):
+        made = {extent.name for extent in solver.names_around(around).made_by(around)}
+        claims = _claims(solver.type_of(op.value), solver.type_of(around.result), "yielded")
+        return (), [claim for claim in claims if single_name(claim.rhs) not in made]
+    return (), []
+
+
+def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[Sequence[NewExtent], list[Requirement]]:
+    """That arguments and results have the extents of the callee's, and what this demands at its entry."""
+    func = solver.functions[callee_name(call)]
+    bindings = call_bindings(call, func, solver)
+    if not bindings:
+        return (), []
+    demands: list[Requirement] = [
+        AtLeast(dim, 0, constraint="C2", about=f"{name} of @{callee_name(call)}") for name, dim in bindings.items()
+    ]
+    for argument, parameter in zip(call.arguments, parameter_types(func, solver), strict=True):
+        demands += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
+    for index, result in enumerate(call.res):
+        output = instantiated(solver.type_of(FunctionResult(func, index)), bindings)
+        demands += _claims(output, solver.type_of(result), "result")
+    demands += (_raised(demand, bindings, call) for demand in entry.demands)
+    given = solver.names_around(call).names_made_by(call)
+    return [NewExtent(name, _bound(entry.bounds.get(inner), bindings)) for inner, name in given.items()], demands
+
+
+def _bound(bound: Dim | None, bindings: Mapping[str, Dim]) -> Dim | None:
+    """What a bound in the callee's names is for its caller; `None` where it has no value for any size."""
+    try:
+        return None if bound is None else substitute([bound], bindings)[0]
+    except DimensionError:
+        return None
+
+
+def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> Requirement:
+    """What a demand at the entry of a callee is for its caller."""
+    try:
+        demand = demand.substitute(bindings)
+    except DimensionError as error:
+        raise TypeInferenceError(
+            f"[{NamedCallOp.name} C6] @{callee_name(call)} requires {demand.text}: {error.message}",
+            location=location_of(call),
+        ) from error
+    about = demand.about if demand.about.startswith("@") else f"@{callee_name(call)}: {demand.about}"
+    return replace(demand, constraint="C6", about=about)
+
+
+def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
+    types = [solver.type_of(operand) for operand in op.operands]
+    found = solver.type_of(op.results[0])
+    if not all(map(is_complete, types)) or not any(dims_in(type) for type in (*types, found)):
+        return (), []
+    inference = solver.inference(op, types)
+    demands = dict.fromkeys(inference.requirements)
+    for claimed in (found, op.results[0].type):
+        demands |= dict.fromkeys(_claims(inference.type, claimed, "result"))
+    return inference.bounds, list(demands)
+
+
+def _claims(inferred: Attribute, claimed: Attribute, about: str) -> Iterator[Requirement]:
+    """What a text claims where it writes another extent than follows."""
+    for lhs, rhs in dim_pairs(inferred, claimed):
+        if lhs != rhs and not isinstance(lhs, AnyDim) and not isinstance(rhs, AnyDim):
+            yield Equal(lhs, rhs, constraint="C0", about=f"{about} extent")
