@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
@@ -144,9 +145,8 @@ def _refuse_module_passes(entries: Sequence[PipelineEntry], anchor: int) -> None
 
 def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, group: str = "") -> list[PipelineEntry]:
     """Returns the passes of `spec`, which has no anchors; those of a named pipeline carry its name."""
-    refuse_repeated_options(spec)
     try:
-        items = list(parse_pipeline(spec.strip()))
+        items = _arguments(spec)
     except ArgSpecParseError as error:
         raise _malformed(whole, one_line(str(error).splitlines()[-1])) from None
     result: list[PipelineEntry] = []
@@ -161,6 +161,13 @@ def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, gro
             raise unknown_name("pass", item.name, [*available, *named], "xrelay-opt --list-passes shows them all")
         result += _flat(named[item.name], whole, available, pipelines, item.name)
     return result
+
+
+@lru_cache(maxsize=256)
+def _arguments(spec: str) -> tuple[ArgSpec, ...]:
+    """Returns the names in `spec` with their options as text; every compilation reads the same few pipelines."""
+    refuse_repeated_options(spec)
+    return tuple(parse_pipeline(spec.strip()))
 
 
 def _instantiate(item: ArgSpec, available: PassTable) -> ModulePass:

@@ -29,14 +29,26 @@ def structure_of(root: Operation) -> Iterator[Operation]:
     Every primitive searches several times; most ops are scalars in bodies of blocks, which `Operation.walk` would enter
     one generator each.
     """
-    pending = [iter(block.ops) for region in reversed(root.regions) for block in reversed(region.blocks)]
+    pending = _first_ops(root)
     while pending:
-        op = next(pending[-1], None)
-        if op is None:
-            pending.pop()
-        elif op.regions:
+        op: Operation | None = pending.pop()
+        while op is not None and not op.regions:
+            op = op.next_op
+        if op is not None:
             yield op
-            pending += [iter(block.ops) for region in reversed(op.regions) for block in reversed(region.blocks)]
+            pending += _first_ops(op) if (after := op.next_op) is None else [after, *_first_ops(op)]
+
+
+def _first_ops(op: Operation) -> list[Operation]:
+    """The first op of every block in the regions of `op`, the last block first."""
+    found: list[Operation] = []
+    for region in reversed(op.regions):
+        block = region.last_block
+        while block is not None:
+            if block.first_op is not None:
+                found.append(block.first_op)
+            block = block.prev_block
+    return found
 
 
 def loops_of(kernel: func.FuncOp) -> dict[str, ForOp]:
