@@ -91,7 +91,7 @@ def _print_costs(marks: list[tuple[str, float]], total: float) -> None:
 def _run(path: Path, model: xrelay.CompiledModel) -> bool:
     """Run on a random image; compare, time, and show the best classes."""
     (spec,) = model.inputs
-    image = np.random.default_rng(0).standard_normal(spec.shape).astype(spec.numpy_dtype)
+    image = np.random.default_rng(0).standard_normal(spec.known_shape).astype(spec.numpy_dtype)
     inputs = {spec.name: image}
     (scores,) = model.run(inputs)
     comparison = xrelay.same(path, model, inputs=inputs)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import zlib
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay.runtime.dim_text import name_and_size, names_in
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.tools.commands.base import UsageError
 
 
 def add_input_options(parser: ArgumentParser) -> None:
-    """`--input`, `--random` and `--seed`."""
+    """`--input`, `--random`, `--seed` and `--size`."""
     group = parser.add_argument_group("inputs")
     group.add_argument(
         "--input",
@@ -28,6 +29,14 @@ def add_input_options(parser: ArgumentParser) -> None:
     )
     group.add_argument("--random", action="store_true", help="random values for the inputs not given by --input")
     group.add_argument("--seed", type=int, default=0, help="seed of the random values (0)")
+    group.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        type=_named_size,
+        metavar="NAME=N",
+        help="size of a named dimension of random inputs; 1 to 8 by chance without it",
+    )
 
 
 def make_inputs(args: Namespace, specs: Sequence[TensorSpec]) -> dict[str, NDArray[Any]]:
@@ -40,22 +49,47 @@ def make_inputs(args: Namespace, specs: Sequence[TensorSpec]) -> dict[str, NDArr
     missing = [name for name in names if name not in given]
     if missing and not args.random:
         raise UsageError(f"no value for input {missing[0]!r}", help="give --input NAME=FILE.npy, or --random")
+    loaded = {name: _load(path) for name, path in given.items()}
+    sizes = _sizes(args, specs, loaded)
     return {
-        spec.name: _load(given[spec.name]) if spec.name in given else random_array(spec, args.seed) for spec in specs
+        spec.name: loaded[spec.name] if spec.name in loaded else random_array(spec.at(sizes), args.seed)
+        for spec in specs
     }
+
+
+def _sizes(args: Namespace, specs: Sequence[TensorSpec], loaded: Mapping[str, NDArray[Any]]) -> dict[str, int]:
+    """The size of each named dimension: as given, as arrays from files have it, or by chance."""
+    sizes: dict[str, int] = dict(args.size)
+    texts = [extent for spec in specs for extent in spec.shape if isinstance(extent, str)]
+    names = names_in(texts)
+    for name in sizes:
+        if name not in names:
+            raise UsageError(f"the inputs have no dimension {name!r}", help=f"they have {', '.join(names) or 'none'}")
+    for spec in specs:
+        found = loaded[spec.name].shape if spec.name in loaded else ()
+        for text, extent in zip(spec.shape, found, strict=False):
+            solved = name_and_size(text, extent) if isinstance(text, str) else None
+            if solved is not None and solved[1] is not None:
+                sizes.setdefault(solved[0], solved[1])
+    return {name: sizes.get(name, drawn_size(name, args.seed)) for name in names}
+
+
+def drawn_size(name: str, seed: int) -> int:
+    """A size of a named dimension, 1 to 8, which depends on the name and the seed alone."""
+    return int(np.random.default_rng((seed, zlib.crc32(name.encode()))).integers(1, 9))
 
 
 def random_array(spec: TensorSpec, seed: int) -> NDArray[Any]:
     """Standard normal numbers for floats, 0 or 1 for the rest; depends on the name, not on the order of inputs."""
     rng = np.random.default_rng((seed, zlib.crc32(spec.name.encode())))
     if np.issubdtype(spec.numpy_dtype, np.integer) or spec.numpy_dtype == np.bool_:
-        return rng.integers(0, 2, spec.shape).astype(spec.numpy_dtype)
-    return rng.standard_normal(spec.shape).astype(spec.numpy_dtype)
+        return rng.integers(0, 2, spec.known_shape).astype(spec.numpy_dtype)
+    return rng.standard_normal(spec.known_shape).astype(spec.numpy_dtype)
 
 
 def describe_output(spec: TensorSpec, array: NDArray[Any]) -> str:
     """One line: name, type, range, mean and the first values."""
-    head = f"{spec.name}: {spec}"
+    head = f"{spec.name}: {TensorSpec(spec.name, spec.dtype, array.shape)}"
     if array.size == 0:
         return head + " (empty)"
     values = array.astype(np.float64)
@@ -71,6 +105,13 @@ def _named_file(text: str) -> tuple[str, Path]:
     if not equals or not name or not path:
         raise ArgumentTypeError(f"{text!r} is not of the form name=file.npy")
     return name, Path(path)
+
+
+def _named_size(text: str) -> tuple[str, int]:
+    name, _, size = text.partition("=")
+    if not name or not size.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not of the form n=8")
+    return name, int(size)
 
 
 def _load(path: Path) -> NDArray[Any]:

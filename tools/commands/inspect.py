@@ -7,10 +7,13 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.tools.commands.base import Command
 from xrelay.tools.commands.options import add_shapes, add_source
+
+if TYPE_CHECKING:
+    from xrelay.runtime.metadata import ModelMetadata
 
 
 class InspectCommand(Command):
@@ -91,6 +94,14 @@ def _inspect_compiled(path: Path) -> tuple[list[str], int]:
         *(f"input {spec.name}: {spec}" for spec in metadata.inputs),
         *(f"output {spec.name}: {spec}" for spec in metadata.results),
         f"cpu {metadata.cpu}",
-        f"{weights} bytes of weights, {metadata.arena_size} bytes of arena",
+        f"{weights} bytes of weights, {_arena(metadata)}",
+        *(f"check {check.text}" for check in metadata.checks),
         *(f"kernel {kernel.symbol}: {', '.join(kernel.sources)}" for kernel in metadata.kernels),
     ], 0
+
+
+def _arena(metadata: ModelMetadata) -> str:
+    """The size of the arena, or what decides it."""
+    if metadata.dims:
+        return f"arena for the sizes of {', '.join(metadata.dims)}"
+    return f"{metadata.arena_size} bytes of arena"

@@ -111,11 +111,11 @@ def _native(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
 
 def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
     """The inputs, and what the interpreter computes."""
-    from xrelay.api.interpret import static_specs
+    from xrelay.api.interpret import input_specs
     from xrelay.api.programs import program_of
 
     program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
-    inputs = make_inputs(args, static_specs(program))
+    inputs = make_inputs(args, input_specs(program))
     arrays = program.run(list(inputs.values()))
     pairs = zip(program.outputs, arrays, strict=True)
     specs = [TensorSpec(entry.name, entry.dtype, array.shape) for entry, array in pairs]

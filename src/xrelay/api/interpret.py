@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.api.programs import Program, program_of
 from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.errors import InputError
+from xrelay.index_algebra.dims import ANY
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
 from xrelay.runtime.inputs import InputBinder, is_mapping
@@ -46,17 +47,17 @@ def interpret(
     does not fix and for a program below loop, and `InterpreterError` for one without a meaning on these inputs.
     """
     program = program_of(source, shapes=shapes, function=function)
-    binder = InputBinder(static_specs(program))
+    binder = InputBinder(input_specs(program))
     values = binder.from_mapping(inputs) if is_mapping(inputs) else binder.from_sequence(list(inputs))
     return list(program.run(values))
 
 
-def static_specs(program: Program) -> list[TensorSpec]:
-    """The inputs of a program; `InputError` for one whose shape is open."""
+def input_specs(program: Program) -> list[TensorSpec]:
+    """The inputs of a program, with the texts of named dimensions; `InputError` for one whose shape is open."""
     specs: list[TensorSpec] = []
     for entry in program.inputs:
-        shape = tuple(extent for extent in entry.shape if isinstance(extent, int))
-        if len(shape) != len(entry.shape):
+        if ANY in entry.shape:
             raise InputError(f"the shape of input {entry.name!r} is open: {entry}", help="fix it by shapes=")
+        shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in entry.shape)
         specs.append(TensorSpec(entry.name, entry.dtype, shape))
     return specs

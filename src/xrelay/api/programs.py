@@ -40,6 +40,7 @@ from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dim_syntax import parse_dim
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level
+from xrelay.interpreters.loop.named_sizes import NamedSizes
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.loop.entry import call_single_kernel
 from xrelay.passes.types.infer_type import RelayInferTypePass
@@ -174,16 +175,18 @@ def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     args = list(function.body.block.args)
     rest, split = scratch_count(function) + len(dim_arguments(function)), len(input_arguments(function))
     names = _names(function.arg_attrs, [arg.name_hint for arg in args], "buffer")
-    signatures = [_buffer(name, arg) for name, arg in zip(names, args[: len(args) - rest], strict=False)]
+    shapes = NamedSizes(function).shapes
+    rows = zip(names, args[: len(args) - rest], shapes, strict=False)
+    signatures = [_buffer(name, argument, shape) for name, argument, shape in rows]
     attributes = function.arg_attrs.data[split:] if function.arg_attrs is not None else ()
     return signatures[:split], without_counts(signatures[split:], counts_of([each.data for each in attributes]))
 
 
-def _buffer(name: str, value: SSAValue) -> Signature:
+def _buffer(name: str, value: SSAValue, shape: Shape) -> Signature:
     type = value.type
     if not isa(type, MemRefType):
         raise InputError(f"argument {name!r} is {type}; the loop level has memrefs alone")
-    return _signature(name, tensor_type(type.get_shape(), type.element_type))
+    return _signature(name, tensor_type(shape, type.element_type))
 
 
 def _native_signature(spec: TensorSpec) -> Signature:

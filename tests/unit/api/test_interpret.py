@@ -69,9 +69,12 @@ def test_inputs_are_checked_as_those_of_a_compiled_model() -> None:
         xrelay.interpret(module, [X.T])
     with pytest.raises(InputError, match="expected 1 inputs"):
         xrelay.interpret(module, [])
-    open_shape = TEXT.replace("tensor<2x4xf32>", "tensor<?x4xf32, #relay.dims<n>>")
     with pytest.raises(InputError, match="the shape of input 'x' is open"):
-        xrelay.interpret(xrelay.parse(open_shape), [X])
+        xrelay.interpret(xrelay.parse(TEXT.replace("tensor<2x4xf32>", "tensor<?x4xf32>")), [X])
+    named = xrelay.parse(TEXT.replace("tensor<2x4xf32>", "tensor<?x4xf32, #relay.dims<n>>"))
+    with pytest.raises(InputError, match=r"expected float32\[n, 4\], got float32\[4, 2\]"):
+        xrelay.interpret(named, [X.T])
+    np.testing.assert_array_equal(xrelay.interpret(named, [X])[0], xrelay.interpret(module, [X])[0])
 
 
 def test_intermediate_values_are_outputs_by_name_and_by_node(split_model: onnx.ModelProto) -> None:

@@ -105,6 +105,9 @@ def test_named_extents_agree_across_inputs() -> None:
     body = f"%z = relay.add(%x, %y) : ({type}, {type}) -> {type} func.return %z : {type}"
     module = program(body, f"%x: {type}, %y: {type}", type)
     assert xrelay.same(module, module, shapes={"x": (4, 3)})
+    assert xrelay.same(module, module)
+    with pytest.raises(InputError, match="5 contradicts 4"):
+        xrelay.same(module, module, shapes={"x": (4, 3), "y": (5, 3)})
 
 
 def test_types_that_are_not_known_are_inferred_and_the_module_stays() -> None:
