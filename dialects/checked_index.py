@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Mapping
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import IRDLOperation, base, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.extents import ExtentsAttr, extent_attr, extent_in, negative, parse_extent
+from xrelay.index_algebra.dims import Dim, evaluate, substitute
 
 
 class CheckedIndex(IRDLOperation, ABC):
@@ -21,22 +25,30 @@ class CheckedIndex(IRDLOperation, ABC):
     """
 
     index = operand_def(IndexType)
-    size_attr = prop_def(IntegerAttr.constr(i64), prop_name="size")
+    size_attr = prop_def(IntegerAttr.constr(i64) | base(ExtentsAttr), prop_name="size")
     from_end_attr = opt_prop_def(UnitAttr, prop_name="from_end")
     result = result_def(IndexType)
 
-    def __init__(self, index: SSAValue, size: int, *, from_end: bool = False):
-        properties = {"size": IntegerAttr(size, i64)}
+    def __init__(self, index: SSAValue, size: Dim, *, from_end: bool = False):
         super().__init__(
             operands=[index],
-            properties={**properties, "from_end": UnitAttr() if from_end else None},
+            properties={"size": extent_attr(size), "from_end": UnitAttr() if from_end else None},
             result_types=[IndexType()],
         )
 
     @property
-    def size(self) -> int:
+    def extent(self) -> Dim:
         """How many indices there are."""
-        return self.size_attr.value.data
+        return extent_in(self.size_attr)
+
+    @property
+    def size(self) -> int:
+        """How many indices there are; `DimensionError` where that is a named dimension."""
+        return evaluate(self.extent, {})
+
+    def give_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Replaces named dimensions in the size by their sizes."""
+        self.size_attr = extent_attr(substitute([self.extent], sizes)[0])
 
     @property
     def from_end(self) -> bool:
@@ -50,15 +62,15 @@ class CheckedIndex(IRDLOperation, ABC):
 
     def verify_(self) -> None:
         """Checks C1."""
-        if self.size < 0:
-            raise VerifyException(f"[{self.name} C1] size {self.size} is negative")
+        if (size := negative([self.extent])) is not None:
+            raise VerifyException(f"[{self.name} C1] size {size} is negative")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parses `%k of 5 from_end`."""
         index = parser.resolve_operand(parser.parse_unresolved_operand(), IndexType())
         parser.parse_keyword("of")
-        size = parser.parse_integer(allow_boolean=False)
+        size = parse_extent(parser, "the size")
         op = cls(index, size, from_end=parser.parse_optional_keyword("from_end") is not None)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
@@ -67,7 +79,7 @@ class CheckedIndex(IRDLOperation, ABC):
         """Prints `%k of 5 from_end`."""
         printer.print_string(" ")
         printer.print_ssa_value(self.index)
-        printer.print_string(f" of {self.size}{' from_end' if self.from_end else ''}")
+        printer.print_string(f" of {self.extent}{' from_end' if self.from_end else ''}")
         printer.print_op_attributes(self.attributes)
 
 

@@ -8,6 +8,7 @@ and their arithmetic stand in `dim_expressions`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import (
@@ -36,6 +37,7 @@ from xrelay.index_algebra.dim_text import WORDS
 
 __all__ = [
     "ANY",
+    "MAX_EXTENT",
     "AnyDim",
     "Atom",
     "Dim",
@@ -66,6 +68,10 @@ __all__ = [
     "substitute",
     "symbol",
 ]
+
+
+MAX_EXTENT: Final = 1 << 47
+"""The largest extent, of a name and of what a kernel is handed: more elements than memory can be addressed for."""
 
 
 def is_dim_name(name: str) -> bool:

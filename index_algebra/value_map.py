@@ -6,27 +6,42 @@ always canonical: each operand once, numbered in the order of its first appearan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, overload
 
+from typing_extensions import TypeVar
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 
 from xrelay.index_algebra.affine_bounds import Box, simplify, substitute
 
+OperandT = TypeVar("OperandT", bound=Hashable, default=SSAValue)
+"""What a dimension stands for: an SSA value; at the topi level a named dimension too."""
+
+GivenT = TypeVar("GivenT", bound=Hashable)
+
 
 @dataclass(frozen=True)
-class ValueMap:
+class ValueMap(Generic[OperandT]):
     """`exprs[k]` over dimensions, where dimension `d` is `operands[d]`. Build with `ValueMap.make`."""
 
     exprs: tuple[AffineExpr, ...]
-    operands: tuple[SSAValue, ...]
+    operands: tuple[OperandT, ...]
+
+    @overload
+    @staticmethod
+    def make(exprs: Iterable[AffineExpr], operands: Sequence[SSAValue]) -> ValueMap: ...
+
+    @overload
+    @staticmethod
+    def make(exprs: Iterable[AffineExpr], operands: Sequence[GivenT]) -> ValueMap[GivenT]: ...
 
     @staticmethod
-    def make(exprs: Iterable[AffineExpr], operands: Sequence[SSAValue]) -> ValueMap:
+    def make(exprs: Iterable[AffineExpr], operands: Sequence[GivenT]) -> ValueMap[GivenT]:
         """Canonical: equal operands merged, unused ones dropped, the rest numbered by first appearance."""
-        kept: dict[SSAValue, int] = {}
+        kept: dict[GivenT, int] = {}
         renumbered = tuple(_renumber(expr, operands, kept) for expr in exprs)
         return ValueMap(renumbered, tuple(kept))
 
@@ -34,7 +49,7 @@ class ValueMap:
     def from_attr(attr: AffineMapAttr, operands: Sequence[SSAValue]) -> ValueMap:
         """The map of an op; symbols count after dimensions."""
         dims = attr.data.num_dims
-        exprs = [_symbols_as_dims(expr, dims) for expr in attr.data.results]
+        exprs = [symbols_as_dims(expr, dims) for expr in attr.data.results]
         return ValueMap.make(exprs, operands)
 
     @staticmethod
@@ -54,15 +69,15 @@ class ValueMap:
     def __len__(self) -> int:
         return len(self.exprs)
 
-    def __getitem__(self, position: int) -> ValueMap:
+    def __getitem__(self, position: int) -> ValueMap[OperandT]:
         """The map with the one expression at `position`."""
         return ValueMap.make((self.exprs[position],), self.operands)
 
-    def select(self, positions: Iterable[int]) -> ValueMap:
+    def select(self, positions: Iterable[int]) -> ValueMap[OperandT]:
         """The map with the expressions at `positions`, in that order."""
         return ValueMap.make([self.exprs[p] for p in positions], self.operands)
 
-    def substitute(self, replacements: Mapping[SSAValue, ValueMap]) -> ValueMap:
+    def substitute(self, replacements: Mapping[OperandT, ValueMap[OperandT]]) -> ValueMap[OperandT]:
         """Each operand that is a key replaced by the one expression of its `ValueMap`."""
         space = Space(self.operands)
         mapping = {
@@ -72,7 +87,7 @@ class ValueMap:
             return self
         return ValueMap.make([substitute(expr, mapping) for expr in self.exprs], space.values)
 
-    def plus(self, other: ValueMap | int, factor: int = 1) -> ValueMap:
+    def plus(self, other: ValueMap[OperandT] | int, factor: int = 1) -> ValueMap[OperandT]:
         """`self + other * factor`, each of one expression; not simplified."""
         if isinstance(other, int):
             return ValueMap((self.exprs[0] + other * factor,), self.operands)
@@ -80,54 +95,55 @@ class ValueMap:
         (own,), (added,) = space.lift(self), space.lift(other)
         return ValueMap.make([own + added * factor], space.values)
 
-    def simplified(self, box: Mapping[SSAValue, tuple[int, int]] | None = None) -> ValueMap:
+    def simplified(self, box: Mapping[OperandT, tuple[int, int]] | None = None) -> ValueMap[OperandT]:
         """Every expression simplified, with the intervals of operands where `box` gives them."""
         intervals: Box = () if box is None else [box.get(value) for value in self.operands]
         return ValueMap.make([simplify(expr, intervals) for expr in self.exprs], self.operands)
 
 
-class Space:
+class Space(Generic[OperandT]):
     """A growing list of values that expressions of several maps are brought onto."""
 
-    values: list[SSAValue]
-    _positions: dict[SSAValue, int]
+    values: list[OperandT]
+    _positions: dict[OperandT, int]
 
-    def __init__(self, values: Iterable[SSAValue] = ()):
+    def __init__(self, values: Iterable[OperandT] | None = None):
         self.values, self._positions = [], {}
-        for value in values:
+        for value in () if values is None else values:
             self.position(value)
 
-    def position(self, value: SSAValue) -> int:
+    def position(self, value: OperandT) -> int:
         """The dimension that stands for `value`, appended if new."""
         if value not in self._positions:
             self._positions[value] = len(self.values)
             self.values.append(value)
         return self._positions[value]
 
-    def lift(self, value_map: ValueMap) -> tuple[AffineExpr, ...]:
+    def lift(self, value_map: ValueMap[OperandT]) -> tuple[AffineExpr, ...]:
         """The expressions of `value_map` over this space."""
         renaming = {d: AffineDimExpr(self.position(value)) for d, value in enumerate(value_map.operands)}
         return tuple(substitute(expr, renaming) for expr in value_map.exprs)
 
 
-def join_maps(maps: Sequence[ValueMap]) -> ValueMap:
+def join_maps(maps: Sequence[ValueMap[GivenT]]) -> ValueMap[GivenT]:
     """One map with the expressions of all, over the union of their operands."""
-    space = Space()
+    space = Space[GivenT]()
     exprs = [expr for value_map in maps for expr in space.lift(value_map)]
     return ValueMap.make(exprs, space.values)
 
 
-def _symbols_as_dims(expr: AffineExpr, dims: int) -> AffineExpr:
+def symbols_as_dims(expr: AffineExpr, dims: int) -> AffineExpr:
+    """`expr` in which symbol `s` is dimension `dims + s`."""
     match expr:
         case AffineSymExpr(position=position):
             return AffineDimExpr(dims + position)
         case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
-            return AffineBinaryOpExpr(kind, _symbols_as_dims(lhs, dims), _symbols_as_dims(rhs, dims))
+            return AffineBinaryOpExpr(kind, symbols_as_dims(lhs, dims), symbols_as_dims(rhs, dims))
         case _:
             return expr
 
 
-def _renumber(expr: AffineExpr, operands: Sequence[SSAValue], kept: dict[SSAValue, int]) -> AffineExpr:
+def _renumber(expr: AffineExpr, operands: Sequence[GivenT], kept: dict[GivenT, int]) -> AffineExpr:
     match expr:
         case AffineDimExpr(position=position):
             return AffineDimExpr(kept.setdefault(operands[position], len(kept)))

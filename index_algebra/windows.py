@@ -55,6 +55,11 @@ class WindowAxis(Generic[SizeT]):
         return -(-extent // self.stride) * self.stride - self.stride + self.reach - extent
 
 
+def of_any_size(axis: WindowAxis[int]) -> WindowAxis[Dim]:
+    """A window of known size over axes whose extents may have names."""
+    return WindowAxis(axis.size, axis.stride, axis.dilation, axis.before, axis.after)
+
+
 Window: TypeAlias = tuple[WindowAxis[SizeT], ...]
 """One axis of a window for each spatial axis, outermost first."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import irdl_op_definition, traits_def
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.checked_index import CheckedIndex
 
@@ -15,7 +16,7 @@ class CheckedIndexOp(CheckedIndex):
     The kernel fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`; nothing behind
     the check is then run.
 
-    - C1: the size is not negative
+    - C1: the size is a number that is not negative
 
     ```mlir
     func.func @f(%X: memref<8xf32>, %i: index) -> f32 {
@@ -29,3 +30,9 @@ class CheckedIndexOp(CheckedIndex):
     name = "loop.checked_index"
 
     traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        """Checks C1."""
+        super().verify_()
+        if not isinstance(self.extent, int):
+            raise VerifyException(f"[loop.checked_index C1] size {self.extent} is no number")

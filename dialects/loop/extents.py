@@ -14,10 +14,8 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL
 from xrelay.index_algebra.affine_bounds import Box, bounds, simplify
+from xrelay.index_algebra.dims import MAX_EXTENT
 from xrelay.index_algebra.value_map import Space, ValueMap
-
-MAX_EXTENT = 1 << 47
-"""The largest extent that a caller may give: more elements than memory can be addressed for."""
 
 
 def index_arguments(function: FuncOp) -> tuple[BlockArgument, ...]:

@@ -18,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from xrelay.dialects.loop.checked_op import CheckedOp
+from xrelay.index_algebra.dims import Dim
 
 
 @irdl_op_definition
@@ -101,6 +102,6 @@ class SortOp(CheckedOp):
         return SSAValue.get(self.values, type=MemRefType).type.get_shape()[self.axis.value.data]
 
 
-def scratch_shape(shape: Sequence[int], axis: int) -> list[int]:
+def scratch_shape(shape: Sequence[Dim], axis: int) -> list[Dim]:
     """The shape of the scratch buffers for sorting a buffer of `shape`: rows lie contiguous, with room for two."""
     return [*shape[:axis], *shape[axis + 1 :], 2 * shape[axis]]

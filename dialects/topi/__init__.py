@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from xrelay.dialects.extents import ExtentsAttr
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.guard import GuardOp
 from xrelay.dialects.topi.index_space import BodyOp, IndexSpaceOp, YieldOp
 from xrelay.dialects.topi.named import (
     BatchMatmulOp,
@@ -21,7 +23,7 @@ from xrelay.dialects.topi.named import (
     SoftmaxOp,
 )
 from xrelay.dialects.topi.positions import PositionsOp
-from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp
+from xrelay.dialects.topi.read import InBoundsOp, IndexOp, ReadOp
 from xrelay.dialects.topi.scan import ScanOp
 from xrelay.dialects.topi.scatter import Combine, CombineAttr, ScatterOp
 from xrelay.dialects.topi.sort import SortOp
@@ -51,7 +53,7 @@ TOPI = Dialect(
         Pool3dOp,
         SoftmaxOp,
     ],
-    [CombineAttr],
+    [CombineAttr, ExtentsAttr],
 )
 
 __all__ = [

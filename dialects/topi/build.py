@@ -22,24 +22,30 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     Signedness,
-    TensorType,
     i1,
+    i64,
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.relay.core.types import tensor_type as typed
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.guard import GuardOp
+from xrelay.dialects.topi.index_map import Place, box_of, dim_expr
 from xrelay.dialects.topi.index_space import IndexSpaceOp, YieldOp
-from xrelay.dialects.topi.read import GuardOp, InBoundsOp, IndexOp, ReadOp, box_of
+from xrelay.dialects.topi.read import InBoundsOp, IndexOp, ReadOp
 from xrelay.dialects.topi.scan import ScanOp
 from xrelay.dialects.topi.shapes import tensor_type
-from xrelay.dialects.upstream.arith_extras import IndexCastOp, IndexCastUIOp
+from xrelay.dialects.upstream.arith_extras import IndexCastOp, IndexCastUIOp, SIToFPOp
 from xrelay.dialects.upstream.signless import make_scalars_signless, signless, signless_number
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import simplify
+from xrelay.index_algebra.affine_products import floor_div, modulo, times
+from xrelay.index_algebra.dims import Dim, maximum, minimum
+from xrelay.index_algebra.value_map import Space
 
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
@@ -48,7 +54,7 @@ REGROUPED_CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFl
 UNSIGNED_ZEROS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 """What is allowed of maxima that reductions make; ordering zeros costs a processor two more operations."""
 
-IndexLike: TypeAlias = AffineExpr | int
+IndexLike: TypeAlias = AffineExpr | Dim
 Number: TypeAlias = float | int
 Scalar: TypeAlias = IntegerType | IndexType | AnyFloat
 IndexSpaceT = TypeVar("IndexSpaceT", bound=IndexSpaceOp)
@@ -73,7 +79,8 @@ class Body:
 
     `spatial` and `reduction` are the variables as affine expressions, to be used in `read`, `index` and `in_bounds`
     (write `expr - 1`, never `1 - expr`: xDSL's expressions get the latter wrong); `accumulators` are scalars, and
-    `variables` the variables as values.
+    `variables` the variables as values. A dimension becomes an expression by `expr`; products and quotients with
+    one are `scaled`, `quotient` and `remainder`.
     """
 
     spatial: tuple[AffineExpr, ...]
@@ -84,7 +91,7 @@ class Body:
     def __init__(self, block: Block, num_spatial: int, num_reduction: int):
         count = num_spatial + num_reduction
         self._block = block
-        self._values: list[SSAValue] = list(block.args[:count])
+        self._space = Space[Place](block.args[:count])
         variables = tuple(AffineDimExpr(i) for i in range(count))
         self.spatial, self.reduction = variables[:num_spatial], variables[num_spatial:]
         self.accumulators = tuple(block.args[count:])
@@ -97,12 +104,49 @@ class Body:
 
     def as_index(self, value: SSAValue) -> AffineExpr:
         """A computed value of type index as an expression, so that it can stand in an access."""
-        self._values.append(value)
-        return AffineDimExpr(len(self._values) - 1)
+        return AffineDimExpr(self._space.position(value))
+
+    def expr(self, dim: IndexLike) -> AffineExpr:
+        """A dimension as an expression."""
+        return dim if isinstance(dim, AffineExpr) else dim_expr(dim, self._space)
+
+    def scaled(self, index: AffineExpr, by: Dim) -> AffineExpr:
+        """`index * by`."""
+        return times(index, self.expr(by))
+
+    def quotient(self, index: AffineExpr, by: Dim) -> AffineExpr:
+        """`index floordiv by`."""
+        return floor_div(index, self.expr(by))
+
+    def remainder(self, index: AffineExpr, by: Dim) -> AffineExpr:
+        """`index mod by`."""
+        return modulo(index, self.expr(by))
+
+    def broadcast(self, index: AffineExpr, extent: Dim, space: Dim) -> IndexLike:
+        """Where an axis of `extent` is read that broadcasts to `space`: at `index`, or at 0 where the extent is 1.
+
+        Where it is not known which, at the index times 0 or 1.
+        """
+        if extent == 1:
+            return 0
+        if extent == space or isinstance(extent, int):
+            return index
+        return self.scaled(index, maximum(0, minimum(1, extent - 1)))
+
+    def size(self, dim: Dim, type: Attribute) -> SSAValue:
+        """A dimension as a number of a scalar type."""
+        if isinstance(dim, int):
+            return self.constant(dim, type)
+        index = self.index(dim)
+        if isinstance(type, IndexType):
+            return index
+        if isinstance(type, AnyFloat):
+            return self.add(SIToFPOp(self.add(IndexCastOp(index, i64)), type))
+        return self.add(IndexCastOp(index, type))
 
     def read(self, tensor: SSAValue, *indices: IndexLike) -> SSAValue:
         """The element of `tensor` at `indices`."""
-        op = ReadOp(tensor, self._exprs(indices), self._values)
+        op = ReadOp(tensor, self._exprs(indices), self._space.values)
         # While the body is written its scalars say whether they are signed, so that the right ops are chosen.
         element = tensor_type(tensor).element_type
         if op.element.type != element:
@@ -111,9 +155,9 @@ class Body:
 
     def index(self, expr: IndexLike) -> SSAValue:
         """The value of an index expression."""
-        return self.add(IndexOp(self._exprs([expr]), self._values))
+        return self.add(IndexOp(self._exprs([expr]), self._space.values))
 
-    def checked_index(self, value: SSAValue, size: int, *, from_end: bool = False) -> SSAValue:
+    def checked_index(self, value: SSAValue, size: Dim, *, from_end: bool = False) -> SSAValue:
         """An integer as an index below `size`, checked where the program runs; see `topi.checked_index`."""
         if isinstance(value.type, IndexType):
             return self.add(CheckedIndexOp(value, size, from_end=from_end))
@@ -121,9 +165,9 @@ class Body:
         index = self.add((IndexCastUIOp if unsigned else IndexCastOp)(value, IndexType()))
         return self.add(CheckedIndexOp(index, size, from_end=from_end and not unsigned))
 
-    def in_bounds(self, exprs: Sequence[IndexLike], sizes: Sequence[int]) -> SSAValue:
+    def in_bounds(self, exprs: Sequence[IndexLike], sizes: Sequence[Dim]) -> SSAValue:
         """Whether `0 <= expr < size` for each expression."""
-        return self.add(InBoundsOp(self._exprs(exprs), sizes, self._values))
+        return self.add(InBoundsOp(self._exprs(exprs), sizes, self._space.values))
 
     def guard(
         self, condition: SSAValue, type: Attribute, then: Callable[[], SSAValue], otherwise: Callable[[], SSAValue]
@@ -194,8 +238,8 @@ class Body:
         return self.add((arith.MinUIOp if is_unsigned(a.type) else arith.MinSIOp)(a, b))
 
     def _exprs(self, indices: Sequence[IndexLike]) -> list[AffineExpr]:
-        box = box_of(self._values)
-        exprs = [AffineConstantExpr(index) if isinstance(index, int) else index for index in indices]
+        exprs = [self.expr(index) for index in indices]
+        box = box_of(self._space)
         return [simplify(expr, box) for expr in exprs]
 
     def _region(self, fill: Callable[[], SSAValue]) -> Region:
@@ -219,21 +263,21 @@ def _refuse_booleans(type: Attribute) -> None:
 
 def compute(
     label: str,
-    spatial: Mapping[str, int],
+    spatial: Mapping[str, Dim],
     element_types: Sequence[Attribute],
     fill: Callable[[Body], Sequence[SSAValue]],
     *,
-    reduce: Mapping[str, int] | None = None,
+    reduce: Mapping[str, Dim] | None = None,
     init: Sequence[Number] = (),
 ) -> ComputeOp:
     """A `topi.compute` (not inserted anywhere) whose body `fill` appends; what `fill` returns is yielded.
 
-    `spatial` and `reduce` map names of variables to extents; `init` holds the accumulators' first values, one per
-    element type, and is empty without reduction.
+    `spatial` and `reduce` map names of variables to extents, integers or dimensions; `init` holds the accumulators'
+    first values, one per element type, and is empty without reduction.
     """
     reduce = reduce or {}
     inits = [scalar_attr(value, type) for value, type in zip(init, element_types, strict=False)]
-    types = [TensorType(element, list(spatial.values())) for element in element_types]
+    types = [typed(spatial.values(), element) for element in element_types]
     body = _body_region([*spatial, *reduce], inits)
     op = ComputeOp(label, list(spatial.values()), list(reduce.values()), inits, types, body)
     return _filled(op, fill)
@@ -241,7 +285,7 @@ def compute(
 
 def scan(
     label: str,
-    spatial: Mapping[str, int],
+    spatial: Mapping[str, Dim],
     axis: int,
     element_types: Sequence[Attribute],
     fill: Callable[[Body], Sequence[SSAValue]],
@@ -252,7 +296,7 @@ def scan(
 ) -> ScanOp:
     """A `topi.scan` (not inserted anywhere) along axis number `axis` of `spatial`; see `compute`."""
     inits = [scalar_attr(value, type) for value, type in zip(init, element_types, strict=True)]
-    types = [TensorType(element, list(spatial.values())) for element in element_types]
+    types = [typed(spatial.values(), element) for element in element_types]
     body = _body_region(list(spatial), inits)
     op = ScanOp(label, list(spatial.values()), axis, inits, types, body, reverse=reverse, exclusive=exclusive)
     return _filled(op, fill)
@@ -277,6 +321,6 @@ def _filled(op: IndexSpaceT, fill: Callable[[Body], Sequence[SSAValue]]) -> Inde
     return op
 
 
-def variables(prefix: str, extents: Sequence[int]) -> dict[str, int]:
+def variables(prefix: str, extents: Sequence[Dim]) -> dict[str, Dim]:
     """Names for the axes of a shape: `i0, i1, …` for the prefix `i`."""
     return {f"{prefix}{i}": extent for i, extent in enumerate(extents)}

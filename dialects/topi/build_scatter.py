@@ -11,11 +11,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xrelay.dialects.topi.build import Body, is_unsigned
 from xrelay.dialects.topi.scatter import Combine, ScatterOp
 from xrelay.dialects.upstream.signless import make_scalars_signless
+from xrelay.index_algebra.dims import Dim
 
 
 def scatter(
     label: str,
-    space: Mapping[str, int],
+    space: Mapping[str, Dim],
     combine: Combine,
     into: SSAValue,
     fill: Callable[[Body], tuple[Sequence[SSAValue], SSAValue]],

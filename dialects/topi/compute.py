@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from xrelay.dialects.extents import ExtentsAttr, extents_attr, extents_of
 from xrelay.dialects.topi.index_space import (
     IndexSpaceOp,
     parse_accumulators,
@@ -19,6 +20,7 @@ from xrelay.dialects.topi.index_space import (
     print_variables,
 )
 from xrelay.dialects.upstream.signless import signless
+from xrelay.index_algebra.dims import Dim, Shape
 
 
 @irdl_op_definition
@@ -31,6 +33,8 @@ class ComputeOp(IndexSpaceOp):
     values) and yields their next values; the last ones are the elements. Several accumulators make several results
     (argmax keeps a value and an index, Welford three); what is made of them afterwards (the mean's division) is another
     compute. Tensors are read from outside the body at any index by `topi.read`.
+
+    Extents are integers, or expressions over the named dimensions of the function's tensors (`[%i : 2 * n]`).
 
     The label names the computation in loops, schedules and reports; names of index variables become names of loops.
 
@@ -53,13 +57,13 @@ class ComputeOp(IndexSpaceOp):
 
     name = "topi.compute"
 
-    reduce_extents = prop_def(DenseArrayBase[IntegerType])
+    reduce_extents = prop_def(DenseArrayBase[IntegerType] | ExtentsAttr)
 
     def __init__(
         self,
         label: str,
-        extents: Sequence[int],
-        reduce_extents: Sequence[int],
+        extents: Sequence[Dim],
+        reduce_extents: Sequence[Dim],
         init: Sequence[FloatAttr | IntegerAttr],
         result_types: Sequence[Attribute],
         body: Region,
@@ -67,8 +71,8 @@ class ComputeOp(IndexSpaceOp):
         super().__init__(
             properties={
                 "label": StringAttr(label),
-                "extents": DenseArrayBase.from_list(i64, list(extents)),
-                "reduce_extents": DenseArrayBase.from_list(i64, list(reduce_extents)),
+                "extents": extents_attr(extents),
+                "reduce_extents": extents_attr(reduce_extents),
                 "init": ArrayAttr(init),
             },
             result_types=[result_types],
@@ -76,9 +80,9 @@ class ComputeOp(IndexSpaceOp):
         )
 
     @property
-    def reduction(self) -> tuple[int, ...]:
+    def reduction(self) -> Shape:
         """The extents of the reduction variables; empty where there is no reduction."""
-        return tuple(self.reduce_extents.iter_values())
+        return extents_of(self.reduce_extents)
 
     def verify_(self) -> None:
         """Checks C1 to C4."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from xdsl.dialects import arith
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from xrelay.dialects.topi.guard import GuardOp
 from xrelay.dialects.topi.index_space import IndexSpaceOp
-from xrelay.dialects.topi.read import GuardOp
 
 REGROUPABLE = frozenset(
     f"arith.{name}"

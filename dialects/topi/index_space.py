@@ -30,7 +30,10 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.extents import ExtentsAttr, extents_of, integers, negative, parse_extent
+from xrelay.dialects.topi.shapes import shape_list, shape_of
 from xrelay.dialects.upstream.signless import signless
+from xrelay.index_algebra.dims import Dim, Shape
 
 
 @irdl_op_definition
@@ -79,30 +82,40 @@ class BodyOp(IRDLOperation, ABC):
     """
 
     label = prop_def(StringAttr)
-    extents = prop_def(DenseArrayBase[IntegerType])
+    extents = prop_def(DenseArrayBase[IntegerType] | ExtentsAttr)
     body = region_def("single_block")
 
     traits = traits_def(Pure())
 
     @property
-    def spatial(self) -> tuple[int, ...]:
+    def spatial(self) -> Shape:
         """The extents of the spatial variables."""
-        return tuple(self.extents.iter_values())
+        return extents_of(self.extents)
 
     @property
-    def reduction(self) -> tuple[int, ...]:
+    def reduction(self) -> Shape:
         """The extents of the reduction variables; empty where there is no reduction."""
         return ()
 
     @property
+    def known_spatial(self) -> tuple[int, ...]:
+        """The extents of the spatial variables, all of which are integers; `DimensionError` where one has a name."""
+        return integers(self.spatial)
+
+    @property
+    def known_reduction(self) -> tuple[int, ...]:
+        """The extents of the reduction variables, all of which are integers."""
+        return integers(self.reduction)
+
+    @property
     def spatial_vars(self) -> tuple[BlockArgument, ...]:
         """The block arguments that number the points."""
-        return tuple(self.body.block.args[: len(self.extents)])
+        return tuple(self.body.block.args[: len(self.spatial)])
 
     @property
     def reduce_vars(self) -> tuple[BlockArgument, ...]:
         """The block arguments that run over the reduction box."""
-        first = len(self.extents)
+        first = len(self.spatial)
         return tuple(self.body.block.args[first : first + len(self.reduction)])
 
     @property
@@ -125,7 +138,7 @@ class IndexSpaceOp(BodyOp, ABC):
     @property
     def accumulators(self) -> tuple[BlockArgument, ...]:
         """The block arguments that hold the accumulators, one per `init`."""
-        return tuple(self.body.block.args[len(self.extents) + len(self.reduction) :])
+        return tuple(self.body.block.args[len(self.spatial) + len(self.reduction) :])
 
     @property
     def element_types(self) -> list[Attribute]:
@@ -135,8 +148,8 @@ class IndexSpaceOp(BodyOp, ABC):
     def verify_variables(self) -> None:
         """Checks C1: extents, and the arguments of the body."""
         extents = self.spatial + self.reduction
-        if any(extent < 0 for extent in extents):
-            raise VerifyException(f"[{self.name} C1] extent {min(extents)} is negative")
+        if (extent := negative(extents)) is not None:
+            raise VerifyException(f"[{self.name} C1] extent {extent} is negative")
         expected = (*(IndexType() for _ in extents), *(attr.type for attr in self.init))
         actual = tuple(arg.type for arg in self.body.block.args)
         if actual != expected:
@@ -150,10 +163,10 @@ class IndexSpaceOp(BodyOp, ABC):
         if not self.tensors:
             raise VerifyException(f"[{self.name} C2] no result; at least one tensor is computed")
         for result in self.tensors:
-            if result.type.get_shape() != self.spatial:
+            if shape_of(result) != self.spatial:
                 raise VerifyException(
                     f"[{self.name} C2] result {result.type} does not have the shape of the index space "
-                    f"{list(self.spatial)}"
+                    f"{shape_list(self.spatial)}"
                 )
 
     def verify_init(self, expected: Sequence[Attribute]) -> None:
@@ -188,15 +201,13 @@ def compute_around(op: Operation) -> BodyOp | None:
     return parent
 
 
-def parse_variables(parser: Parser) -> list[tuple[Parser.Argument, int]]:
-    """Parses `[%n : 1, %c : 64]`: names and extents of variables."""
+def parse_variables(parser: Parser) -> list[tuple[Parser.Argument, Dim]]:
+    """Parses `[%n : 1, %c : 2 * m]`: names and extents of variables."""
 
-    def variable() -> tuple[Parser.Argument, int]:
+    def variable() -> tuple[Parser.Argument, Dim]:
         name = parser.parse_argument(expect_type=False)
         parser.parse_punctuation(":")
-        if parser.parse_optional_punctuation("?"):
-            parser.raise_error(f"index variable {name.name.text} has extent '?': topi needs static extents")
-        return name.resolve(IndexType()), parser.parse_integer(allow_boolean=False)
+        return name.resolve(IndexType()), parse_extent(parser, f"the extent of index variable {name.name.text}")
 
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, variable)
 
@@ -216,10 +227,10 @@ def parse_accumulators(parser: Parser) -> list[tuple[Parser.Argument, FloatAttr 
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, accumulator)
 
 
-def print_variables(printer: Printer, opening: str, variables: Sequence[BlockArgument], extents: Sequence[int]) -> None:
+def print_variables(printer: Printer, opening: str, variables: Sequence[BlockArgument], extents: Sequence[Dim]) -> None:
     """Prints variables with their extents, `opening` before them."""
 
-    def variable(pair: tuple[BlockArgument, int]) -> None:
+    def variable(pair: tuple[BlockArgument, Dim]) -> None:
         printer.print_block_argument(pair[0], print_type=False)
         printer.print_string(f" : {pair[1]}")
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.dialects.builtin import TensorType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.relay.core.types import tensor_type as typed
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.index_algebra.dims import product
 
 
 @irdl_op_definition
@@ -42,14 +42,14 @@ class PositionsOp(IRDLOperation):
     assembly_format = "`(` $mask `)` attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, mask: SSAValue):
-        super().__init__(operands=[mask], result_types=[TensorType(i64, [prod(shape_of(mask))]), TensorType(i64, [])])
+        super().__init__(operands=[mask], result_types=[typed([product(shape_of(mask))], i64), TensorType(i64, [])])
 
     def verify_(self) -> None:
         """Checks C1 to C3."""
         mask = tensor_type(self.mask)
         if mask.element_type != i1:
             raise VerifyException(f"[topi.positions C1] the mask is {mask}, not of i1")
-        wanted = TensorType(i64, [prod(mask.get_shape())])
+        wanted = typed([product(shape_of(self.mask))], i64)
         if self.positions.type != wanted:
             raise VerifyException(
                 f"[topi.positions C2] positions in {mask} are {self.positions.type}, they can be {wanted}"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -20,6 +19,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.extents import extents_attr
 from xrelay.dialects.topi.index_space import (
     IndexSpaceOp,
     parse_accumulators,
@@ -29,6 +29,7 @@ from xrelay.dialects.topi.index_space import (
     print_variables,
 )
 from xrelay.dialects.upstream.signless import signless
+from xrelay.index_algebra.dims import Dim
 
 
 @irdl_op_definition
@@ -68,7 +69,7 @@ class ScanOp(IndexSpaceOp):
     def __init__(
         self,
         label: str,
-        extents: Sequence[int],
+        extents: Sequence[Dim],
         axis: int,
         init: Sequence[FloatAttr | IntegerAttr],
         result_types: Sequence[Attribute],
@@ -80,7 +81,7 @@ class ScanOp(IndexSpaceOp):
         super().__init__(
             properties={
                 "label": StringAttr(label),
-                "extents": DenseArrayBase.from_list(i64, list(extents)),
+                "extents": extents_attr(extents),
                 "axis": IntegerAttr(axis, i64),
                 "init": ArrayAttr(init),
                 "reverse": UnitAttr() if reverse else None,

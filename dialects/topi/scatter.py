@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, StringAttr, TensorType, i1, i64
+from xdsl.dialects.builtin import IndexType, StringAttr, TensorType, i1
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, BlockArgument, Region, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import irdl_attr_definition, irdl_op_definition, operand_def, prop_def, result_def
@@ -13,10 +13,12 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from xrelay.dialects.extents import extents_attr, negative
+from xrelay.dialects.topi.index_map import extent_of
 from xrelay.dialects.topi.index_space import BodyOp, YieldOp, parse_variables, print_variables
-from xrelay.dialects.topi.read import extent_of
-from xrelay.dialects.topi.shapes import tensor_type
+from xrelay.dialects.topi.shapes import certainly_greater, shape_of, tensor_type
 from xrelay.dialects.upstream.signless import signless
+from xrelay.index_algebra.dims import Dim
 
 
 class Combine(StrEnum):
@@ -74,12 +76,12 @@ class ScatterOp(BodyOp):
     into = operand_def(TensorType)
     result = result_def(TensorType)
 
-    def __init__(self, label: str, extents: Sequence[int], combine: Combine, into: SSAValue, body: Region):
+    def __init__(self, label: str, extents: Sequence[Dim], combine: Combine, into: SSAValue, body: Region):
         super().__init__(
             operands=[into],
             properties={
                 "label": StringAttr(label),
-                "extents": DenseArrayBase.from_list(i64, list(extents)),
+                "extents": extents_attr(extents),
                 "combine": CombineAttr(combine),
             },
             result_types=[into.type],
@@ -113,8 +115,8 @@ class ScatterOp(BodyOp):
 
     def verify_(self) -> None:
         """Checks C1 to C5."""
-        if any(extent < 0 for extent in self.spatial):
-            raise VerifyException(f"[topi.scatter C1] extent {min(self.spatial)} is negative")
+        if (extent := negative(self.spatial)) is not None:
+            raise VerifyException(f"[topi.scatter C1] extent {extent} is negative")
         if self.body.block.arg_types != (IndexType(),) * len(self.spatial):
             types = ", ".join(map(str, self.body.block.arg_types))
             raise VerifyException(f"[topi.scatter C1] body takes ({types}), not {len(self.spatial)} variables")
@@ -141,9 +143,9 @@ class ScatterOp(BodyOp):
     def _verify_variables(self) -> None:
         if 0 in self.spatial:
             return
-        for axis, (index, size) in enumerate(zip(self.indices, tensor_type(self.into).get_shape(), strict=True)):
+        for axis, (index, size) in enumerate(zip(self.indices, shape_of(self.into), strict=True)):
             extent = extent_of(index)
-            if extent is not None and extent > size:
+            if extent is not None and certainly_greater(extent, size):
                 raise VerifyException(
                     f"[topi.scatter C5] index {axis} runs from 0 to {extent - 1}, outside of {self.into.type}"
                 )

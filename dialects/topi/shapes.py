@@ -9,19 +9,55 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.relay.core.types import shape_of as shape_of_type
+from xrelay.index_algebra.dim_intervals import interval_of
+from xrelay.index_algebra.dims import ANY, Dim, Shape
+
 
 def tensor_type(value: SSAValue) -> TensorType[Attribute]:
-    """The type of a value that must be a tensor of static shape; raises `VerifyException` where it is not."""
+    """The type of a value that must be a tensor, each of whose dimensions is known or has a name.
+
+    Raises `VerifyException` where it is not.
+    """
     if not isa(value.type, TensorType):
         raise VerifyException(f"{value.type} is not a tensor")
-    if any(extent < 0 for extent in value.type.get_shape()):
-        raise VerifyException(f"{value.type} has a dynamic dimension: topi needs static extents")
+    try:
+        shape = shape_of_type(value.type)
+    except ValueError as error:
+        raise VerifyException(str(error)) from error
+    if ANY in shape:
+        raise VerifyException(f"{value.type} has a dynamic dimension without a name: topi needs extents or names")
     return value.type
 
 
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The static shape of a tensor value."""
-    return tensor_type(value).get_shape()
+def shape_of(value: SSAValue) -> Shape:
+    """The shape of a tensor value, named dimensions as expressions."""
+    return shape_of_type(tensor_type(value))
+
+
+def known_shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tensor value, all of whose extents are integers; `VerifyException` where one has a name."""
+    known = [dim for dim in shape_of(value) if isinstance(dim, int)]
+    if len(known) != len(shape_of(value)):
+        raise VerifyException(f"{value.type} has named dimensions where extents must be known")
+    return tuple(known)
+
+
+def shape_list(shape: Sequence[Dim]) -> str:
+    """A shape in a message: `[n, 8]`."""
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def certainly_greater(lhs: Dim, rhs: Dim) -> bool:
+    """Whether `lhs` is greater than `rhs` whatever the sizes of named dimensions are."""
+    difference = lhs - rhs
+    return isinstance(difference, int) and difference > 0
+
+
+def certainly_at_most(lhs: Dim, rhs: Dim) -> bool:
+    """Whether `lhs` is at most `rhs` whatever the sizes of named dimensions are, as far as their bounds tell."""
+    low, _ = interval_of(rhs - lhs, {})
+    return low is not None and low >= 0
 
 
 def ints(values: Sequence[int]) -> DenseArrayBase[IntegerType]:

@@ -17,7 +17,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.dialects.relay.core.types import tensor_type as typed
+from xrelay.dialects.topi.shapes import certainly_greater, shape_list, shape_of, tensor_type
+from xrelay.index_algebra.dims import Dim, Shape
 
 
 @irdl_op_definition
@@ -53,20 +55,19 @@ class SortOp(IRDLOperation):
     traits = traits_def(Pure())
     assembly_format = "`(` $data `)` attr-dict `:` functional-type(operands, results)"
 
-    def __init__(self, data: SSAValue, axis: int, *, descending: bool = False, count: int | None = None):
+    def __init__(self, data: SSAValue, axis: int, *, descending: bool = False, count: Dim | None = None):
         """`count` is how many elements are kept along the axis; all of them by default."""
-        type = tensor_type(data)
-        shape = list(type.get_shape())
+        element, shape = tensor_type(data).element_type, list(shape_of(data))
         if count is not None:
             shape[axis] = count
         super().__init__(
             operands=[data],
             properties={"axis": IntegerAttr(axis, i64), "descending": UnitAttr() if descending else None},
-            result_types=[TensorType(type.element_type, shape), TensorType(i64, shape)],
+            result_types=[typed(shape, element), typed(shape, i64)],
         )
 
     @property
-    def rows(self) -> tuple[int, ...]:
+    def rows(self) -> Shape:
         """The extents of the axes that number the rows: all but the sorted one."""
         axis, shape = self.axis.value.data, shape_of(self.data)
         return shape[:axis] + shape[axis + 1 :]
@@ -77,7 +78,7 @@ class SortOp(IRDLOperation):
         if not 0 <= axis < data.get_num_dims():
             raise VerifyException(f"[topi.sort C1] axis {axis} of a tensor of rank {data.get_num_dims()}")
         for result in (self.values, self.indices):
-            self._verify_shape(result, data.get_shape(), axis)
+            self._verify_shape(result, shape_of(self.data), axis)
         if shape_of(self.values) != shape_of(self.indices):
             raise VerifyException(
                 f"[topi.sort C2] values {self.values.type} and indices {self.indices.type} keep different numbers of "
@@ -90,11 +91,11 @@ class SortOp(IRDLOperation):
             raise VerifyException(f"[topi.sort C3] indices are {self.indices.type}, not of i64")
 
     @staticmethod
-    def _verify_shape(result: SSAValue[Attribute], shape: tuple[int, ...], axis: int) -> None:
+    def _verify_shape(result: SSAValue[Attribute], shape: Shape, axis: int) -> None:
         found = shape_of(result)
         others = found[:axis] + found[axis + 1 :] == shape[:axis] + shape[axis + 1 :]
-        if len(found) != len(shape) or not others or found[axis] > shape[axis]:
+        if len(found) != len(shape) or not others or certainly_greater(found[axis], shape[axis]):
             raise VerifyException(
-                f"[topi.sort C2] result {result.type} of data of shape {list(shape)}: along axis {axis} it may have "
-                "fewer elements, the other extents are the same"
+                f"[topi.sort C2] result {result.type} of data of shape {shape_list(shape)}: along axis {axis} it may "
+                "have fewer elements, the other extents are the same"
             )

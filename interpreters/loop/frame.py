@@ -93,8 +93,11 @@ def _atom(atom: AffineExpr, places: Sequence[int]) -> str:
 
 
 def _may_divide(divisor: AffineExpr) -> bool:
-    """Whether a divisor has a meaning: any value but a constant that is not positive."""
-    return not isinstance(divisor, AffineConstantExpr) or divisor.value > 0
+    """Whether a divisor has a meaning: any value but a negative constant.
+
+    A divisor of 0 comes from an extent, over which nothing runs then.
+    """
+    return not isinstance(divisor, AffineConstantExpr) or divisor.value >= 0
 
 
 def is_lanes(value: Value) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.extents import integers
 from xrelay.dialects.topi import CheckedIndexOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.arith import DIVISIONS
@@ -72,7 +73,7 @@ class BodyEvaluator:
     def _in_bounds(self, op: InBoundsOp) -> Array:
         values = [self.value(index) for index in op.indices]
         inside: Array = np.ones((1,) * self.box.rank, np.bool_)
-        for expr, size in zip(op.exprs, op.limits, strict=True):
+        for expr, size in zip(op.exprs, integers(op.limits), strict=True):
             index = evaluate_index(expr, values)
             inside = inside & (index >= 0) & (index < size)
         return inside

@@ -34,9 +34,9 @@ CHUNK_ELEMENTS = 1 << 23
 def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
     """The results of a compute; `tensors` holds what it reads."""
     dtypes = [numpy_dtype(result.type.element_type) for result in op.tensors]
-    if 0 in op.spatial:
-        return [np.zeros(op.spatial, dtype) for dtype in dtypes]
-    if not op.reduction:
+    if 0 in op.known_spatial:
+        return [np.zeros(op.known_spatial, dtype) for dtype in dtypes]
+    if not op.known_reduction:
         values = _elements(op, tensors)
     else:
         combiners = _combiners(op)
@@ -45,14 +45,15 @@ def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Arra
             if combiners is not None
             else _fold_by_selecting(op, tensors) or _fold_by_points(op, tensors)
         )
-    shape = op.spatial + (1,) * len(op.reduction)
-    results = [np.broadcast_to(value, shape).reshape(op.spatial) for value in values]
+    shape = op.known_spatial + (1,) * len(op.known_reduction)
+    results = [np.broadcast_to(value, shape).reshape(op.known_spatial) for value in values]
     # A result is an array of its own: what was broadcast or read in place is copied.
     return [np.array(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
 
 def _ranges(op: ComputeOp) -> dict[SSAValue, tuple[int, int]]:
-    return {v: (0, n) for v, n in zip(op.spatial_vars + op.reduce_vars, op.spatial + op.reduction, strict=True)}
+    extents = op.known_spatial + op.known_reduction
+    return {v: (0, n) for v, n in zip(op.spatial_vars + op.reduce_vars, extents, strict=True)}
 
 
 def _elements(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
@@ -62,14 +63,14 @@ def _elements(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
 
 
 def _initial(op: ComputeOp) -> list[Array]:
-    rank = len(op.spatial) + len(op.reduction)
+    rank = len(op.known_spatial) + len(op.known_reduction)
     return [np.full((1,) * rank, attr.value.data, numpy_dtype(attr.type)) for attr in op.init]
 
 
 def _fold_by_points(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
     accumulators = _initial(op)
     ranges = _ranges(op)
-    for point in product(*(range(extent) for extent in op.reduction)):
+    for point in product(*(range(extent) for extent in op.known_reduction)):
         here = {v: (k, k + 1) for v, k in zip(op.reduce_vars, point, strict=True)}
         body = BodyEvaluator(Box(ranges | here), tensors)
         body.values.update(zip(op.accumulators, accumulators, strict=True))
@@ -109,8 +110,8 @@ def _fold_in_chunks(op: ComputeOp, combiners: Sequence[_Combiner], tensors: dict
     accumulators = _initial(op)
     skipped = {c.value for c in combiners if c.factors}
     ops = [inner for inner in independent_of_accumulators(op)[0] if inner.results[0] not in skipped]
-    num_spatial = len(op.spatial)
-    reduce_axes = tuple(range(num_spatial, num_spatial + len(op.reduction)))
+    num_spatial = len(op.known_spatial)
+    reduce_axes = tuple(range(num_spatial, num_spatial + len(op.known_reduction)))
     for box in _chunks(op, ops):
         body = BodyEvaluator(box, tensors)
         body.run(ops)
@@ -124,13 +125,13 @@ def _fold_by_selecting(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Ar
     """A fold that selects, in chunks; None for another one."""
     chosen = selection(op)
     independent, ops = independent_of_accumulators(op)
-    if chosen is None or 0 in op.reduction or not all(is_scalar_op(inner) for inner in ops):
+    if chosen is None or 0 in op.known_reduction or not all(is_scalar_op(inner) for inner in ops):
         return None
     needed = dict.fromkeys(operand for inner in ops for operand in inner.operands)
     values = [value for value in (*needed, *chosen.candidates) if value not in op.accumulators]
     made = {result for inner in ops for result in inner.results}
     ops = [inner for inner in ops if inner.results[0] not in op.yielded]
-    rows = prod(op.spatial)
+    rows = prod(op.known_spatial)
     first: dict[SSAValue, Array] = {
         a: np.full(rows, attr.value.data, numpy_dtype(attr.type))
         for a, attr in zip(op.accumulators, op.init, strict=True)
@@ -141,7 +142,7 @@ def _fold_by_selecting(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Ar
         body.run(independent)
         points = {v: np.broadcast_to(body.value(v), box.shape()).reshape(rows, -1) for v in values if v not in made}
         fold.run(points)
-    shape = op.spatial + (1,) * len(op.reduction)
+    shape = op.known_spatial + (1,) * len(op.known_reduction)
     return [array.reshape(shape) for array in fold.accumulators.values()]
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp
-from xrelay.errors import InputError, InterpreterError
+from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
+from xrelay.errors import DimensionError, InputError, InterpreterError
+from xrelay.index_algebra.dims import evaluate, name_and_size
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
@@ -40,23 +44,54 @@ class _Runner:
         self._functions = functions
         self._resolve_weight = resolve_weight
         self._active: list[str] = []
+        self._sizes: list[dict[str, int]] = []
+        self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
 
-    def call(self, name: str, inputs: Sequence[Array]) -> list[Array]:
-        """Calls are as deep as functions are nested, which recursion would make endless: it is refused."""
+    def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> list[Array]:
+        """Calls are as deep as functions are nested, which recursion would make endless: it is refused.
+
+        `given` has sizes of named dimensions that the caller knows; the others are those of the inputs.
+        """
         function = self._functions.get(name)
         if function is None or not function.body.blocks:
             raise InterpreterError(f"no function @{name} with a body in the module")
         if name in self._active:
             raise InterpreterError(f"@{name} calls itself; recursion has no meaning at the topi level")
-        self._active.append(name)
+        sizes = self._bind_sizes(function, inputs, {} if given is None else given)
+        function = self._for_sizes(function, sizes)
         values = self._bind(function, inputs)
+        self._active.append(name)
+        self._sizes.append(sizes)
         for op in function.body.block.ops:
             if isinstance(op, func.ReturnOp):
                 self._active.pop()
+                self._sizes.pop()
                 return [self._value(values, operand) for operand in op.operands]
             results = self._results(op, values)
             values.update(zip(op.results, results, strict=True))
         raise InterpreterError(f"@{name} does not return")
+
+    def _bind_sizes(self, function: func.FuncOp, inputs: Sequence[Array], given: Mapping[str, int]) -> dict[str, int]:
+        """The sizes of the names in the types of the inputs, before those that are given."""
+        sizes: dict[str, int] = {}
+        for argument, array in zip(function.body.block.args, inputs, strict=False):
+            if isinstance(argument.type, TensorType) and len(shape := shape_of(argument.type)) == array.ndim:
+                for dim, extent in zip(shape, array.shape, strict=True):
+                    name, size = name_and_size(dim, extent) or ("", None)
+                    if size is not None:
+                        sizes.setdefault(name, size)
+        return {**given, **sizes}
+
+    def _for_sizes(self, function: func.FuncOp, sizes: Mapping[str, int]) -> func.FuncOp:
+        """The function itself, or what it is where its named dimensions have these sizes."""
+        name, key = function.sym_name.data, tuple(sorted(sizes.items()))
+        known = self._specialized.setdefault(name, {})
+        if key not in known:
+            try:
+                known[key] = specialized(function, sizes) if has_named_dimensions(function) else function
+            except DimensionError as error:
+                raise InputError(f"@{name} has no meaning for its inputs: {error.message}") from error
+        return known[key]
 
     def _bind(self, function: func.FuncOp, inputs: Sequence[Array]) -> dict[SSAValue, Array]:
         name, arguments = function.sym_name.data, function.body.block.args
@@ -93,8 +128,11 @@ class _Runner:
                 return evaluate_positions(self._value(values, op.mask))
             case ConstantOp():
                 return [op.array if self._resolve_weight is None else np.asarray(self._resolve_weight(op.value))]
-            case func.CallOp():
-                return self.call(op.callee.string_value(), [self._value(values, operand) for operand in op.operands])
+            case func.CallOp() | NamedCallOp():
+                sizes = self._sizes[-1]
+                if isinstance(op, NamedCallOp):
+                    sizes = {name: evaluate(dim, sizes) for name, dim in op.names.items()}
+                return self.call(callee_name(op), [self._value(values, operand) for operand in op.operands], sizes)
             case _:
                 raise InterpreterError(f"'{op.name}' has no meaning at the topi level")
 

@@ -16,14 +16,14 @@ from xrelay.interpreters.topi.regroup import function_of
 def evaluate_scan(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array]:
     """The results of a scan; `tensors` holds what it reads. Both ways round as running the points in order does."""
     dtypes = [numpy_dtype(element) for element in op.element_types]
-    if 0 in op.spatial:
-        return [np.zeros(op.spatial, dtype) for dtype in dtypes]
+    if 0 in op.known_spatial:
+        return [np.zeros(op.known_spatial, dtype) for dtype in dtypes]
     results = _accumulated(op, tensors) or _by_points(op, tensors)
     return [np.array(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
 
 def _ranges(op: ScanOp) -> dict[SSAValue, tuple[int, int]]:
-    return {variable: (0, extent) for variable, extent in zip(op.spatial_vars, op.spatial, strict=True)}
+    return {variable: (0, extent) for variable, extent in zip(op.spatial_vars, op.known_spatial, strict=True)}
 
 
 def _accumulated(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array] | None:
@@ -35,11 +35,11 @@ def _accumulated(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array] | No
     body.run(independent_of_accumulators(op)[0])
     results: list[Array] = []
     for combination, first in zip(combined, op.init, strict=True):
-        values = np.broadcast_to(body.value(combination.value), op.spatial)
+        values = np.broadcast_to(body.value(combination.value), op.known_spatial)
         values = np.flip(values, op.along) if op.reverse is not None else values
         initial = np.full_like(values.take([0], op.along), first.value.data)
         sums = function_of(combination.operation).accumulate(np.concatenate([initial, values], op.along), op.along)
-        count = op.spatial[op.along]
+        count = op.known_spatial[op.along]
         kept = sums.take(range(count) if op.exclusive is not None else range(1, count + 1), op.along)
         results.append(np.flip(kept, op.along) if op.reverse is not None else kept)
     return results
@@ -47,9 +47,9 @@ def _accumulated(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array] | No
 
 def _by_points(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array]:
     """The results by running the body for one point of the axis after the other, on all points of the others."""
-    ranges, count = _ranges(op), op.spatial[op.along]
+    ranges, count = _ranges(op), op.known_spatial[op.along]
     accumulators: list[Array] = [np.asarray(attr.value.data, numpy_dtype(attr.type)) for attr in op.init]
-    results: list[Array] = [np.empty(op.spatial, numpy_dtype(attr.type)) for attr in op.init]
+    results: list[Array] = [np.empty(op.known_spatial, numpy_dtype(attr.type)) for attr in op.init]
     for point in reversed(range(count)) if op.reverse is not None else range(count):
         body = BodyEvaluator(Box(ranges | {op.scan_var: (point, point + 1)}), tensors)
         body.values.update(zip(op.accumulators, accumulators, strict=True))

@@ -21,14 +21,15 @@ _COMBINED: dict[Combine, np.ufunc] = {
 def evaluate_scatter(op: ScatterOp, tensors: dict[SSAValue, Array]) -> Array:
     """The result of a scatter; `tensors` holds what it reads. `InterpreterError` for an index outside of the tensor."""
     result = np.array(tensors[op.into])
-    if 0 in op.spatial:
+    if 0 in op.known_spatial:
         return result
-    body = BodyEvaluator(Box({v: (0, n) for v, n in zip(op.spatial_vars, op.spatial, strict=True)}), tensors)
+    body = BodyEvaluator(Box({v: (0, n) for v, n in zip(op.spatial_vars, op.known_spatial, strict=True)}), tensors)
     body.run(op.body.block.ops)
-    indices = [np.broadcast_to(body.value(index), op.spatial).reshape(-1) for index in op.indices]
+    indices = [np.broadcast_to(body.value(index), op.known_spatial).reshape(-1) for index in op.indices]
     for axis, (index, size) in enumerate(zip(indices, result.shape, strict=True)):
         _check(index, size, axis, result)
-    values = np.ascontiguousarray(np.broadcast_to(body.value(op.value), op.spatial)).reshape(-1).view(result.dtype)
+    updates = np.broadcast_to(body.value(op.value), op.known_spatial)
+    values = np.ascontiguousarray(updates).reshape(-1).view(result.dtype)
     places = np.ravel_multi_index(indices, result.shape) if indices else np.zeros(values.size, np.int64)
     _put(result.reshape(-1), places, values, op.combine)
     return result

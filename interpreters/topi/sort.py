@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.topi import SortOp
-from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.topi.shapes import known_shape_of
 from xrelay.interpreters.sorting import stable_order
 from xrelay.interpreters.topi.indices import Array
 
@@ -13,7 +13,7 @@ from xrelay.interpreters.topi.indices import Array
 def evaluate_sort(op: SortOp, data: Array) -> list[Array]:
     """The elements that are kept, and the places that they came from."""
     axis = op.axis.value.data
-    count = shape_of(op.values)[axis]
+    count = known_shape_of(op.values)[axis]
     order = stable_order(data, axis, descending=op.descending is not None)
     indices = np.take(order, range(count), axis)
     return [np.take_along_axis(data, indices, axis), indices]

@@ -13,6 +13,7 @@ from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
 from xrelay.dialects.topi.build import Body, IndexLike, compute, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.algorithm_sort import as_integers
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -22,20 +23,21 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 def build_searchsorted(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """As many places as have elements before the value; on the right those that are equal too."""
     rows, values, right = emitter.operand(0), emitter.operand(1), emitter.flag("right")
+    (length,) = emitter.known_extents(shape_of(rows)[-1:], "the rows that are searched")
 
     def is_left(b: Body, place: AffineExpr) -> SSAValue:
         row: list[IndexLike] = [] if len(shape_of(rows)) == 1 else [*b.spatial[:-1]]
         value, found = b.read(values, *b.spatial), b.read(rows, *row, place)
         return _not(b, before(b, value, found)) if right else before(b, found, value)
 
-    places = number_by_halving(emitter, "searchsorted", shape_of(values), shape_of(rows)[-1], is_left)
+    places = number_by_halving(emitter, "searchsorted", shape_of(values), length, is_left)
     return [as_integers(emitter, places, emitter.result_type.element_type)]
 
 
 def number_by_halving(
     emitter: TopiEmitter,
     label: str,
-    shape: Sequence[int],
+    shape: Sequence[Dim],
     length: int,
     is_left: Callable[[Body, AffineExpr], SSAValue],
 ) -> SSAValue:
@@ -53,7 +55,8 @@ def number_by_halving(
         behind = b.minus(b.minus(size, half), one)
         return [b.add(SelectOp(goes_on, b.plus(middle, one), first)), b.add(SelectOp(goes_on, behind, half))]
 
-    steps, extents = {"k": length.bit_length()}, variables("i", shape)
+    steps: dict[str, Dim] = {"k": length.bit_length()}
+    extents = variables("i", shape)
     return emitter.insert(compute(label, extents, [i64, i64], halve, reduce=steps, init=[0, length])).results[0]
 
 

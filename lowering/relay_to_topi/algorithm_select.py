@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import IndexType, TensorType, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.core.types import is_static
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, DynStridedSliceOp, UniqueOp
 from xrelay.dialects.topi import PositionsOp, SortOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.relay_to_topi.algorithm_search import before, number_by_halving
-from xrelay.lowering.relay_to_topi.counted_results import is_open
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -28,7 +28,7 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Positions of what is not zero, taken apart into indices."""
     data = emitter.operand(0)
-    shape = shape_of(data)
+    shape = emitter.known(data, "the data")
     mask = emitter.compute(
         "is_not_zero", variables("i", shape), i1, lambda b: convert_scalar(b, b.read(data, *b.spatial), i1)
     )
@@ -55,7 +55,7 @@ def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Where the sorted elements change, runs of equal ones begin; for the order of meeting these are sorted again."""
     data = emitter.operand(0)
-    length, element = shape_of(data)[0], element_of(data)
+    length, element = emitter.known(data, "the data")[0], element_of(data)
     by_value = emitter.insert(SortOp(data, 0))
     is_new = emitter.compute("is_new", {"i": length}, i1, lambda b: _begins_run(b, by_value.values, length))
     runs = emitter.insert(PositionsOp(is_new))
@@ -147,7 +147,7 @@ def is_below_count(b: Body, j: SSAValue, count: SSAValue) -> SSAValue:
 def _one_axis(op: Operation) -> str | None:
     """Why a slice is not built: one count stands beside a buffer."""
     type = op.operands[1].type
-    if not is_open(op.results[0].type):
+    if is_static(op.results[0].type):
         return "what is left is known when compiling; relay-dynamic-to-static makes it a strided_slice"
     one = isinstance(type, TensorType) and type.get_shape() == (1,)
     return None if one else "only the first axis can be cut to a length that is known at run time alone"
@@ -159,7 +159,7 @@ def build_dyn_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
     data = emitter.operand(0)
     bounds = [emitter.operand(index) for index in (1, 2, 3)]
     shape, element = shape_of(data), element_of(data)
-    length = shape[0]
+    (length,) = emitter.known_extents(shape[:1], "a list that is cut")
     first = emitter.compute("slice_first", {}, i64, lambda b: _slice(b, bounds, length)[0])
     count = emitter.compute("slice_count", {}, i64, lambda b: _slice(b, bounds, length)[1])
 

@@ -13,6 +13,7 @@ from xrelay.dialects.topi import PositionsOp
 from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.algorithm_select import is_below_count
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -44,7 +45,7 @@ def build_compress(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def build_rank_rows(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """One pass over all rows for each: the sign of the first difference, and how many rows were less at their end."""
     data = emitter.operand(0)
-    rows, columns = shape_of(data)
+    rows, columns = emitter.known(data, "the rows that are ranked")
 
     def step(b: Body) -> list[SSAValue]:
         sign, before = b.accumulators
@@ -60,7 +61,7 @@ def build_rank_rows(emitter: TopiEmitter) -> Sequence[SSAValue]:
         is_before = b.add(arith.AndIOp(ends, b.add(CmpiOp(sign, zero, "slt"))))
         return [sign, b.plus(before, b.add(SelectOp(is_before, b.constant(1, i32), zero)))]
 
-    reduce = {"k": rows * columns}
+    reduce: dict[str, Dim] = {"k": rows * columns}
     op = compute("rank_rows", {"i": rows}, [i32, i32], step, reduce=reduce, init=[0, 0])
     return [emitter.insert(op).results[1]]
 

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.relay.core.types import shape_of as shape_of_type
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, SortOp, TopKOp
 from xrelay.dialects.topi import SortOp as TopiSortOp
 from xrelay.dialects.topi.build import variables
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
-def sort(emitter: TopiEmitter, count: int | None = None) -> TopiSortOp:
+def sort(emitter: TopiEmitter, count: Dim | None = None) -> TopiSortOp:
     """The operand in order along the op's axis, as far as it is kept."""
     data = emitter.operand(0)
     axis = emitter.integer("axis") % len(shape_of(data))
@@ -52,7 +54,7 @@ def build_topk(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Values, places, or both."""
     axis = emitter.integer("axis") % len(shape_of(emitter.operand(0)))
     last = emitter.result_types[-1]
-    op = sort(emitter, last.get_shape()[axis])
+    op = sort(emitter, shape_of_type(last)[axis])
     if emitter.text("ret_type") == "values":
         return [op.values]
     indices = as_integers(emitter, op.indices, last.element_type)

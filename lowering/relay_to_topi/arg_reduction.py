@@ -101,7 +101,7 @@ def _number(b: Body, reduction: Reduction) -> SSAValue:
     """The number of the current element over the reduced axes, the last one fastest."""
     number: AffineExpr = AffineConstantExpr(0)
     for variable, axis in zip(b.reduction, reduction.axes, strict=True):
-        number = number * reduction.shape[axis] + variable
+        number = b.scaled(number, reduction.shape[axis]) + variable
     return b.add(arith.IndexCastOp(b.index(number), i32))
 
 

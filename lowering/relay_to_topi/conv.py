@@ -15,6 +15,7 @@ from xrelay.dialects.topi.named import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp,
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import sides_of
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
@@ -53,7 +54,7 @@ def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp]) -> Build:
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
         op = cast(ConvOp, emitter.op)
         weight = emitter.operand(1)
-        window = op.window(shape_of(weight)[2 : 2 + len(op.AXES)])
+        window = op.window(emitter.known(weight, "the weight")[2 : 2 + len(op.AXES)])
         named = topi_op(
             emitter.operand(0),
             weight,
@@ -73,7 +74,8 @@ def build_any_layout(emitter: TopiEmitter) -> Sequence[SSAValue]:
     op = cast(ConvOp, emitter.op)
     data, weight = emitter.operand(0), emitter.operand(1)
     layouts = op.layouts
-    image_extents, filter_extents = _extents(layouts[0], data), _extents(layouts[1], weight)
+    image_extents = layouts[0].primal_extents(shape_of(data))
+    filter_extents = _extents(layouts[1], emitter.known(weight, "the weight"))
     per_group = filter_extents["O"] // op.groups.value.data
     element = emitter.result_type.element_type
     window = op.window([filter_extents[axis] for axis in op.AXES])
@@ -93,7 +95,7 @@ def build_any_layout(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return b.accumulate(b.accumulators[0], b.guard(inside, element, product, lambda: b.constant(0, element)))
 
     spatial = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
-    reduce = {"k": filter_extents["I"]} | {TAPS[axis]: filter_extents[axis] for axis in op.AXES}
+    reduce: dict[str, Dim] = {"k": filter_extents["I"], **{TAPS[axis]: filter_extents[axis] for axis in op.AXES}}
     return [emitter.compute(f"conv{len(op.AXES)}d", spatial, element, fill, reduce=reduce, init=[0])]
 
 
@@ -105,8 +107,8 @@ for _op, _topi_op in PLAIN.items():
 implements(Conv2DOp, "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
 
 
-def _extents(layout: Layout, value: SSAValue) -> dict[str, int]:
-    extents = layout.primal_extents(shape_of(value))
+def _extents(layout: Layout, shape: tuple[int, ...]) -> dict[str, int]:
+    extents = layout.primal_extents(shape)
     return {letter: extent for letter, extent in extents.items() if isinstance(extent, int)}
 
 

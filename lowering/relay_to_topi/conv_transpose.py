@@ -62,9 +62,11 @@ def build_conv_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
     data, weight, plain = emitter.operand(0), emitter.operand(1), Layout.parse(op.image_axes)
     if data_layout != plain:
         data = relayout(emitter, data, data_layout, plain)
-    filters = cast("dict[str, int]", weight_layout.primal_extents(shape_of(weight)))
-    results = cast("dict[str, int]", out_layout.primal_extents(emitter.result_shape))
-    batch, _, *extents = shape_of(data)
+    filters = cast("dict[str, int]", weight_layout.primal_extents(emitter.known(weight, "the weight")))
+    primal = out_layout.primal_extents(emitter.result_shape)
+    results = dict(zip(op.AXES, emitter.known_extents([primal[axis] for axis in op.AXES], "the images"), strict=True))
+    batch, _, *sizes = shape_of(data)
+    extents = emitter.known_extents(sizes, "the images")
     window = op.window([filters[axis] for axis in op.AXES])
     rows = zip(window, extents, (results[axis] for axis in op.AXES), strict=True)
     axes = [_PhaseAxis(*row) for row in rows]

@@ -20,8 +20,11 @@ After:
       func.return %y : tensor<4xf32>
     }
 
-Refuses (`LoweringError` with the op's location): an op for which no implementation fits, a dynamic shape, a constant
-of more than one element inside a kernel.
+Extents may be named dimensions: one text serves all sizes. Those that the data decides are counted beside buffers with
+room for the most there can be (`counted_results`).
+
+Refuses (`LoweringError` with the op's location): an op for which no implementation fits, an extent that is neither
+known nor named, a named one where an implementation must know it, a constant of more than one element inside a kernel.
 """
 
 from __future__ import annotations
@@ -47,7 +50,7 @@ from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.call_demands import record_demands
-from xrelay.lowering.relay_to_topi.counted_results import CountedGraph, is_open, split_results
+from xrelay.lowering.relay_to_topi.counted_results import CountedGraph, OpenExtents, split_results
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
@@ -66,15 +69,16 @@ class ConvertRelayToTopiPass(ModulePass):
         record_demands(op)
         functions = [function for function in op.body.block.ops if isinstance(function, FuncOp)]
         kernels = {f.sym_name.data: f for f in functions if PRIMITIVE in f.attributes}
-        waiting = {name: f for name, f in kernels.items() if any(map(is_open, f.function_type.inputs.data))}
+        graphs = [f for f in functions if f.sym_name.data not in kernels and f.body.blocks]
+        extents = OpenExtents.of(graphs)
+        waiting = {name: f for name, f in kernels.items() if any(map(extents.is_open, f.function_type.inputs.data))}
         axes: dict[str, dict[int, int]] = {}
         for name, kernel in kernels.items():
             if name not in waiting:
                 convert_kernel(kernel)
-                axes[name] = split_results(kernel)
-        graphs = [f for f in functions if f.sym_name.data not in kernels and f.body.blocks]
+                axes[name] = split_results(kernel, extents)
         for graph in graphs:
-            CountedGraph(graph, kernels, axes, convert_kernel).run()
+            CountedGraph(graph, kernels, axes, convert_kernel, extents).run()
         called = {call.callee.string_value() for graph in graphs for call in graph.walk() if isinstance(call, CallOp)}
         for name, kernel in waiting.items():
             # Of a kernel that takes counted values alone there are copies for their buffers.

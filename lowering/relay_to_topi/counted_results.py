@@ -30,9 +30,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import COUNTED, PRIMITIVE, VALUE_NAME
 from xrelay.dialects.counted import counted_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import ANY, DimExpr
 from xrelay.passes.infra.conversion import describe_place
 
 PLACE_BY_PLACE = (CastOp, TransposeOp)
@@ -50,21 +52,46 @@ class Counted:
     axis: int
 
 
-def is_open(type: Attribute) -> bool:
-    """Whether a tensor type has an extent that is not known."""
-    return isinstance(type, TensorType) and any(extent < 0 for extent in type.get_shape())
+@dataclass(frozen=True)
+class OpenExtents:
+    """Tells the extents that the data decides from those whose names inputs bind."""
+
+    bound: frozenset[str] | None
+    """The names that the inputs of the graph bind; `None` where there is no graph, so that all are taken to be."""
+
+    @staticmethod
+    def of(graphs: Sequence[FuncOp]) -> OpenExtents:
+        """What the graph functions of a module bind."""
+        if not graphs:
+            return OpenExtents(None)
+        inputs = [type for graph in graphs for type in graph.function_type.inputs.data]
+        return OpenExtents(frozenset[str]().union(*(dim.names for type in inputs for dim in dims_in(type))))
+
+    def axes(self, type: Attribute) -> list[int]:
+        """The axes of open extent of a tensor type."""
+        if not isinstance(type, TensorType):
+            return []
+        return [axis for axis, dim in enumerate(shape_of(type)) if isinstance(dim, DimExpr) and self._is_open(dim)]
+
+    def _is_open(self, dim: DimExpr) -> bool:
+        return dim == ANY or (self.bound is not None and not dim.names <= self.bound)
+
+    def is_open(self, type: Attribute) -> bool:
+        """Whether a tensor type has an extent that is not known before the data is."""
+        return bool(self.axes(type))
+
+    def axis(self, type: Attribute, place: Operation) -> int:
+        """The one axis of open extent."""
+        axes = self.axes(type)
+        if len(axes) != 1:
+            raise LoweringError(
+                f"{type} has {len(axes)} extents that the data decides; native code has one at most",
+                location=describe_place(place),
+            )
+        return axes[0]
 
 
-def open_axis(type: Attribute, place: Operation) -> int:
-    """The one axis of open extent."""
-    axes = [axis for axis, extent in enumerate(type.get_shape()) if extent < 0] if isinstance(type, TensorType) else []
-    if len(axes) != 1:
-        raise LoweringError(f"{type} has {len(axes)} extents that the data decides; native code has one at most",
-                            location=describe_place(place))  # fmt: skip
-    return axes[0]
-
-
-def split_results(kernel: FuncOp) -> dict[int, int]:
+def split_results(kernel: FuncOp, extents: OpenExtents) -> dict[int, int]:
     """Lets a converted kernel return buffers and counts; gives the axis of each result that has a count."""
     last = kernel.body.block.last_op
     if not isinstance(last, ReturnOp):
@@ -73,8 +100,8 @@ def split_results(kernel: FuncOp) -> dict[int, int]:
     casts: list[Operation] = []
     for value in last.operands:
         owner = value.owner
-        if is_open(value.type) and isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 2:
-            counted[value] = Counted(owner.inputs[0], owner.inputs[1], open_axis(value.type, last))
+        if extents.is_open(value.type) and isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 2:
+            counted[value] = Counted(owner.inputs[0], owner.inputs[1], extents.axis(value.type, last))
             casts.append(owner)
     axes = {number: counted[value].axis for number, value in enumerate(last.operands) if value in counted}
     if axes:
@@ -115,8 +142,16 @@ class CountedGraph:
     `axes` has what `split_results` gave for each kernel; kernels with operands of open shape are not yet converted.
     """
 
-    def __init__(self, graph: FuncOp, kernels: dict[str, FuncOp], axes: dict[str, dict[int, int]], convert: Convert):
+    def __init__(
+        self,
+        graph: FuncOp,
+        kernels: dict[str, FuncOp],
+        axes: dict[str, dict[int, int]],
+        convert: Convert,
+        extents: OpenExtents,
+    ):
         self._graph, self._kernels, self._axes, self._convert = graph, kernels, axes, convert
+        self._extents = extents
         self._counted: dict[SSAValue, Counted] = {}
         self._bounded: dict[tuple[str, tuple[Attribute, ...]], str] = {}
 
@@ -162,9 +197,9 @@ class CountedGraph:
     ) -> tuple[str, dict[int, int]]:
         """A copy of a kernel for buffers of these types, converted, and the axes of its results that are counted."""
         source = self._kernels[call.callee.string_value()]
-        _check_place_by_place(source, given)
+        _check_place_by_place(source, given, self._extents)
         opened = enumerate(source.function_type.outputs.data)
-        axes = {number: open_axis(type, source) for number, type in opened if is_open(type)}
+        axes = {number: self._extents.axis(type, source) for number, type in opened if self._extents.is_open(type)}
         key = source.sym_name.data, tuple(types)
         if key not in self._bounded:
             copy = source.clone()
@@ -179,14 +214,14 @@ class CountedGraph:
         return self._bounded[key], axes
 
 
-def _check_place_by_place(kernel: FuncOp, given: Sequence[Counted]) -> None:
+def _check_place_by_place(kernel: FuncOp, given: Sequence[Counted], extents: OpenExtents) -> None:
     """Refuses a kernel that would look at what lies behind the count."""
     for op in kernel.body.block.ops:
         if isinstance(op, RelayOp) and (not isinstance(op, PLACE_BY_PLACE) or len({each.count for each in given}) > 1):
-            operand = next((value.type for value in op.operands if is_open(value.type)), op.operands[0].type)
+            operand = next((value.type for value in op.operands if extents.is_open(value.type)), op.operands[0].type)
             raise LoweringError(
-                f"{op.name} reads {operand}, whose extent {open_axis(operand, op)} the data decides; native code for "
-                "that is not there yet",
+                f"{op.name} reads {operand}, whose extent {extents.axis(operand, op)} the data decides; native code "
+                "for that is not there yet",
                 location=describe_place(op),
                 help="run it by the interpreter: xrelay run --interpret",
             )

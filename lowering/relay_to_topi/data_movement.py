@@ -14,6 +14,8 @@ from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp,
 from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.index_algebra.dim_expressions import is_positive
+from xrelay.index_algebra.dims import Dim, product
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
 
@@ -28,12 +30,14 @@ def build_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
     source, target = shape_of(data), emitter.result_shape
 
     def fill(b: Body) -> SSAValue:
-        return b.read(data, *reshaped_indices(b.spatial, target, source))
+        return b.read(data, *reshaped_indices(b, b.spatial, target, source))
 
     return [emitter.compute("reshape", variables("i", target), element_of(data), fill)]
 
 
-def reshaped_indices(at: Sequence[AffineExpr], target: Sequence[int], source: Sequence[int]) -> list[IndexLike]:
+def reshaped_indices(
+    b: Body, at: Sequence[AffineExpr], target: Sequence[Dim], source: Sequence[Dim]
+) -> list[IndexLike]:
     """Indices into shape `source` of the element at indices `at` of shape `target`, in row-major order.
 
     Axes are matched in runs whose products agree, so that an axis that stays needs no division.
@@ -42,21 +46,22 @@ def reshaped_indices(at: Sequence[AffineExpr], target: Sequence[int], source: Se
     for targets, sources in matching_runs(target, source):
         linear: AffineExpr = AffineConstantExpr(0)
         for axis in targets:
-            linear = linear * target[axis] + at[axis]
+            linear = b.scaled(linear, target[axis]) + at[axis]
         extents = [source[axis] for axis in sources]
-        indices.extend(_delinearized(linear, extents))
+        indices.extend(_delinearized(b, linear, extents))
     return indices
 
 
-def matching_runs(target: Sequence[int], source: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """The shortest runs of neighbouring axes of two shapes that hold equally many elements."""
+def matching_runs(target: Sequence[Dim], source: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
+    """The shortest runs of neighbouring axes of two shapes that hold equally many elements, as far as that is known."""
     runs: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(target) or j < len(source):
         run: tuple[list[int], list[int]] = ([], [])
-        left = right = 1
+        left: Dim = 1
+        right: Dim = 1
         while not (run[0] or run[1]) or left != right or _only_units_left(target, i, source, j):
-            if i < len(target) and (left <= right or j >= len(source)):
+            if i < len(target) and (_goes_on(left, right) or j >= len(source)):
                 left, i = left * target[i], i + 1
                 run[0].append(i - 1)
             elif j < len(source):
@@ -68,21 +73,24 @@ def matching_runs(target: Sequence[int], source: Sequence[int]) -> list[tuple[li
     return runs
 
 
-def _only_units_left(target: Sequence[int], i: int, source: Sequence[int], j: int) -> bool:
+def _goes_on(left: Dim, right: Dim) -> bool:
+    """Whether the first of two products is to be made larger: it is at most the other, or not known to be more."""
+    return left <= right if isinstance(left, int) and isinstance(right, int) else not is_positive(left - right)
+
+
+def _only_units_left(target: Sequence[Dim], i: int, source: Sequence[Dim], j: int) -> bool:
     """Returns whether one shape is used up and the other has only extents of 1 left, which join the last run."""
     rest = [*target[i:], *source[j:]]
     return bool(rest) and (i == len(target) or j == len(source)) and all(extent == 1 for extent in rest)
 
 
-def _delinearized(linear: AffineExpr, extents: Sequence[int]) -> list[IndexLike]:
+def _delinearized(b: Body, linear: AffineExpr, extents: Sequence[Dim]) -> list[IndexLike]:
     indices: list[IndexLike] = []
     for axis, extent in enumerate(extents):
-        inner = 1
-        for later in extents[axis + 1 :]:
-            inner *= later
-        index = linear // inner if inner > 1 else linear
+        inner = product(extents[axis + 1 :])
+        index = linear if inner in (0, 1) else b.quotient(linear, inner)
         # The first axis of the run needs no remainder: the run holds no more than its own elements.
-        indices.append(index if axis == 0 else index % extent if extent > 1 else 0)
+        indices.append(index if axis == 0 else 0 if extent in (0, 1) else b.remainder(index, extent))
     return indices
 
 
@@ -109,13 +117,13 @@ def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
     shape = emitter.result_shape
     axis = emitter.integer("axis") % len(shape)
     sizes = [shape_of(part)[axis] for part in parts]
-    starts = [0, *accumulate(sizes[:-1])]
+    starts: list[Dim] = [0, *accumulate(sizes[:-1])]
     element = emitter.result_type.element_type
 
     def fill(b: Body) -> SSAValue:
         def read(index: int) -> SSAValue:
             at: list[IndexLike] = [*b.spatial]
-            at[axis] = b.spatial[axis] - starts[index]
+            at[axis] = b.spatial[axis] - b.expr(starts[index])
             return b.read(parts[index], *at)
 
         def choose(first: int, end: int) -> SSAValue:
@@ -136,20 +144,20 @@ def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
     data = emitter.operand(0)
     types = emitter.result_types
     axis = emitter.integer("axis") % len(shape_of(data))
-    sizes = [type.get_shape()[axis] for type in types]
-    starts = [0, *accumulate(sizes[:-1])]
+    sizes = [emitter.extents(field)[axis] for field in range(len(types))]
+    starts: list[Dim] = [0, *accumulate(sizes[:-1])]
 
-    def part(start: int) -> Callable[[Body], SSAValue]:
+    def part(start: Dim) -> Callable[[Body], SSAValue]:
         def fill(b: Body) -> SSAValue:
             at: list[IndexLike] = [*b.spatial]
-            at[axis] = b.spatial[axis] + start
+            at[axis] = b.spatial[axis] + b.expr(start)
             return b.read(data, *at)
 
         return fill
 
     return [
-        emitter.compute("split", variables("i", type.get_shape()), element_of(data), part(start))
-        for type, start in zip(types, starts, strict=True)
+        emitter.compute("split", variables("i", emitter.extents(field)), element_of(data), part(start))
+        for field, start in enumerate(starts)
     ]
 
 
@@ -173,14 +181,14 @@ def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("nn_pad", variables("i", emitter.result_shape), element, fill)]
 
 
-def _nearest(b: Body, at: AffineExpr, extent: int) -> AffineExpr:
+def _nearest(b: Body, at: AffineExpr, extent: Dim) -> AffineExpr:
     """The index of the axis that is nearest to `at`."""
     index = IndexType()
     above = b.maximum(b.index(at), b.constant(0, index))
-    return b.as_index(b.minimum(above, b.constant(extent - 1, index)))
+    return b.as_index(b.minimum(above, b.size(extent - 1, index)))
 
 
-def _mirrored(b: Body, at: AffineExpr, extent: int) -> AffineExpr:
+def _mirrored(b: Body, at: AffineExpr, extent: Dim) -> AffineExpr:
     """The index of the axis at which `at`, less than `extent` outside, is seen in mirrors on the ends."""
     above = b.as_index(b.maximum(b.index(at), b.index(at * -1)))
-    return b.as_index(b.minimum(b.index(above), b.index(above * -1 + 2 * (extent - 1))))
+    return b.as_index(b.minimum(b.index(above), b.index(above * -1 + b.expr(2 * (extent - 1)))))

@@ -199,10 +199,10 @@ def build_dropout(emitter: TopiEmitter) -> Sequence[SSAValue]:
     data, mask_type = emitter.result_types
     source, element = emitter.operand(0), mask_type.element_type
     kept = emitter.compute(
-        "nn_dropout", variables("i", data.get_shape()), data.element_type, lambda b: b.read(source, *b.spatial)
+        "nn_dropout", variables("i", emitter.extents(0)), data.element_type, lambda b: b.read(source, *b.spatial)
     )
     mask = emitter.compute(
-        "dropout_mask", variables("i", mask_type.get_shape()), element, lambda b: b.constant(1, element)
+        "dropout_mask", variables("i", emitter.extents(1)), element, lambda b: b.constant(1, element)
     )
     return [kept, mask]
 

@@ -18,9 +18,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, Number, compute, variables
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import ANY, Dim, Shape
 from xrelay.passes.infra.conversion import ConversionRewriter
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -37,7 +39,7 @@ class TopiEmitter:
     # --- operands and result -----------------------------------------------------------------------------------
 
     def operand(self, index: int) -> SSAValue:
-        """Operand `index`, a tensor of static shape."""
+        """Operand `index`, a tensor whose dimensions are known or have names."""
         return self.checked(self.op.operands[index])
 
     def operands_of_tuple(self, index: int) -> list[SSAValue]:
@@ -45,14 +47,28 @@ class TopiEmitter:
         return [self.checked(value) for value in tuple_fields(self.op.operands[index])]
 
     def checked(self, value: SSAValue) -> SSAValue:
-        """`value`, refused where its shape is not known: topi's index spaces are static."""
+        """`value`, refused where a dimension of it is neither known nor has a name."""
         type = value.type
-        if not isinstance(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
+        if not isinstance(type, TensorType) or ANY in shape_of_type(type):
             raise LoweringError(
-                f"{self.op.name} has an operand of type {type}; native code needs static shapes",
+                f"{self.op.name} has an operand of type {type}; native code needs extents that are known or have names",
                 help="fix the input shapes with shapes={…}",
             )
         return value
+
+    def known(self, value: SSAValue, what: str) -> tuple[int, ...]:
+        """The shape of a tensor whose extents must be integers; `what` calls it in the error."""
+        return self.known_extents(shape_of(value), what)
+
+    def known_extents(self, shape: Sequence[Dim], what: str) -> tuple[int, ...]:
+        """Extents that must be integers; `LoweringError` where one has a name."""
+        named = next((dim for dim in shape if not isinstance(dim, int)), None)
+        if named is not None:
+            raise LoweringError(
+                f"{self.op.name}: native code needs to know the extents of {what}, one is {named}",
+                help="fix the input shapes with shapes={…}",
+            )
+        return tuple(dim for dim in shape if isinstance(dim, int))
 
     @property
     def result_types(self) -> list[TensorType[Attribute]]:
@@ -67,9 +83,20 @@ class TopiEmitter:
         return self.result_types[0]
 
     @property
-    def result_shape(self) -> tuple[int, ...]:
+    def result_shape(self) -> Shape:
         """The shape of the op's only tensor."""
-        return self.result_type.get_shape()
+        return self.extents(0)
+
+    def extents(self, field: int) -> Shape:
+        """The shape of a field of the result; `LoweringError` where an extent is neither known nor has a name."""
+        type = self.result_types[field]
+        shape = shape_of_type(type)
+        if ANY in shape:
+            raise LoweringError(
+                f"{self.op.name} has a result of type {type}; native code needs extents that are known or have names",
+                help="run relay-infer-type, or fix the input shapes with shapes={…}",
+            )
+        return shape
 
     # --- properties --------------------------------------------------------------------------------------------
 
@@ -102,11 +129,11 @@ class TopiEmitter:
     def compute(
         self,
         label: str,
-        spatial: Mapping[str, int],
+        spatial: Mapping[str, Dim],
         element_type: Attribute,
         fill: Callable[[Body], SSAValue],
         *,
-        reduce: Mapping[str, int] | None = None,
+        reduce: Mapping[str, Dim] | None = None,
         init: Sequence[Number] = (),
     ) -> SSAValue:
         """Add a `topi.compute` of one tensor."""
@@ -132,11 +159,12 @@ class TopiEmitter:
         return [self.compute(label, variables("i", shape), self.result_type.element_type, body)]
 
 
-def read_broadcast(b: Body, source: SSAValue, shape: Sequence[int]) -> SSAValue:
+def read_broadcast(b: Body, source: SSAValue, shape: Sequence[Dim]) -> SSAValue:
     """The element of `source` that numpy's broadcasting brings to the current point of an index space of `shape`."""
     extents = shape_of(source)
-    variables_of = b.spatial[len(shape) - len(extents) :]
-    return b.read(source, *(0 if extent == 1 else at for at, extent in zip(variables_of, extents, strict=True)))
+    first = len(shape) - len(extents)
+    rows = zip(b.spatial[first:], extents, shape[first:], strict=True)
+    return b.read(source, *(b.broadcast(at, extent, space) for at, extent, space in rows))
 
 
 def tuple_fields(value: SSAValue) -> list[SSAValue]:

@@ -7,7 +7,6 @@ elements it selects, and none is left out where a later operator of the kernel d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import cast
 
 from xdsl.dialects import arith
@@ -19,6 +18,7 @@ from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHot
 from xrelay.dialects.topi.build import Body, IndexLike, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, IndexCastUIOp, SelectOp
+from xrelay.index_algebra.dims import Dim, product
 from xrelay.lowering.relay_to_topi.data_movement import reshaped_indices
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 INDEX = IndexType()
 
 
-def checked_indices(emitter: TopiEmitter, indices: SSAValue, size: int, *, part: int | None = None) -> SSAValue:
+def checked_indices(emitter: TopiEmitter, indices: SSAValue, size: Dim, *, part: int | None = None) -> SSAValue:
     """A tensor of the indices in [0, size), counted from the end where they are negative, checked where it runs.
 
     `part` is the number of those wanted along the first axis, without which the result then is.
@@ -46,7 +46,7 @@ def build_take(emitter: TopiEmitter) -> Sequence[SSAValue]:
     data, indices, op = emitter.operand(0), emitter.operand(1), cast(TakeOp, emitter.op)
     shape, places = shape_of(data), shape_of(indices)
     axis, batch = op.axis_and_batch(len(shape), len(places))
-    flat, along = (shape, axis) if axis is not None else ((prod(shape),), 0)
+    flat, along = (shape, axis) if axis is not None else ((product(shape),), 0)
     mode = op.mode.data
     known = checked_indices(emitter, indices, flat[along]) if mode == "raise" else indices
 
@@ -55,7 +55,7 @@ def build_take(emitter: TopiEmitter) -> Sequence[SSAValue]:
         place = b.read(known, *b.spatial[:batch], *b.spatial[along:behind])
         index = b.as_index(place if mode == "raise" else _in_mode(b, place, flat[along], mode))
         at = [*b.spatial[:along], index, *b.spatial[behind:]]
-        return b.read(data, *(at if axis is not None else reshaped_indices(at, flat, shape)))
+        return b.read(data, *(at if axis is not None else reshaped_indices(b, at, flat, shape)))
 
     return [emitter.compute("take", variables("i", emitter.result_shape), element_of(data), fill)]
 
@@ -65,14 +65,14 @@ def as_index(b: Body, value: SSAValue) -> SSAValue:
     return b.add((IndexCastUIOp if is_unsigned(value.type) else IndexCastOp)(value, INDEX))
 
 
-def _in_mode(b: Body, place: SSAValue, size: int, mode: str) -> SSAValue:
+def _in_mode(b: Body, place: SSAValue, size: Dim, mode: str) -> SSAValue:
     """An index brought into [0, size): counted around for "wrap", else the nearest one."""
     unsigned = is_unsigned(place.type)
-    index, zero, extent = as_index(b, place), b.constant(0, INDEX), b.constant(size, INDEX)
+    index, zero, extent = as_index(b, place), b.constant(0, INDEX), b.size(size, INDEX)
     if mode == "wrap":
         rest = b.add((arith.RemUIOp if unsigned else arith.RemSIOp)(index, extent))
         return b.add(SelectOp(b.add(CmpiOp(rest, zero, "slt")), b.plus(rest, extent), rest))
-    last = b.constant(size - 1, INDEX)
+    last = b.size(size - 1, INDEX)
     return b.add(arith.MinUIOp(index, last)) if unsigned else b.minimum(b.maximum(index, zero), last)
 
 
@@ -105,9 +105,9 @@ def build_gather_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [emitter.compute("gather_nd", variables("i", emitter.result_shape), element_of(data), fill)]
 
 
-def tuple_parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[int]) -> list[SSAValue]:
+def tuple_parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[Dim]) -> list[SSAValue]:
     """The parts of the index tuples along the first axis of the indices, each checked against its own extent."""
-    count = shape_of(indices)[0]
+    (count,) = emitter.known_extents(shape_of(indices)[:1], "the tuples of indices")
     return [checked_indices(emitter, indices, size, part=part) for part, size in enumerate(sizes[:count])]
 
 

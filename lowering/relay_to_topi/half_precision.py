@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half
+from xrelay.dialects.relay.core.types import shape_of as shape_of_type
+from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
@@ -51,7 +53,8 @@ class WideResultEmitter(TopiEmitter):
     def result_types(self) -> list[TensorType[Attribute]]:
         """The types of the op's tensors, wide."""
         return [
-            TensorType(f32, type.get_shape()) if is_half(type.element_type) else type for type in super().result_types
+            tensor_type(shape_of_type(type), f32) if is_half(type.element_type) else type
+            for type in super().result_types
         ]
 
 

@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
 
-Place = Callable[[int, AffineExpr], IndexLike]
+Place = Callable[[Body, int, AffineExpr], IndexLike]
 """From an axis of the data, and the index of the result along it, to the index of the data."""
 
 
@@ -37,7 +37,7 @@ def moved(emitter: TopiEmitter, label: str, place: Place) -> Sequence[SSAValue]:
 
     def read(b: Body) -> SSAValue:
         own = b.spatial[len(target) - rank :]
-        return b.read(data, *(place(axis, index) for axis, index in enumerate(own)))
+        return b.read(data, *(place(b, axis, index) for axis, index in enumerate(own)))
 
     return [emitter.compute(label, variables("i", target), element_of(data), read)]
 
@@ -48,11 +48,11 @@ def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
     op, shape = cast(StridedSliceOp, emitter.op), shape_of(emitter.operand(0))
     steps = op.steps(Facts(op.name, op.operand_types), shape)
 
-    def place(axis: int, index: AffineExpr) -> IndexLike:
+    def place(b: Body, axis: int, index: AffineExpr) -> IndexLike:
         if axis not in steps:
             return index
         first, _, step = steps[axis]
-        return index * step + cast(int, first)
+        return index * step + b.expr(first)
 
     return moved(emitter, "strided_slice", place)
 
@@ -81,14 +81,15 @@ def build_tile(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """At the remainder."""
     shape, target = shape_of(emitter.operand(0)), emitter.result_shape
     own = target[len(target) - len(shape) :]
-    return moved(emitter, "tile", lambda axis, i: i if own[axis] == shape[axis] else i % max(1, shape[axis]))
+    sizes = [max(1, extent) if isinstance(extent, int) else extent for extent in shape]
+    return moved(emitter, "tile", lambda b, axis, i: i if own[axis] == shape[axis] else b.remainder(i, sizes[axis]))
 
 
 @implements(RepeatOp, "repeat.generic")
 def build_repeat(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """At the quotient."""
     repeated, count = emitter.integer("axis") % len(shape_of(emitter.operand(0))), emitter.integer("repeats")
-    return moved(emitter, "repeat", lambda axis, i: i // count if axis == repeated and count > 1 else i)
+    return moved(emitter, "repeat", lambda b, axis, i: i // count if axis == repeated and count > 1 else i)
 
 
 @implements(BroadcastToOp, "broadcast_to.generic")

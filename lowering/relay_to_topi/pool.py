@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import AnyFloat
@@ -25,6 +24,7 @@ from xrelay.dialects.topi.named.pool import Kind, lowest
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import Dim, product
 from xrelay.index_algebra.windows import sides_of
 from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
@@ -81,7 +81,7 @@ def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layou
     """`data` of layout `source` in layout `target`; elements that only padding makes are zero."""
     extents = source.primal_extents(shape_of(data))
     shape = target.shape_from(extents)
-    names = {f"i{axis}": int(cast(int, extent)) for axis, extent in enumerate(shape)}
+    names = variables("i", shape)
     element = element_of(data)
     padded = target.primal_extents(shape) != extents
 
@@ -94,9 +94,7 @@ def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layou
         if not padded:
             return read()
         letters = list(extents)
-        inside = b.in_bounds(
-            [at[letter] for letter in letters], [int(cast(int, extents[letter])) for letter in letters]
-        )
+        inside = b.in_bounds([at[letter] for letter in letters], [extents[letter] for letter in letters])
         return b.guard(inside, element, read, lambda: b.constant(0, element))
 
     return emitter.compute("layout_transform", names, element, fill)
@@ -110,7 +108,7 @@ def _summed(kind: Kind, build: Build) -> Build:
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
 
 
-def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> tuple[SSAValue, int]:
+def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> tuple[SSAValue, Dim]:
     """All elements of each image folded, in the data's layout, and how many they are."""
     op = cast(PoolOp, emitter.op)
     data, layout = emitter.operand(0), op.layouts[0]
@@ -122,9 +120,9 @@ def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> 
         at = [taps[places[number]] if number in places else index for number, index in enumerate(b.spatial)]
         return fold(b, b.accumulators[0], b.read(data, *at))
 
-    names = {f"i{number}": 1 if number in places else extent for number, extent in enumerate(shape)}
+    names: dict[str, Dim] = {f"i{number}": 1 if number in places else extent for number, extent in enumerate(shape)}
     reduce = {TAPS[axis]: shape[layout.index(axis)] for axis in op.AXES}
-    return emitter.compute(label, names, element, body, reduce=reduce, init=[first]), prod(reduce.values())
+    return emitter.compute(label, names, element, body, reduce=reduce, init=[first]), product(list(reduce.values()))
 
 
 def _in_out_layout(emitter: TopiEmitter, result: SSAValue) -> SSAValue:
@@ -140,11 +138,15 @@ def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
     if not isinstance(element, AnyFloat):
         raise LoweringError(f"{emitter.op.name} of {element}: only floats have a mean")
     sums, count = _over_image(emitter, "global_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
+
     # The mean of no elements is not a number: zero times infinity.
-    scale = 1 / count if count else float("inf")
+    def scale(b: Body) -> SSAValue:
+        if isinstance(count, int):
+            return b.constant(1 / count if count else float("inf"), element)
+        return b.divide(b.constant(1, element), b.size(count, element))
 
     def mean(b: Body) -> SSAValue:
-        return b.times(b.read(sums, *b.spatial), b.constant(scale, element))
+        return b.times(b.read(sums, *b.spatial), scale(b))
 
     names = variables("i", shape_of(sums))
     label = f"nn_{emitter.op.name.rpartition('.')[2]}"

@@ -16,6 +16,7 @@ from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.pool import relayout
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -27,7 +28,7 @@ def build_max_pool_indices(emitter: TopiEmitter) -> Sequence[SSAValue]:
     (layout, out_layout), plain = op.layouts, Layout.parse(op.image_axes)
     data = emitter.operand(0) if layout == plain else relayout(emitter, emitter.operand(0), layout, plain)
     element, window, sizes = element_of(data), op.window(op.sizes), shape_of(data)[2:]
-    extents = cast("dict[str, int]", out_layout.primal_extents(emitter.result_shape))
+    extents = out_layout.primal_extents(emitter.result_shape)
     first = lowest(element)
 
     def fill(b: Body) -> list[SSAValue]:
@@ -36,24 +37,24 @@ def build_max_pool_indices(emitter: TopiEmitter) -> Sequence[SSAValue]:
         taps = [axis.place(index, tap) for axis, index, tap in zip(window, at, b.reduction, strict=True)]
         inside = b.in_bounds(taps, sizes)
         value = b.guard(inside, element, lambda: b.read(data, n, c, *taps), lambda: b.constant(first, element))
-        here = b.add(arith.IndexCastOp(b.index(_number(taps, sizes, bool(op.column_major.value.data))), i64))
+        here = b.add(arith.IndexCastOp(b.index(_number(b, taps, sizes, bool(op.column_major.value.data))), i64))
         nothing = b.add(arith.CmpiOp(place, b.constant(-1, i64), "eq"))
         taken = b.add(arith.AndIOp(inside, b.add(arith.OrIOp(nothing, _greater(b, value, best)))))
         return [b.add(arith.SelectOp(taken, value, best)), b.add(arith.SelectOp(taken, here, place))]
 
     shape = [extents[axis] for axis in op.image_axes]
-    reduce = {TAPS[letter]: axis.size for letter, axis in zip(op.AXES, window, strict=True)}
+    reduce: dict[str, Dim] = {TAPS[letter]: axis.size for letter, axis in zip(op.AXES, window, strict=True)}
     fold = compute("max_pool_indices", variables("i", shape), [element, i64], fill, reduce=reduce, init=[first, -1])
     places = emitter.insert(fold).results[1]
     return [places if out_layout == plain else relayout(emitter, places, plain, out_layout)]
 
 
-def _number(at: Sequence[AffineExpr], sizes: Sequence[int], column_major: bool) -> AffineExpr:
+def _number(b: Body, at: Sequence[AffineExpr], sizes: Sequence[Dim], column_major: bool) -> AffineExpr:
     """The number of an element of an image of `sizes`."""
     rows = list(zip(at, sizes, strict=True))
     number: AffineExpr = AffineConstantExpr(0)
     for index, size in reversed(rows) if column_major else rows:
-        number = number * size + index
+        number = b.scaled(number, size) + index
     return number
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, Signedness
@@ -18,6 +17,7 @@ from xrelay.dialects.topi.build import Body, Number, is_unsigned
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import Dim, Shape, product
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single
@@ -38,10 +38,10 @@ def reduced_axes(emitter: TopiEmitter, rank: int) -> list[int]:
 class Reduction:
     """The index space of a reduction of operand 0: variables that stay, and those that are folded over."""
 
-    shape: tuple[int, ...]
+    shape: Shape
     axes: tuple[int, ...]
     keep: bool
-    out: tuple[int, ...]
+    out: Shape
 
     @staticmethod
     def of(emitter: TopiEmitter) -> Reduction:
@@ -51,12 +51,12 @@ class Reduction:
         return Reduction(shape, axes, emitter.flag("keepdims"), emitter.result_shape)
 
     @property
-    def spatial(self) -> dict[str, int]:
+    def spatial(self) -> dict[str, Dim]:
         """The variables of the result's elements."""
         return {f"i{axis}": extent for axis, extent in enumerate(self.out)}
 
     @property
-    def folded(self) -> dict[str, int]:
+    def folded(self) -> dict[str, Dim]:
         """The variables that are folded over."""
         return {f"k{axis}": self.shape[axis] for axis in self.axes}
 
@@ -145,13 +145,13 @@ def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return b.times(distance, distance)
 
     total = fold(emitter, "squares", 0, lambda b, acc, x: b.accumulate(acc, x), element, square)
-    count = prod(reduction.shape[axis] for axis in reduction.axes) - emitter.flag("unbiased")
+    count = product([reduction.shape[axis] for axis in reduction.axes]) - emitter.flag("unbiased")
     return [
         emitter.compute(
             "variance",
             reduction.spatial,
             element,
-            lambda b: b.divide(b.read(total, *b.spatial), b.constant(count, element)),
+            lambda b: b.divide(b.read(total, *b.spatial), b.size(count, element)),
         )
     ]
 
@@ -160,7 +160,7 @@ def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @in_single
 def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The product over some axes."""
-    return [fold(emitter, "prod", 1, lambda b, product, x: b.times(product, x))]
+    return [fold(emitter, "prod", 1, lambda b, so_far, x: b.times(so_far, x))]
 
 
 @implements(MeanOp, "mean.generic")
@@ -172,13 +172,13 @@ def build_mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
     wide = element
     if isinstance(element, IntegerType):
         wide = IntegerType(64, Signedness.UNSIGNED if is_unsigned(element) else Signedness.SIGNLESS)
-    count = prod(shape[axis] for axis in reduced_axes(emitter, len(shape)))
+    count = product([shape[axis] for axis in reduced_axes(emitter, len(shape))])
     if wide is not element and count == 0:
         raise LoweringError("relay.mean of no integers: a division by zero")
     total = fold(emitter, "mean_sum", 0, lambda b, acc, x: b.accumulate(acc, x), wide)
 
     def fill(b: Body) -> SSAValue:
-        return convert_scalar(b, b.divide(b.read(total, *b.spatial), b.constant(count, wide)), element)
+        return convert_scalar(b, b.divide(b.read(total, *b.spatial), b.size(count, wide)), element)
 
     names = {f"i{axis}": extent for axis, extent in enumerate(emitter.result_shape)}
     return [emitter.compute("mean", names, element, fill)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.ir import SSAValue
 
@@ -11,6 +10,7 @@ from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
 from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp
 from xrelay.dialects.topi.build import Body, scan, variables
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.index_algebra.dims import product
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single
@@ -30,8 +30,9 @@ def build_cumulative(emitter: TopiEmitter) -> Sequence[SSAValue]:
     def fill(b: Body) -> list[SSAValue]:
         at = list(b.spatial)
         if in_a_row:
-            inside = [prod(shape[position + 1 :]) for position in range(len(shape))]
-            at = [b.spatial[0] // step % extent for step, extent in zip(inside, shape, strict=True)]
+            inside = [product(shape[position + 1 :]) for position in range(len(shape))]
+            rows = zip(inside, shape, strict=True)
+            at = [b.remainder(b.quotient(b.spatial[0], step), extent) for step, extent in rows]
         value = convert_scalar(b, b.read(data, *at), element)
         return [b.plus(b.accumulators[0], value) if is_sum else b.times(b.accumulators[0], value)]
 
@@ -49,7 +50,7 @@ def build_reverse(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
     def fill(b: Body) -> SSAValue:
         at = list(b.spatial)
-        at[axis] = at[axis] * -1 + (shape[axis] - 1)
+        at[axis] = at[axis] * -1 + b.expr(shape[axis] - 1)
         return b.read(data, *at)
 
     return [emitter.compute("reverse", variables("i", shape), element_of(data), fill)]

@@ -1,9 +1,8 @@
-"""Shapes as values: `relay.shape_of` and `relay.ndarray_size` of data whose shape is known."""
+"""Shapes as values: `relay.shape_of` and `relay.ndarray_size` of data whose extents are known or have names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
@@ -12,6 +11,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.index_algebra.dims import product
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.strategies import implements
 
@@ -23,10 +23,10 @@ def build_shape_of(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
     def fill(b: Body) -> SSAValue:
         (place,) = b.spatial
-        chosen = b.constant(extents[-1], element) if extents else b.constant(0, element)
+        chosen = b.size(extents[-1], element) if extents else b.constant(0, element)
         for axis, extent in enumerate(extents[:-1]):
             here = b.add(arith.CmpiOp(b.index(place), b.constant(axis, IndexType()), "eq"))
-            chosen = b.add(arith.SelectOp(here, b.constant(extent, element), chosen))
+            chosen = b.add(arith.SelectOp(here, b.size(extent, element), chosen))
         return chosen
 
     return [emitter.compute("shape_of", {"i": len(extents)}, element, fill)]
@@ -35,5 +35,5 @@ def build_shape_of(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(NdarraySizeOp, "ndarray_size.static")
 def build_ndarray_size(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """One number."""
-    count, element = prod(shape_of(emitter.operand(0))), emitter.result_type.element_type
-    return [emitter.compute("ndarray_size", {}, element, lambda b: b.constant(count, element))]
+    count, element = product(shape_of(emitter.operand(0))), emitter.result_type.element_type
+    return [emitter.compute("ndarray_size", {}, element, lambda b: b.size(count, element))]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.loop import CheckedIndexOp, LoadOp, ValueMap
 from xrelay.dialects.topi import CheckedIndexOp as TopiCheckedIndexOp
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
-from xrelay.dialects.topi.read import box_of
+from xrelay.dialects.topi.index_map import IndexMap, is_inside
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.affine_bounds import bounds
+from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.nest_edits import compute
 
@@ -31,11 +30,16 @@ class BodyLowering:
         self,
         values: dict[SSAValue, SSAValue],
         buffers: Mapping[SSAValue, SSAValue],
+        sizes: KernelExtents,
         moved: Mapping[SSAValue, ValueMap] | None = None,
     ):
-        """`moved` holds variables of the body that stand for expressions over the block's variables."""
+        """`sizes` holds the kernel's arguments for named dimensions.
+
+        `moved` holds variables of the body that stand for expressions over the block's variables.
+        """
         self._values = values
         self._buffers = buffers
+        self._sizes = sizes
         self._moved: Mapping[SSAValue, ValueMap] = {} if moved is None else moved
 
     def value(self, old: SSAValue) -> SSAValue:
@@ -59,25 +63,24 @@ class BodyLowering:
                 buffer = self._buffers.get(op.tensor)
                 if buffer is None:
                     raise LoweringError("topi.read of a tensor without a buffer", location=describe_place(op))
-                return _add(target, LoadOp(buffer, self._index(op.exprs, op.indices)))
+                return _add(target, LoadOp(buffer, self._index(op.index)))
             case IndexOp():
-                return self._computed(self._index(op.exprs, op.indices), target)
+                return self._computed(self._index(op.index), target)
             case InBoundsOp():
                 return self._in_bounds(op, target)
             case GuardOp():
                 return self._guard(op, target)
             case TopiCheckedIndexOp():
-                return _add(target, CheckedIndexOp(self.value(op.index), op.size, from_end=op.from_end))
+                return _add(target, CheckedIndexOp(self.value(op.index), _known_size(op), from_end=op.from_end))
             case _ if op.regions or len(op.results) != 1:
                 raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_place(op))
             case _:
                 moved = {o: self._computed(self._moved[o], target) for o in op.operands if o in self._moved}
                 return _add(target, op.clone({**self._values, **moved} if moved else self._values))
 
-    def _index(self, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> ValueMap:
-        index = (
-            ValueMap.make(exprs, operands).substitute(self._moved) if self._moved else ValueMap.make(exprs, operands)
-        )
+    def _index(self, place: IndexMap) -> ValueMap:
+        index = self._sizes.lowered(place)
+        index = index.substitute(self._moved) if self._moved else index
         return ValueMap.make(index.exprs, [self.value(operand) for operand in index.operands])
 
     def _computed(self, index: ValueMap, target: Block) -> SSAValue:
@@ -88,14 +91,15 @@ class BodyLowering:
 
     def _in_bounds(self, op: InBoundsOp, target: Block) -> SSAValue:
         """One unsigned comparison for each expression that may leave its range: negative numbers are large ones."""
-        box = box_of(op.indices)
         inside: SSAValue | None = None
-        for expr, size in zip(op.exprs, op.limits, strict=True):
-            limits = bounds(expr, box)
-            if limits is not None and limits[0] >= 0 and limits[1] < size:
+        place = op.index
+        for number, size in enumerate(op.limits):
+            if is_inside(place[number], size):
                 continue
-            index = self._computed(self._index([expr], op.indices), target)
-            limit = _add(target, arith.ConstantOp(IntegerAttr.from_index_int_value(size)))
+            index = self._computed(self._index(place[number]), target)
+            limit = self._sizes.value(size)
+            if isinstance(limit, int):
+                limit = _add(target, arith.ConstantOp(IntegerAttr.from_index_int_value(limit)))
             holds = _add(target, CmpiOp(index, limit, "ult"))
             inside = holds if inside is None else _add(target, arith.AndIOp(inside, holds))
         return inside if inside is not None else _add(target, arith.ConstantOp(IntegerAttr(1, i1)))
@@ -109,6 +113,15 @@ class BodyLowering:
         yielded = self.copy(source.block, block)
         block.add_op(scf.YieldOp(*yielded))
         return Region(block)
+
+
+def _known_size(op: TopiCheckedIndexOp) -> int:
+    if not isinstance(op.extent, int):
+        raise LoweringError(
+            f"indices into an axis of {op.extent} elements are checked; native code checks those into a known extent",
+            location=describe_place(op), help="fix that extent with shapes={…}",
+        )  # fmt: skip
+    return op.extent
 
 
 def _add(block: Block, op: Operation) -> SSAValue:

@@ -13,6 +13,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, Stor
 from xrelay.dialects.topi import BodyOp, ComputeOp, IndexSpaceOp
 from xrelay.dialects.topi.folds import combinations
 from xrelay.lowering.topi_to_loop.body import BodyLowering
+from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 
 
 class NestNames:
@@ -55,11 +56,16 @@ class NestNames:
 
 
 def build_nest(
-    op: ComputeOp, buffers: Mapping[SSAValue, SSAValue], results: Sequence[SSAValue], names: NestNames
+    op: ComputeOp,
+    buffers: Mapping[SSAValue, SSAValue],
+    results: Sequence[SSAValue],
+    names: NestNames,
+    sizes: KernelExtents,
 ) -> Operation | None:
     """The nest that computes `op` into the memrefs `results`; None where the index space is empty.
 
-    `buffers` holds the memrefs of the tensors that the body reads. Loops of one iteration are left out.
+    `buffers` holds the memrefs of the tensors that the body reads, `sizes` the kernel's arguments for named dimensions.
+    Loops of one iteration are left out.
     """
     if 0 in op.spatial:
         return None
@@ -75,12 +81,13 @@ def build_nest(
     for axis, (name, extent) in enumerate(zip(loop_names, extents, strict=False)):
         kind = IterKind.SPATIAL if axis < len(op.spatial) else folded
         binding = ValueMap.constant(0)
-        if extent > 1:
-            loops.append(ForOp(name, extent))
+        size = sizes.value(extent)
+        if size != 1:
+            loops.append(ForOp(name, size))
             binding = ValueMap.identity([loops[-1].index])
         argument = op.body.block.args[axis].name_hint
-        variables.append(IterVar(kind, extent, binding, f"v{argument}" if argument else None))
-    block = _build_block(op, block_name, variables, buffers, results)
+        variables.append(IterVar(kind, size, binding, f"v{argument}" if argument else None))
+    block = _build_block(op, block_name, variables, buffers, results, sizes)
     return nested(loops, block)
 
 
@@ -90,6 +97,7 @@ def _build_block(
     variables: Sequence[IterVar],
     buffers: Mapping[SSAValue, SSAValue],
     results: Sequence[SSAValue],
+    sizes: KernelExtents,
 ) -> BlockOp:
     body = Block(arg_types=[IndexType()] * len(variables))
     spatial = ValueMap.identity(body.args[: len(op.spatial)])
@@ -103,7 +111,7 @@ def _build_block(
             load.result.name_hint = accumulator.name_hint
             body.add_op(load)
             values[accumulator] = load.result
-        yielded = BodyLowering(values, buffers).copy(op.body.block, body)
+        yielded = BodyLowering(values, buffers, sizes).copy(op.body.block, body)
         body.add_ops([StoreOp(value, result, spatial) for value, result in zip(yielded, results, strict=True)])
     init = None
     if folds:

@@ -14,7 +14,11 @@ from xrelay.dialects.topi import PositionsOp
 from xrelay.dialects.topi.build import compute
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.index_algebra.affine_products import times
+from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.value_map import Space
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest, nested
+from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.passes.loop.nest_edits import compute as compute_index
 
 NOWHERE = ValueMap((), ())
@@ -22,7 +26,11 @@ NOWHERE = ValueMap((), ())
 
 
 def build_positions(
-    op: PositionsOp, buffers: Mapping[SSAValue, SSAValue], results: Sequence[SSAValue], names: NestNames
+    op: PositionsOp,
+    buffers: Mapping[SSAValue, SSAValue],
+    results: Sequence[SSAValue],
+    names: NestNames,
+    sizes: KernelExtents,
 ) -> list[Operation]:
     """The nests that write the memrefs `results`.
 
@@ -31,12 +39,14 @@ def build_positions(
     """
     positions, _ = results
     fill = compute("positions_none", {"i": shape_of(op.positions)[0]}, [i64], lambda b: [b.constant(0, i64)])
-    cleared = build_nest(fill, buffers, [positions], names)
+    cleared = build_nest(fill, buffers, [positions], names, sizes)
     fill.drop_all_references()
-    return [*([cleared] if cleared is not None else []), _filling(op, buffers[op.mask], results, names)]
+    return [*([cleared] if cleared is not None else []), _filling(op, buffers[op.mask], results, names, sizes)]
 
 
-def _filling(op: PositionsOp, mask: SSAValue, results: Sequence[SSAValue], names: NestNames) -> Operation:
+def _filling(
+    op: PositionsOp, mask: SSAValue, results: Sequence[SSAValue], names: NestNames, sizes: KernelExtents
+) -> Operation:
     positions, count = results
     # A mask without axes has one element, as has one with an axis of one.
     extents = shape_of(op.mask) or (1,)
@@ -51,12 +61,13 @@ def _filling(op: PositionsOp, mask: SSAValue, results: Sequence[SSAValue], names
         names.loops_called(block_name, [f"i{n}" for n in range(len(extents))]), extents, strict=True
     ):
         binding = ValueMap.constant(0)
-        if extent > 1:
-            loops.append(ForOp(name, extent))
+        size = sizes.value(extent)
+        if size != 1:
+            loops.append(ForOp(name, size))
             binding = ValueMap.identity([loops[-1].index])
-        variables.append(IterVar(IterKind.ORDERED, extent, binding, f"v{len(variables)}"))
+        variables.append(IterVar(IterKind.ORDERED, size, binding, f"v{len(variables)}"))
     body = Block(arg_types=[IndexType()] * len(variables))
-    _append_if_true(body, mask, extents if shape_of(op.mask) else (), results)
+    _append_if_true(body, mask, extents if shape_of(op.mask) else (), results, sizes)
     block = BlockOp(block_name, variables, [mask], [positions, count], Region(body), Region(first))
     block.location = op.location
     return nested(loops, block)
@@ -67,15 +78,18 @@ def _store_zero(block: Block, count: SSAValue) -> None:
     block.add_ops([zero, StoreOp(zero.result, count, NOWHERE)])
 
 
-def _append_if_true(body: Block, mask: SSAValue, extents: Sequence[int], results: Sequence[SSAValue]) -> None:
+def _append_if_true(
+    body: Block, mask: SSAValue, extents: Sequence[Dim], results: Sequence[SSAValue], sizes: KernelExtents
+) -> None:
     """Stores the element's position, if it is true, at the next place, and counts it."""
     positions, count = results
     here = body.args[: len(extents)]
     linear: AffineExpr = AffineConstantExpr(0)
+    space = Space[SSAValue](here)
     for axis, extent in enumerate(extents):
-        linear = linear * extent + AffineDimExpr(axis)
+        linear = times(linear, sizes.expr(extent, space)) + AffineDimExpr(axis)
     ops: list[Operation] = [is_true := LoadOp(mask, ValueMap.identity(here)), known := LoadOp(count, NOWHERE)]
-    position = compute_index(ValueMap.make([linear], here), ops)
+    position = compute_index(ValueMap.make([linear], space.values), ops)
     ops += [
         number := arith.IndexCastOp(position, i64),
         zero := arith.ConstantOp(IntegerAttr(0, i64)),

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.topi import ScanOp
+from xrelay.index_algebra.value_map import Space
 from xrelay.lowering.topi_to_loop.body import BodyLowering
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, loaded_buffers, nested, source_of, store_initial
+from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 
 
 def build_scan(
-    op: ScanOp, buffers: Mapping[SSAValue, SSAValue], results: Sequence[SSAValue | None], names: NestNames
+    op: ScanOp,
+    buffers: Mapping[SSAValue, SSAValue],
+    results: Sequence[SSAValue | None],
+    names: NestNames,
+    sizes: KernelExtents,
 ) -> list[Operation]:
     """The ops that compute a scan into the memrefs `results`, of which those that nothing uses are None.
 
@@ -38,14 +44,15 @@ def build_scan(
     variables: list[IterVar] = []
     for axis, (name, extent) in enumerate(zip(loop_names, op.spatial, strict=True)):
         binding = ValueMap.constant(0)
-        if extent > 1:
-            loops.append((axis, ForOp(name, extent)))
+        size = sizes.value(extent)
+        if size != 1:
+            loops.append((axis, ForOp(name, size)))
             binding = ValueMap.identity([loops[-1][1].index])
         kind = IterKind.ORDERED if axis == op.along else IterKind.SPATIAL
         argument = op.body.block.args[axis].name_hint
-        variables.append(IterVar(kind, extent, binding, f"v{argument}" if argument else None))
-    carried = [_accumulator(op, position) for position in range(len(op.init))]
-    block = _build_block(op, block_name, variables, buffers, results, [alloc.memref for alloc in carried])
+        variables.append(IterVar(kind, size, binding, f"v{argument}" if argument else None))
+    carried = [_accumulator(op, position, sizes) for position in range(len(op.init))]
+    block = _build_block(op, block_name, variables, buffers, results, [a.memref for a in carried], sizes)
     inner = nested([loop for axis, loop in loops if axis >= op.along], block)
     outer = [loop for axis, loop in loops if axis < op.along]
     if not outer:
@@ -55,9 +62,10 @@ def build_scan(
     return [nested(outer[:-1], outer[-1])]
 
 
-def _accumulator(op: ScanOp, position: int) -> memref.AllocOp:
-    shape = list(op.spatial[op.along + 1 :])
-    alloc = memref.AllocOp([], [], MemRefType(op.element_types[position], shape, memory_space=StringAttr(LOCAL)))
+def _accumulator(op: ScanOp, position: int, sizes: KernelExtents) -> memref.AllocOp:
+    shape = op.spatial[op.along + 1 :]
+    known = all(isinstance(extent, int) for extent in shape)
+    alloc = sizes.alloc(op.element_types[position], shape, local=LOCAL if known else None)
     alloc.memref.name_hint = op.accumulators[position].name_hint
     alloc.location = op.location
     return alloc
@@ -70,9 +78,10 @@ def _build_block(
     buffers: Mapping[SSAValue, SSAValue],
     results: Sequence[SSAValue | None],
     carried: Sequence[SSAValue],
+    sizes: KernelExtents,
 ) -> BlockOp:
     body = Block(arg_types=[IndexType()] * len(variables))
-    place, inner = _place(op, body), ValueMap.identity(body.args[op.along + 1 :])
+    place, inner = _place(op, body, sizes), ValueMap.identity(body.args[op.along + 1 :])
     values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
     before: list[SSAValue] = []
     for accumulator, buffer in zip(op.accumulators, carried, strict=True):
@@ -81,7 +90,7 @@ def _build_block(
         body.add_op(load)
         before.append(load.result)
     values.update(zip(op.accumulators, before, strict=True))
-    after = BodyLowering(values, buffers, {op.scan_var: place[op.along]}).copy(op.body.block, body)
+    after = BodyLowering(values, buffers, sizes, {op.scan_var: place[op.along]}).copy(op.body.block, body)
     body.add_ops([StoreOp(value, buffer, inner) for value, buffer in zip(after, carried, strict=True)])
     for value, result in zip(before if op.exclusive is not None else after, results, strict=True):
         if result is not None:
@@ -95,11 +104,12 @@ def _build_block(
     return block
 
 
-def _place(op: ScanOp, body: Block) -> ValueMap:
+def _place(op: ScanOp, body: Block, sizes: KernelExtents) -> ValueMap:
     """The point of the index space at which the block stands; a reverse scan begins at the end of its axis."""
     place = ValueMap.identity(body.args)
     if op.reverse is None:
         return place
+    space = Space(place.operands)
     exprs = list(place.exprs)
-    exprs[op.along] = exprs[op.along] * -1 + (op.spatial[op.along] - 1)
-    return ValueMap.make(exprs, place.operands)
+    exprs[op.along] = exprs[op.along] * -1 + sizes.expr(op.spatial[op.along] - 1, space)
+    return ValueMap.make(exprs, space.values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -14,10 +13,11 @@ from xrelay.dialects.topi.build_scatter import combined
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.topi_to_loop.body import BodyLowering
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, loaded_buffers, nested, source_of
+from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 
 
 def build_scatter(
-    op: ScatterOp, buffers: Mapping[SSAValue, SSAValue], result: SSAValue, names: NestNames
+    op: ScatterOp, buffers: Mapping[SSAValue, SSAValue], result: SSAValue, names: NestNames, sizes: KernelExtents
 ) -> Operation | None:
     """The nest that updates the memref `result`, which holds what the updates go into; None where there are none.
 
@@ -30,7 +30,7 @@ def build_scatter(
 
     A variable that is by itself an index is spatial, any other ordered. Loops of one iteration are left out.
     """
-    if 0 in op.spatial or prod(shape_of(op.into)) == 0:
+    if 0 in op.spatial or 0 in shape_of(op.into):
         return None
     block_name = names.block(op)
     apart = op.apart
@@ -39,22 +39,23 @@ def build_scatter(
     for variable, name, extent in zip(op.spatial_vars, names.loops(op, block_name), op.spatial, strict=True):
         kind = IterKind.SPATIAL if variable in apart else IterKind.ORDERED
         binding = ValueMap.constant(0)
-        if extent > 1:
-            loops.append(ForOp(name, extent))
+        size = sizes.value(extent)
+        if size != 1:
+            loops.append(ForOp(name, size))
             binding = ValueMap.identity([loops[-1].index])
         hint = variable.name_hint
-        variables.append(IterVar(kind, extent, binding, f"v{hint}" if hint else None))
-    body = _build_body(op, buffers, result)
+        variables.append(IterVar(kind, size, binding, f"v{hint}" if hint else None))
+    body = _build_body(op, buffers, result, sizes)
     block = BlockOp(block_name, variables, loaded_buffers(body, [result]), [result], Region(body))
     block.attributes |= source_of(op)
     block.location = op.location
     return nested(loops, block)
 
 
-def _build_body(op: ScatterOp, buffers: Mapping[SSAValue, SSAValue], result: SSAValue) -> Block:
+def _build_body(op: ScatterOp, buffers: Mapping[SSAValue, SSAValue], result: SSAValue, sizes: KernelExtents) -> Block:
     body = Block(arg_types=[IndexType()] * len(op.spatial))
     values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
-    *indices, value = BodyLowering(values, buffers).copy(op.body.block, body)
+    *indices, value = BodyLowering(values, buffers, sizes).copy(op.body.block, body)
     place = ValueMap.identity(indices)
     if op.combine is not Combine.UPDATE:
         old = LoadOp(result, place)

@@ -14,27 +14,39 @@ from xrelay.dialects.loop.sort_op import scratch_shape
 from xrelay.dialects.topi import SortOp
 from xrelay.dialects.topi.build import is_unsigned
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, nested
+from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
+from xrelay.passes.infra.conversion import describe_place
 
 
-def build_sort(op: SortOp, source: SSAValue, results: Sequence[SSAValue], names: NestNames) -> list[Operation]:
+def build_sort(
+    op: SortOp, source: SSAValue, results: Sequence[SSAValue], names: NestNames, sizes: KernelExtents
+) -> list[Operation]:
     """The scratch buffers and the nest that sorts the memref `source` into the memrefs `results`.
 
     Nothing where nothing is kept. A loop for each axis that numbers rows, but for those of one element.
     """
     if 0 in shape_of(op.values):
         return []
+    length = shape_of(op.data)[op.axis.value.data]
+    if not isinstance(length, int):
+        raise LoweringError(
+            f"rows of {length} elements are sorted; native code sorts rows of known length",
+            location=describe_place(op), help="fix that extent with shapes={…}",
+        )  # fmt: skip
     block_name = names.block_called("sort")
     loop_names = names.loops_called(block_name, [f"i{n}" for n in range(len(op.rows))])
     loops: list[ForOp] = []
     variables: list[IterVar] = []
     for name, extent in zip(loop_names, op.rows, strict=True):
         binding = ValueMap.constant(0)
-        if extent > 1:
-            loops.append(ForOp(name, extent))
+        size = sizes.value(extent)
+        if size != 1:
+            loops.append(ForOp(name, size))
             binding = ValueMap.identity([loops[-1].index])
-        variables.append(IterVar(IterKind.SPATIAL, extent, binding, f"v{len(variables)}"))
-    scratch = _scratch(op, results)
+        variables.append(IterVar(IterKind.SPATIAL, size, binding, f"v{len(variables)}"))
+    scratch = _scratch(op, results, sizes)
     buffers = [alloc.memref for alloc in scratch]
     block = BlockOp(block_name, variables, [source], [*results, *buffers])
     block.location = op.location
@@ -47,13 +59,13 @@ def build_sort(op: SortOp, source: SSAValue, results: Sequence[SSAValue], names:
     return [*scratch, nested(loops, block)]
 
 
-def _scratch(op: SortOp, results: Sequence[SSAValue]) -> list[memref.AllocOp]:
+def _scratch(op: SortOp, results: Sequence[SSAValue], sizes: KernelExtents) -> list[memref.AllocOp]:
     """Rows twice as long as those of the data, one buffer for the elements and one for their places."""
     shape = scratch_shape(shape_of(op.data), op.axis.value.data)
     allocs: list[memref.AllocOp] = []
     for result, name in zip(results, ("sorted", "order"), strict=True):
         element = SSAValue.get(result, type=MemRefType).type.element_type
-        alloc = memref.AllocOp([], [], MemRefType(element, shape))
+        alloc = sizes.alloc(element, shape)
         alloc.memref.name_hint = name
         alloc.location = op.location
         allocs.append(alloc)

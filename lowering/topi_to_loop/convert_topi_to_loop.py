@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, TensorType, UnitAttr
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, PRIMITIVE
+from xrelay.dialects.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
 from xrelay.dialects.loop import LOCAL
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.index_algebra.dims import Shape
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
 from xrelay.lowering.topi_to_loop.build_positions import build_positions
 from xrelay.lowering.topi_to_loop.build_scan import build_scan
 from xrelay.lowering.topi_to_loop.build_scatter import build_scatter
 from xrelay.lowering.topi_to_loop.build_sort import build_sort
-from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering
+from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, memref_of
 from xrelay.lowering.topi_to_loop.graph_function import GraphLowering
+from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
+from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 MADE_HERE = (BodyOp, PositionsOp, SortOp)
 """The ops that become nests."""
@@ -120,31 +125,51 @@ class _KernelLowering(FunctionLowering):
         # A scatter is two nests: its updates come after a copy.
         several = len(computes) > 1 or any(isinstance(op, ScatterOp) for op in computes)
         self._names = NestNames(several=several)
+        self._extents = KernelExtents(self._new)
 
     def run(self) -> None:
         """Rewrites the function, and marks it as a kernel."""
+        last = self._old.last_op
+        shapes = [shape_of(value) for value in (*self._old.args, *(last.operands if last is not None else ()))]
         super().run()
         self._function.attributes[LOOP_KERNEL] = UnitAttr()
+        self._say_extents(shapes)
+
+    def _say_extents(self, shapes: Sequence[Shape]) -> None:
+        """Notes which arguments are the extents of buffers, and what the arguments are."""
+        if self._extents.dims:
+            attrs = argument_attrs(self._function)
+            for attr, shape in zip(attrs, shapes, strict=False):
+                if (numbers := self._extents.numbers(shape)) is not None:
+                    attr[EXTENTS] = numbers
+            set_argument_attrs(self._function, attrs)
+            self._function.attributes[LOOP_DIMS] = DimsAttr(self._extents.dims)
+
+    def _make_arguments(self, last: func.ReturnOp) -> list[SSAValue]:
+        outputs = super()._make_arguments(last)
+        for value in (*self._old.args, *last.operands):
+            self._extents.numbers(shape_of(value))
+        return outputs
 
     def lower(self, op: Operation) -> None:
         """Adds the nests of an op, or what it becomes in every function."""
         match op:
             case ComputeOp():
                 results = [self._buffer(value, op) for value in op.results]
-                self._add_nest(build_nest(op, self._buffers, results, self._names))
+                self._add_nest(build_nest(op, self._buffers, results, self._names, self._extents))
             case SortOp():
                 results = [self._buffer(value, op) for value in op.results]
-                self._new.add_ops(build_sort(op, self._buffers[op.data], results, self._names))
+                self._new.add_ops(build_sort(op, self._buffers[op.data], results, self._names, self._extents))
             case ScanOp():
                 used = [self._buffer(value, op) if value.uses else None for value in op.results]
-                self._new.add_ops(build_scan(op, self._buffers, used, self._names))
+                self._new.add_ops(build_scan(op, self._buffers, used, self._names, self._extents))
             case PositionsOp():
                 results = [self._buffer(value, op) for value in op.results]
-                self._new.add_ops(build_positions(op, self._buffers, results, self._names))
+                self._new.add_ops(build_positions(op, self._buffers, results, self._names, self._extents))
             case ScatterOp():
                 result = self._buffer(op.result, op)
                 self._copy_within(op.into, result)
-                self._add_nest(build_scatter(op, self._buffers, result, self._names))
+                self._add_nest(build_scatter(op, self._buffers, result, self._names, self._extents))
             case _:
                 super().lower(op)
 
@@ -152,12 +177,15 @@ class _KernelLowering(FunctionLowering):
         """Adds a nest that copies the buffer of `value` to `output`."""
         self._copy_within(value, output)
 
-    def _buffer_type(self, value: SSAValue, op: Operation) -> MemRefType:
+    def _alloc(self, value: SSAValue, op: Operation) -> memref.AllocOp:
         """An accumulator that nobody reads afterwards needs no memory beyond its fold: it is local."""
-        type = super()._buffer_type(value, op)
-        if not value.uses and isinstance(op, ComputeOp):
-            return MemRefType(type.element_type, type.get_shape(), type.layout, StringAttr(LOCAL))
-        return type
+        shape = shape_of(value)
+        local = not value.uses and isinstance(op, ComputeOp) and all(isinstance(dim, int) for dim in shape)
+        self._memref_of(value.type, op)
+        return self._extents.alloc(tensor_type(value).element_type, shape, local=LOCAL if local else None)
+
+    def _memref_of(self, type: Attribute, place: Operation) -> MemRefType:
+        return memref_of(type, place, named=True)
 
     def _add_nest(self, nest: Operation | None) -> None:
         if nest is not None:
@@ -166,5 +194,5 @@ class _KernelLowering(FunctionLowering):
     def _copy_within(self, value: SSAValue, output: SSAValue) -> None:
         """Copies a tensor into a buffer by a nest of this kernel."""
         copy = _copy_of(value)
-        self._add_nest(build_nest(copy, self._buffers, [output], self._names))
+        self._add_nest(build_nest(copy, self._buffers, [output], self._names, self._extents))
         copy.drop_all_references()

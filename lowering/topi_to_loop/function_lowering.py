@@ -13,10 +13,12 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import NamedOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import ANY
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
@@ -24,12 +26,19 @@ MAX_BYTES = (1 << 63) - 1
 """The size of the largest buffer: distances between its elements are computed in signed numbers of 64 bits."""
 
 
-def memref_of(type: Attribute, place: Operation) -> MemRefType:
-    """The type of the buffer that holds a tensor; `LoweringError` for an open shape, or more bytes than addresses."""
-    if not isa(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
+def memref_of(type: Attribute, place: Operation, *, named: bool = False) -> MemRefType:
+    """The type of the buffer that holds a tensor; `LoweringError` for an open shape, or more bytes than addresses.
+
+    Named dimensions are `?`, where `named` says that they may be there.
+    """
+    if named and isa(type, TensorType) and ANY not in (shape := shape_of(type)):
+        known = prod(dim for dim in shape if isinstance(dim, int))
+    elif not isa(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
         raise LoweringError(f"{type} has no buffer: the loop level needs tensors of static shape",
                             location=describe_place(place), help="give the model static shapes")  # fmt: skip
-    size = prod(type.get_shape()) * ceil(bit_width(type.element_type) / 8)
+    else:
+        known = prod(type.get_shape())
+    size = known * ceil(bit_width(type.element_type) / 8)
     if size > MAX_BYTES:
         raise LoweringError(f"{type} takes {size} bytes, a buffer can have {MAX_BYTES}",
                             location=describe_place(place), help="give the model smaller shapes")  # fmt: skip
@@ -49,6 +58,7 @@ class FunctionLowering(ABC):
         """Prepare the rewriting of `function`."""
         self._function = function
         self._old, self._new = function.body.block, Block()
+        self._num_inputs = len(self._old.args)
         self._buffers: dict[SSAValue, SSAValue] = {}
 
     def lower(self, op: Operation) -> None:
@@ -90,7 +100,7 @@ class FunctionLowering(ABC):
         """Buffers for the inputs, and for the results behind them; gives the latter."""
         inputs = list(self._old.args)
         for value in (*inputs, *last.operands):
-            argument = self._new.insert_arg(memref_of(value.type, last), len(self._new.args))
+            argument = self._new.insert_arg(self._memref_of(value.type, last), len(self._new.args))
             argument.name_hint = value.name_hint
         self._buffers.update(zip(inputs, self._new.args, strict=False))
         return list(self._new.args[len(inputs) :])
@@ -109,13 +119,19 @@ class FunctionLowering(ABC):
     def _buffer(self, value: SSAValue, op: Operation) -> SSAValue:
         """The destination of a result: an output of the function, or a buffer allocated for it."""
         if value not in self._buffers:
-            alloc = memref.AllocOp([], [], self._buffer_type(value, op))
+            alloc = self._alloc(value, op)
             alloc.memref.name_hint = value.name_hint
             self._buffers[value] = self._add(alloc, op).results[0]
         return self._buffers[value]
 
+    def _alloc(self, value: SSAValue, op: Operation) -> memref.AllocOp:
+        return memref.AllocOp([], [], self._buffer_type(value, op))
+
     def _buffer_type(self, value: SSAValue, op: Operation) -> MemRefType:
-        return memref_of(value.type, op)
+        return self._memref_of(value.type, op)
+
+    def _memref_of(self, type: Attribute, place: Operation) -> MemRefType:
+        return memref_of(type, place)
 
     def _add(self, new: Operation, source: Operation) -> Operation:
         new.location = source.location
@@ -131,8 +147,10 @@ class FunctionLowering(ABC):
         function.function_type = FunctionType.from_lists(list(self._new.arg_types), [])
         # What results say of themselves, their names, the buffers that hold them say now.
         named = [dict(each.data) for each in function.res_attrs] if function.res_attrs is not None else []
-        inputs = argument_attrs(function)[: len(self._new.args) - num_outputs]
-        set_argument_attrs(function, [*inputs, *(named or [{} for _ in range(num_outputs)])])
+        inputs = argument_attrs(function)[: self._num_inputs]
+        extents = len(self._new.args) - self._num_inputs - num_outputs
+        outputs = named or [{} for _ in range(num_outputs)]
+        set_argument_attrs(function, [*inputs, *outputs, *({} for _ in range(extents))])
         function.res_attrs = None
         function.attributes.pop(PRIMITIVE, None)
         function.attributes[NUM_OUTPUTS] = IntegerAttr(num_outputs, i64)

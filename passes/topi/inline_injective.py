@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
+from xrelay.dialects.topi.index_map import IndexMap, Place, box_of, extent_of, stored
 from xrelay.dialects.topi.index_space import BodyOp, compute_around
-from xrelay.dialects.topi.read import box_of, extent_of
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.errors import DimensionError
 from xrelay.index_algebra.affine_bounds import simplify
-from xrelay.index_algebra.value_map import ValueMap
+from xrelay.index_algebra.dim_expressions import is_positive
+from xrelay.index_algebra.dims import Dim, DimExpr, Shape, evaluate, product
+from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.passes.infra.conversion import fuse_locations
+
+USUAL_SIZE = 64
+"""What a named dimension is taken to be where costs are compared."""
+
+_NO_POINTS: Dim = 0
 
 FREE, CHEAP, BRANCH, COSTLY = 0, 1, 4, 16
 """What one evaluation of an op is taken to cost: data movement, one instruction, a condition, a long sequence."""
@@ -116,13 +123,28 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
         return f"{other} needs it in memory"
     if _may_fail(op) and not any(_reads_all(read, op.spatial) for read in reads):
         return "it checks an index, and its readers may leave elements out"
-    points = prod(op.spatial)
-    evaluations = sum(_points_of(read) for read in _distinct(reads))
+    points = product(op.spatial)
+    evaluations = sum((_points_of(read) for read in _distinct(reads)), start=_NO_POINTS)
     cost = body_cost(op.body.block)
-    extra = (evaluations / points - 1) * cost if points else 0
+    extra = _times_more(evaluations, points) * cost
     if extra > max_recompute:
         return f"computing it again would cost {extra:.0f} operations per element, more than {max_recompute}"
     return None
+
+
+def _times_more(evaluations: Dim, points: Dim) -> float:
+    """How much larger the first is than the second, relatively; named dimensions are taken to be of a usual size."""
+    if evaluations == points:
+        return 0
+    several, once = (dim if isinstance(dim, int) else _usual(dim) for dim in (evaluations, points))
+    return several / once - 1 if once else 0
+
+
+def _usual(dim: DimExpr) -> int:
+    try:
+        return max(1, evaluate(dim, dict.fromkeys(dim.names, USUAL_SIZE)))
+    except DimensionError:
+        return USUAL_SIZE
 
 
 def _may_fail(op: ComputeOp) -> bool:
@@ -130,23 +152,27 @@ def _may_fail(op: ComputeOp) -> bool:
     return any(isinstance(inner, CheckedIndexOp) for inner in op.body.walk())
 
 
-def _reads_all(read: ReadOp, shape: Sequence[int]) -> bool:
+def _reads_all(read: ReadOp, shape: Shape) -> bool:
     """Whether a read surely visits every element: each index is a variable of its own, and nothing is guarded."""
     reader = read.parent_op()
     if not isinstance(reader, BodyOp) or 0 in (*reader.spatial, *reader.reduction):
         return False
-    if isinstance(reader, ScatterOp) and 0 in shape_of(reader.into):
+    if isinstance(reader, ScatterOp) and not all(map(is_positive, shape_of(reader.into))):
         return False
-    index = ValueMap.make(read.exprs, read.indices)
-    used: set[SSAValue] = set()
+    index = read.index
+    used: set[Place] = set()
     for axis, extent in enumerate(shape):
         if extent == 1:
             continue
         expr = index[axis]
-        if expr != ValueMap.identity(expr.operands) or len(expr.operands) != 1 or extent_of(expr.operands[0]) != extent:
+        place = expr.operands[0] if len(expr.operands) == 1 else None
+        if expr.exprs != (AffineDimExpr(0),) or not isinstance(place, SSAValue) or extent_of(place) != extent:
             return False
-        used.update(expr.operands)
-    return len(used) == sum(extent != 1 for extent in shape)
+        used.add(place)
+    # A reader that may have no points for other reasons than the elements does not surely read them.
+    variables = zip((*reader.spatial_vars, *reader.reduce_vars), (*reader.spatial, *reader.reduction), strict=True)
+    others = [extent for variable, extent in variables if variable not in used]
+    return len(used) == sum(extent != 1 for extent in shape) and all(map(is_positive, others))
 
 
 def body_cost(block: Block) -> int:
@@ -169,14 +195,19 @@ def _differs_in_lanes(op: Operation, body: Block) -> bool:
     return isinstance(op, InBoundsOp) and bool(body.args) and body.args[-1] in op.operands
 
 
-def _points_of(read: ReadOp) -> int:
+def _points_of(read: ReadOp) -> Dim:
     reader = compute_around(read)
-    return prod(reader.spatial) * prod(reader.reduction) if reader is not None else 1
+    return product((*reader.spatial, *reader.reduction)) if reader is not None else 1
 
 
 def _distinct(reads: Sequence[ReadOp]) -> list[ReadOp]:
     """One read for each place and index; the others are taken to be merged with it."""
-    return list({(read.parent, read.access, tuple(read.operands)): read for read in reads}.values())
+    return list({(read.parent, *_place_of(read)): read for read in reads}.values())
+
+
+def _place_of(read: ReadOp) -> tuple[object, ...]:
+    """Equal for reads of the same element."""
+    return read.access, read.symbols, tuple(read.operands)
 
 
 def _inline(op: ComputeOp) -> list[BodyOp]:
@@ -198,7 +229,7 @@ def _merge_reads(block: Block) -> None:
     known: dict[object, ReadOp] = {}
     for op in list(block.ops):
         if isinstance(op, ReadOp):
-            first = known.setdefault((op.access, tuple(op.operands)), op)
+            first = known.setdefault(_place_of(op), op)
             if first is not op:
                 op.element.replace_all_uses_with(first.element)
                 op.detach()
@@ -209,7 +240,7 @@ def _merged(reads: Sequence[ReadOp]) -> list[ReadOp]:
     """Replaces equal reads of one block by the first of them."""
     groups: dict[object, list[ReadOp]] = {}
     for read in reads:
-        groups.setdefault((read.parent, read.access, tuple(read.operands)), []).append(read)
+        groups.setdefault((read.parent, *_place_of(read)), []).append(read)
     kept: list[ReadOp] = []
     for group in groups.values():
         first = group[0]
@@ -229,8 +260,8 @@ def _replace_by_body(read: ReadOp, producer: ComputeOp) -> None:
     block = read.parent
     if block is None:
         return
-    index = ValueMap.make(read.exprs, read.indices)
-    at: dict[SSAValue, ValueMap] = {variable: index[axis] for axis, variable in enumerate(producer.spatial_vars)}
+    index = read.index
+    at: dict[Place, IndexMap] = {variable: index[axis] for axis, variable in enumerate(producer.spatial_vars)}
     values: dict[SSAValue, SSAValue] = {}
     for op in producer.body.block.ops:
         if not isinstance(op, YieldOp):
@@ -248,32 +279,30 @@ def _replace_by_body(read: ReadOp, producer: ComputeOp) -> None:
     read.erase()
 
 
-def _rebase(op: Operation, at: Mapping[SSAValue, ValueMap]) -> None:
+def _rebase(op: Operation, at: Mapping[Place, IndexMap]) -> None:
     """Replaces index variables among the operands of a copied op by expressions of the reader."""
     if not any(operand in at for operand in op.operands):
         return
     match op:
         case ReadOp():
-            index = _substituted(op.exprs, op.indices, at)
-            op.access, op.operands = index.attr(), (op.tensor, *index.operands)
+            op.access, indices, op.symbols = stored(_substituted(op.index, at))
+            op.operands = (op.tensor, *indices)
         case IndexOp() | InBoundsOp():
-            index = _substituted(op.exprs, op.indices, at)
-            op.access, op.operands = index.attr(), index.operands
+            op.access, op.operands, op.symbols = stored(_substituted(op.index, at))
         case _:
             for position, operand in enumerate(op.operands):
                 if operand in at:
                     op.operands[position] = _index_value(at[operand], op)
 
 
-def _substituted(
-    exprs: Sequence[AffineExpr], operands: Sequence[SSAValue], at: Mapping[SSAValue, ValueMap]
-) -> ValueMap:
-    index = ValueMap.make(exprs, operands).substitute(at)
-    box = box_of(index.operands)
-    return ValueMap.make([simplify(expr, box) for expr in index.exprs], index.operands)
+def _substituted(index: IndexMap, at: Mapping[Place, IndexMap]) -> IndexMap:
+    index = index.substitute(at)
+    space = Space(index.operands)
+    box = box_of(space)
+    return ValueMap.make([simplify(expr, box) for expr in index.exprs], space.values)
 
 
-def _index_value(index: ValueMap, user: Operation) -> SSAValue:
+def _index_value(index: IndexMap, user: Operation) -> SSAValue:
     """An index expression as a value, in front of its user."""
     op = IndexOp(index.exprs, index.operands)
     block = user.parent

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.topi.build import Body, is_unsigned
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.shapes import float_type, holds_products_of
+from xrelay.index_algebra.dims import Dim
 
 
 @dataclass
@@ -69,7 +70,7 @@ def verify_product_types(name: str, constraint: str, data: Attribute, weight: At
         raise VerifyException(f"[{name} {constraint}] result of {result} cannot hold sums of products of {data}")
 
 
-def verify_ranks(name: str, constraint: str, ranks: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> None:
+def verify_ranks(name: str, constraint: str, ranks: Sequence[tuple[str, Sequence[Dim], Sequence[int]]]) -> None:
     """Each `(what, shape, allowed ranks)` has an allowed rank."""
     for what, shape, allowed in ranks:
         if len(shape) not in allowed:

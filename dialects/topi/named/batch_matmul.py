@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import BoolAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -11,9 +13,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi.build import Body, IndexLike, compute, variables
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, convert, verify_product_types
-from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.dialects.topi.shapes import shape_list, shape_of, tensor_type
+from xrelay.index_algebra.dims import Dim, Shape, broadcast, certainly_differ
 
-Shape = tuple[int, ...]
 FALSE = BoolAttr.from_bool(False)
 
 
@@ -84,14 +86,16 @@ class BatchMatmulOp(NamedOp):
                 f"[{self.name} C1] left has rank {len(left)}, right has rank {len(right)}; both need at least two axes"
             )
         (rows, depth), (other, columns) = self.rows_and_depth, self.depth_and_columns
-        if depth != other:
+        if certainly_differ(depth, other):
             raise VerifyException(f"[{self.name} C2] left has a depth of {depth}, right of {other}")
         stacks = _broadcast(left[:-2], right[:-2])
         if stacks is None:
-            raise VerifyException(f"[{self.name} C3] stacks {list(left[:-2])} and {list(right[:-2])} do not broadcast")
+            raise VerifyException(
+                f"[{self.name} C3] stacks {shape_list(left[:-2])} and {shape_list(right[:-2])} do not broadcast"
+            )
         expected = (*stacks, rows, columns)
-        if result != expected:
-            raise VerifyException(f"[{self.name} C3] result has shape {list(result)}, not {list(expected)}")
+        if len(result) != len(expected) or any(map(certainly_differ, result, expected)):
+            raise VerifyException(f"[{self.name} C3] result has shape {shape_list(result)}, not {shape_list(expected)}")
         types = [tensor_type(value).element_type for value in (self.left, self.right, self.tensor)]
         verify_product_types(self.name, "C4", *types)
 
@@ -105,7 +109,7 @@ class BatchMatmulOp(NamedOp):
             *at, i, j = b.spatial
             (k,) = b.reduction
             left, right = (
-                b.read(value, *_stack_index(shape_of(value), at), *(reversed(matrix) if flip else matrix))
+                b.read(value, *stack_index(b, shape_of(value), stacks, at), *(reversed(matrix) if flip else matrix))
                 for value, matrix, flip in zip((self.left, self.right), ((i, k), (k, j)), flips, strict=True)
             )
             return [b.accumulate_product(b.accumulators[0], convert(b, left, element), convert(b, right, element))]
@@ -121,16 +125,19 @@ def _matrix(shape: Shape, *, transposed: bool) -> Shape:
 
 
 def _broadcast(left: Shape, right: Shape) -> Shape | None:
-    """The shape to which two shapes broadcast; None where they do not."""
+    """The shape to which two shapes broadcast; None where they certainly do not."""
     rank = max(len(left), len(right))
     pairs = zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right, strict=True)
     found = [(a, b) for a, b in pairs]
-    if any(a != b and 1 not in (a, b) for a, b in found):
+    if any(certainly_differ(a, b) and 1 not in (a, b) and isinstance(a, int) and isinstance(b, int) for a, b in found):
         return None
-    return tuple(b if a == 1 else a for a, b in found)
+    return tuple(broadcast(a, b) for a, b in found)
 
 
-def _stack_index(shape: Shape, at: list[AffineExpr]) -> list[IndexLike]:
+def stack_index(b: Body, shape: Shape, stacks: Sequence[Dim], at: list[AffineExpr]) -> list[IndexLike]:
     """Where an operand of `shape` is read at place `at` of the broadcast stacks."""
     own = shape[:-2]
-    return [0 if extent == 1 else index for extent, index in zip(own, at[len(at) - len(own) :], strict=True)]
+    first = len(at) - len(own)
+    return [
+        b.broadcast(index, *pair) for index, pair in zip(at[first:], zip(own, stacks[first:], strict=True), strict=True)
+    ]

@@ -14,8 +14,9 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.named.base import Expansion, convert, verify_product_types, verify_ranks
 from xrelay.dialects.topi.named.window import WindowOp
-from xrelay.dialects.topi.shapes import ints, shape_of, tensor_type
-from xrelay.index_algebra.windows import WindowAxis
+from xrelay.dialects.topi.shapes import ints, known_shape_of, shape_list, shape_of, tensor_type
+from xrelay.index_algebra.dims import Dim, certainly_differ
+from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 
 class _ConvOp(WindowOp):
@@ -53,21 +54,22 @@ class _ConvOp(WindowOp):
     @property
     def window(self) -> tuple[WindowAxis[int], ...]:
         """The sliding window; its kernel is the weight's."""
-        return self.window_over(shape_of(self.weight)[self.spatial])
+        return self.window_over(known_shape_of(self.weight)[self.spatial])
 
-    def _verify_shapes(self, channels: int, filters: int, depth: int, result: Sequence[int]) -> None:
+    def _verify_shapes(self, channels: Dim, filters: int, depth: int, result: Sequence[int]) -> None:
         """C3 and C4, for `channels` of data, `filters` of `depth` channels each."""
         groups = self.groups.value.data
-        if groups < 1 or filters % groups or channels != depth * groups:
+        if groups < 1 or filters % groups or certainly_differ(channels, depth * groups):
             raise VerifyException(
                 f"[{self.name} C3] {channels} data channels and {filters} filters of {depth} channels do not make "
                 f"{groups} groups"
             )
         data, actual = shape_of(self.data), shape_of(self.tensor)
-        images = [axis.count(extent) for axis, extent in zip(self.window, data[self.spatial], strict=True)]
+        images = [of_any_size(axis).count(extent) for axis, extent in zip(self.window, data[self.spatial], strict=True)]
         expected = (data[0], result[0], *images, *result[1:])
-        if min(images) < 1 or actual != expected:
-            raise VerifyException(f"[{self.name} C4] result has shape {list(actual)}, not {list(expected)}")
+        few = any(isinstance(image, int) and image < 1 for image in images)
+        if few or any(map(certainly_differ, actual, expected)):
+            raise VerifyException(f"[{self.name} C4] result has shape {shape_list(actual)}, not {shape_list(expected)}")
 
     def _verify_types(self) -> None:
         types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
@@ -87,7 +89,7 @@ class ConvPlainOp(_ConvOp):
 
     def verify_(self) -> None:
         """Checks C1 to C5."""
-        data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
+        data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
         rank = [2 + len(self.AXES)]
         verify_ranks(self.name, "C1", [("data", data, rank), ("weight", weight, rank), ("result", result, rank)])
         self._verify_shapes(data[1], weight[0], weight[1], [weight[0]])
@@ -98,8 +100,8 @@ class ConvPlainOp(_ConvOp):
         expansion = Expansion()
         data = self._padded(expansion)
         shape = shape_of(self.tensor)
-        _, depth, *kernel = shape_of(self.weight)
-        per_group = shape[1] // self.groups.value.data
+        filters, depth, *kernel = known_shape_of(self.weight)
+        per_group = filters // self.groups.value.data
         element = tensor_type(self.tensor).element_type
 
         def body(b: Body) -> list[SSAValue]:
@@ -110,7 +112,7 @@ class ConvPlainOp(_ConvOp):
             f = b.read(self.weight, c, k, *taps)
             return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
-        spatial, reduce = self.image_variables(shape), {"k": depth} | self.taps(kernel)
+        spatial, reduce = self.image_variables(shape), {"k": depth, **self.taps(kernel)}
         label = f"conv{len(self.AXES)}d"
         return expansion.finish(compute(label, spatial, [element], body, reduce=reduce, init=[0]))
 
@@ -204,24 +206,26 @@ class Conv2dNchwcOp(_ConvOp):
     @property
     def depthwise(self) -> bool:
         """Whether every group is one channel and one filter."""
-        weight = shape_of(self.weight)
+        weight = known_shape_of(self.weight)
         return self.groups.value.data > 1 and self.groups.value.data == weight[0] * weight[5]
 
     def verify_(self) -> None:
         """Checks C1 to C6."""
-        data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
+        data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
         verify_ranks(self.name, "C1", [("data", data, [5]), ("weight", weight, [6]), ("result", result, [5])])
         channels, filters, depth = data[1] * data[4], weight[0] * weight[5], weight[1] * weight[4]
         self._verify_shapes(channels, filters, depth, [weight[0], weight[5]])
         self._verify_types()
         self._verify_blocks(data[4], weight[4], weight[5], depth)
 
-    def _verify_blocks(self, data: int, weight: int, result: int, depth: int) -> None:
+    def _verify_blocks(self, data: Dim, weight: int, result: int, depth: int) -> None:
         groups = self.groups.value.data
+        if not isinstance(data, int):
+            raise VerifyException(f"[{self.name} C6] the block of {data} data channels is not known")
         if self.depthwise:
             legal = depth == weight == 1 and data == result
         else:
-            per_group = shape_of(self.weight)[0] * result // groups
+            per_group = known_shape_of(self.weight)[0] * result // groups
             legal = weight == data and (groups == 1 or (depth % data == 0 and per_group % result == 0))
         if not legal:
             raise VerifyException(
@@ -250,8 +254,8 @@ class Conv2dNchwcOp(_ConvOp):
         """
         expansion = Expansion()
         data = self.data if self.depthwise else self._padded(expansion)
-        n, co, h, w, ci = shape_of(self.tensor)
-        _, ko, *kernel, ki, _ = shape_of(self.weight)
+        n, _, h, w, _ = shape_of(self.tensor)
+        co, ko, *kernel, ki, ci = known_shape_of(self.weight)
         blocks_per_group = 1 if self.depthwise else co // self.groups.value.data
         element = tensor_type(self.tensor).element_type
 
@@ -263,6 +267,6 @@ class Conv2dNchwcOp(_ConvOp):
             f = b.read(self.weight, co_, ko_, *taps, ki_, ci_)
             return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
-        spatial = {"n": n, "co": co, "h": h, "w": w, "ci": ci}
-        reduce = {"ko": ko, **self.taps(kernel), "ki": ki}
+        spatial: dict[str, Dim] = {"n": n, "co": co, "h": h, "w": w, "ci": ci}
+        reduce: dict[str, Dim] = {"ko": ko, **self.taps(kernel), "ki": ki}
         return expansion.finish(compute("conv2d", spatial, [element], body, reduce=reduce, init=[0]))

@@ -10,7 +10,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, convert, verify_product_types, verify_ranks
-from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.dialects.topi.shapes import known_shape_of, shape_list, shape_of, tensor_type
+from xrelay.index_algebra.dims import certainly_differ
 
 
 @irdl_op_definition
@@ -49,18 +50,18 @@ class MatmulOp(NamedOp):
     def block(self) -> int | None:
         """How many columns are packed together; None for a plain weight."""
         weight = shape_of(self.weight)
-        return weight[2] if len(weight) == 3 else None
+        return known_shape_of(self.weight)[2] if len(weight) == 3 else None
 
     def verify_(self) -> None:
         """Checks C1 to C4."""
         data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
         rows = [max(1, len(data))]
         verify_ranks(self.name, "C1", [("data", data, rows), ("weight", weight, [2, 3]), ("result", result, rows)])
-        if data[-1] != weight[1]:
+        if certainly_differ(data[-1], weight[1]):
             raise VerifyException(f"[{self.name} C2] data has rows of {data[-1]} elements, weight of {weight[1]}")
         expected = (*data[:-1], weight[0] * (1 if self.block is None else self.block))
-        if result != expected:
-            raise VerifyException(f"[{self.name} C3] result has shape {list(result)}, not {list(expected)}")
+        if any(map(certainly_differ, result, expected)):
+            raise VerifyException(f"[{self.name} C3] result has shape {shape_list(result)}, not {shape_list(expected)}")
         types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
         verify_product_types(self.name, "C4", *types)
 

@@ -25,8 +25,18 @@ from xrelay.dialects.topi.build import Body, Number, compute, is_unsigned
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, verify_ranks
 from xrelay.dialects.topi.named.window import WindowOp
-from xrelay.dialects.topi.shapes import bit_width, float_type, ints, shape_of, tensor_type
-from xrelay.index_algebra.windows import WindowAxis
+from xrelay.dialects.topi.shapes import (
+    bit_width,
+    certainly_at_most,
+    certainly_greater,
+    float_type,
+    ints,
+    shape_list,
+    shape_of,
+    tensor_type,
+)
+from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 Kind = Literal["max", "avg"]
 
@@ -97,13 +107,17 @@ class PoolOp(WindowOp):
             raise VerifyException(f'[{self.name} C3] kind "{self.kind.data}" of {element}; "max", or "avg" of floats')
         self._verify_extents(data, result)
 
-    def _verify_extents(self, data: Sequence[int], result: Sequence[int]) -> None:
+    def _verify_extents(self, data: Sequence[Dim], result: Sequence[Dim]) -> None:
         images = self.spatial
         if (*data[:2], *data[images.stop :]) != (*result[:2], *result[images.stop :]):
-            raise VerifyException(f"[{self.name} C4] result {list(result)} changes batch or channels of {list(data)}")
-        for number, axis in enumerate(self.window, start=2):
+            raise VerifyException(
+                f"[{self.name} C4] result {shape_list(result)} changes batch or channels of {shape_list(data)}"
+            )
+        for number, window in enumerate(self.window, start=2):
+            axis = of_any_size(window)
             few, many = axis.count(data[number]), axis.count(data[number], partial=True)
-            if not max(few, 1) <= result[number] <= many:
+            least = few if certainly_greater(few, 0) else 1
+            if certainly_greater(least, result[number]) or certainly_greater(result[number], many):
                 raise VerifyException(
                     f"[{self.name} C4] result has extent {result[number]} on axis {number}, "
                     f"the window gives {few} to {many}"
@@ -134,7 +148,8 @@ class PoolOp(WindowOp):
         data, sizes = self.data if padded is None else padded, shape_of(self.data)[self.spatial]
         rows = list(zip(self.window, sizes, shape[self.spatial], strict=True))
         inside_always = padded is not None or all(
-            not axis.before and not axis.after and axis.covered(count) <= size for axis, size, count in rows
+            not axis.before and not axis.after and certainly_at_most(of_any_size(axis).covered(count), size)
+            for axis, size, count in rows
         )
 
         def body(b: Body) -> list[SSAValue]:
@@ -174,17 +189,19 @@ class PoolOp(WindowOp):
 
         return compute(label, self.image_variables(shape), [element], body)
 
-    def _count(self, b: Body, number: int, at: AffineExpr, outputs: int) -> int | SSAValue:
+    def _count(self, b: Body, number: int, at: AffineExpr, outputs: Dim) -> int | SSAValue:
         """How many taps of the window at `at` count along axis `number`; an int where that is the same for all."""
         axis, size = self.window[number - 2], shape_of(self.data)[number]
         # Window positions in padded coordinates; those in [first, limit) count.
         first = 0 if self.counts_padding else axis.before
         limit = axis.before + size + (axis.after if self.counts_padding else 0)
-        if first == 0 and axis.covered(outputs) <= limit:
+        if first == 0 and certainly_at_most(of_any_size(axis).covered(outputs), limit):
             return axis.size
         index, stride, dilation = IndexType(), axis.stride, axis.dilation
         low = b.add(arith.MaxSIOp(b.index((at * -stride + first).ceil_div(dilation)), b.constant(0, index)))
-        high = b.add(arith.MinSIOp(b.index((at * -stride + limit).ceil_div(dilation)), b.constant(axis.size, index)))
+        high = b.add(
+            arith.MinSIOp(b.index((at * -stride + b.expr(limit)).ceil_div(dilation)), b.constant(axis.size, index))
+        )
         # A window that lies outside altogether is 0 / 1, not 0 / 0.
         return b.add(arith.MaxSIOp(b.minus(high, low), b.constant(1, index)))
 

@@ -16,7 +16,8 @@ from xrelay.dialects.topi.build import Body, Number, compute
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.shapes import ints, shape_of, tensor_type
-from xrelay.index_algebra.windows import WindowAxis, window_of
+from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import WindowAxis, of_any_size, window_of
 
 TAPS = {"D": "z", "H": "y", "W": "x"}
 """Spatial axis → the variable that counts a window's taps along it."""
@@ -64,11 +65,11 @@ class WindowOp(NamedOp, ABC):
             raise VerifyException(f"[{self.name} C2] padding is {list(sides)}, not {wanted}")
         return window_of(tuple(kernel), strides, dilation, sides)
 
-    def image_variables(self, shape: Sequence[int]) -> dict[str, int]:
+    def image_variables(self, shape: Sequence[Dim]) -> dict[str, Dim]:
         """Names for the axes of images, plain or blocked."""
         return dict(zip(["n", "c", *self.AXES.lower(), "ci"], shape, strict=False))
 
-    def taps(self, kernel: Sequence[int]) -> dict[str, int]:
+    def taps(self, kernel: Sequence[int]) -> dict[str, Dim]:
         """The variables that count the taps of a window."""
         return {TAPS[axis]: size for axis, size in zip(self.AXES, kernel, strict=True)}
 
@@ -80,7 +81,7 @@ class WindowOp(NamedOp, ABC):
         if not any(axis.before or axis.after for axis in window):
             return None
         shape, element, counts = shape_of(data), tensor_type(data).element_type, shape_of(self.tensor)[self.spatial]
-        images = [axis.covered(count) for axis, count in zip(window, counts, strict=True)]
+        images = [of_any_size(axis).covered(count) for axis, count in zip(window, counts, strict=True)]
         sizes = self.image_variables((*shape[:2], *images, *shape[self.spatial.stop :]))
 
         def body(b: Body) -> list[SSAValue]:

@@ -130,3 +130,71 @@ def test_what_has_no_meaning() -> None:
     loop = "func.func @f() { func.call @f() : () -> ()\n func.return }"
     with pytest.raises(InterpreterError, match="@f calls itself"):
         run_topi_module(module(loop), "f", [])
+
+
+WINDOW = """
+func.func private @k(%x: tensor<?xf32, #relay.dims<2 * n>>) -> tensor<?xf32, #relay.dims<n>> {
+  %r = topi.compute "window" [%i : n] : tensor<?xf32, #relay.dims<n>> {
+    %a = topi.read %x[%i + n] : tensor<?xf32, #relay.dims<2 * n>>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<?xf32, #relay.dims<n>>
+}
+func.func @main(%x: tensor<?xf32, #relay.dims<2 * n>>) -> tensor<?xf32, #relay.dims<n>> {
+  %r = func.call @k(%x) : (tensor<?xf32, #relay.dims<2 * n>>) -> tensor<?xf32, #relay.dims<n>>
+  func.return %r : tensor<?xf32, #relay.dims<n>>
+}
+func.func @renamed(%x: tensor<?xf32, #relay.dims<4 * m>>) -> tensor<?xf32, #relay.dims<2 * m>> {
+  %r = relay.call @k<n = 2 * m>(%x) : (tensor<?xf32, #relay.dims<4 * m>>) -> tensor<?xf32, #relay.dims<2 * m>>
+  func.return %r : tensor<?xf32, #relay.dims<2 * m>>
+}
+func.func private @made(%x: tensor<f32>) -> tensor<?xf32, #relay.dims<n>> {
+  %r = topi.compute "full" [%i : n] : tensor<?xf32, #relay.dims<n>> {
+    %a = topi.read %x[] : tensor<f32>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<?xf32, #relay.dims<n>>
+}
+func.func @given(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> tensor<?xf32, #relay.dims<n>> {
+  %r = func.call @made(%v) : (tensor<f32>) -> tensor<?xf32, #relay.dims<n>>
+  func.return %r : tensor<?xf32, #relay.dims<n>>
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["k", "main", "renamed"])
+def test_names_get_their_sizes_from_arrays_and_from_callers(name: str) -> None:
+    program = module(WINDOW)
+    for size in (4, 0, 8):
+        x = np.arange(size, dtype=np.float32)
+        np.testing.assert_array_equal(run_topi_module(program, name, [x])[0], x[size // 2 :])
+
+
+def test_a_name_that_no_array_tells_is_the_callers() -> None:
+    (result,) = run_topi_module(module(WINDOW), "given", [np.zeros(3, np.float32), np.array(7, np.float32)])
+    np.testing.assert_array_equal(result, [7, 7, 7])
+    with pytest.raises(InputError, match="@made has no meaning for its inputs: n has no value"):
+        run_topi_module(module(WINDOW), "made", [np.array(7, np.float32)])
+
+
+def test_arrays_have_the_extents_that_names_say() -> None:
+    with pytest.raises(InputError, match="n has no value"):
+        run_topi_module(module(WINDOW), "k", [np.zeros(3, np.float32)])
+
+
+def test_a_verifier_refuses_no_place_that_depends_on_a_size() -> None:
+    text = """
+    func.func @f(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<4xf32> {
+      %r = topi.compute "last" [%i : 4] : tensor<4xf32> {
+        %a = topi.read %x[n - 4 + %i] : tensor<?xf32, #relay.dims<n>>
+        topi.yield %a : f32
+      }
+      func.return %r : tensor<4xf32>
+    }
+    """
+    program = module(text)
+    program.verify()
+    x = np.arange(6, dtype=np.float32)
+    np.testing.assert_array_equal(run_topi_module(program, "f", [x])[0], x[2:])
+    with pytest.raises(InterpreterError, match="read at index -1"):
+        run_topi_module(program, "f", [x[:3]])

@@ -372,3 +372,11 @@ func.func @no_buffer(%n: index {loop.extents = array<i64: 0>}) {
   }
   func.return
 }
+
+// -----
+
+func.func @named_size(%i: index) {
+  // expected-error@below {{[loop.checked_index C1] size n is no number}}
+  %k = loop.checked_index %i of n
+  func.return
+}

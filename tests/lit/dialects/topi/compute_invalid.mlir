@@ -24,7 +24,7 @@ func.func @missing_accumulator() {
 // -----
 
 func.func @dynamic_extent() {
-  // expected-error@below {{index variable %i has extent '?': topi needs static extents}}
+  // expected-error@below {{the extent of index variable %i is '?': topi needs extents that are known or have a name}}
   %r = topi.compute "c" [%i : ?] : tensor<4xf32> {
     %v = arith.constant 0.0 : f32
     topi.yield %v : f32

@@ -2,7 +2,7 @@
 
 func.func @map_of_another_size(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = topi.compute "c" [%i : 4] : tensor<4xf32> {
-    // expected-error@below {{[topi.read C1] index map (d0, d1) -> (d0) needs 2 dimensions and no symbols, 1 index operands are given}}
+    // expected-error@below {{[topi.read C1] index map (d0, d1) -> (d0) needs 2 dimensions and 0 symbols, 1 index operands and 0 named dimensions are given}}
     %v = "topi.read"(%x, %i) <{access = affine_map<(d0, d1) -> (d0)>}> : (tensor<4xf32>, index) -> f32
     topi.yield %v : f32
   }

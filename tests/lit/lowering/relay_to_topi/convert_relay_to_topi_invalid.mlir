@@ -1,10 +1,10 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi --split-input-file --verify-diagnostics
 
-// A dynamic shape has no static index space.
-func.func private @dynamic(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> attributes {relay.primitive} {
-  // expected-error@+1 {{native code needs static shapes}}
-  %0 = relay.nn.relu(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
-  func.return %0 : tensor<?xf32, #relay.dims<n>>
+// An extent of the index space is known, or has a name.
+func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.primitive} {
+  // expected-error@+1 {{native code needs extents that are known or have names}}
+  %0 = relay.nn.relu(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  func.return %0 : tensor<?xf32>
 }
 
 // -----

@@ -20,3 +20,32 @@ func.func private @relay(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.p
 func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
   func.return %x : tensor<?xf32>
 }
+
+// -----
+
+func.func private @rows(%x: tensor<4x?xf32, #relay.dims<n>>) -> tensor<4x?xf32, #relay.dims<n>> attributes {relay.primitive} {
+  // expected-error@below {{rows of n elements are sorted; native code sorts rows of known length}}
+  %v, %i = topi.sort(%x) {axis = 1 : i64} : (tensor<4x?xf32, #relay.dims<n>>) -> (tensor<4x?xf32, #relay.dims<n>>, tensor<4x?xi64, #relay.dims<n>>)
+  func.return %v : tensor<4x?xf32, #relay.dims<n>>
+}
+
+// -----
+
+func.func private @checked(%x: tensor<?xf32, #relay.dims<n>>, %at: tensor<4xindex>) -> tensor<4xf32> attributes {relay.primitive} {
+  %r = topi.compute "take" [%i : 4] : tensor<4xf32> {
+    %k = topi.read %at[%i] : tensor<4xindex>
+    // expected-error@below {{indices into an axis of n elements are checked; native code checks those into a known extent}}
+    %c = topi.checked_index %k of n
+    %a = topi.read %x[%c] : tensor<?xf32, #relay.dims<n>>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+// The graph function has buffers of known size alone.
+// expected-error@+2 {{tensor<?xf32, #relay.dims<n>> has no buffer: the loop level needs tensors of static shape}}
+func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  func.return %x : tensor<?xf32, #relay.dims<n>>
+}

@@ -203,3 +203,52 @@ func.func @checks(%at: tensor<8xindex>, %x: tensor<9xf32>) -> (tensor<8xf32>, te
   }
   func.return %t, %h : tensor<8xf32>, tensor<4xf32>
 }
+
+// Named dimensions: what a reshape splits up and puts together again cancels, since indices stay below their extents.
+// CHECK-LABEL: @named
+func.func private @named(%x: tensor<?x?xf32, #relay.dims<n, m>>) -> tensor<?x?xf32, #relay.dims<n, m>> {
+  %f = topi.compute "flatten" [%i : n * m] : tensor<?xf32, #relay.dims<n * m>> {
+    %a = topi.read %x[%i floordiv m, %i mod m] : tensor<?x?xf32, #relay.dims<n, m>>
+    topi.yield %a : f32
+  }
+  // CHECK-NEXT: topi.compute "unflatten" [%i : n, %j : m]
+  // CHECK-NEXT: topi.read %x[%i, %j]
+  %r = topi.compute "unflatten" [%i : n, %j : m] : tensor<?x?xf32, #relay.dims<n, m>> {
+    %a = topi.read %f[%i * m + %j] : tensor<?xf32, #relay.dims<n * m>>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<?x?xf32, #relay.dims<n, m>>
+}
+
+// A check stays in memory where a reader may have no points: n may be 0.
+// CHECK-LABEL: @check_may_be_left_out
+func.func private @check_may_be_left_out(%at: tensor<?xindex, #relay.dims<m>>) -> tensor<?x?xindex, #relay.dims<n, m>> {
+  // CHECK-NEXT: topi.compute "indices"
+  %k = topi.compute "indices" [%j : m] : tensor<?xindex, #relay.dims<m>> {
+    %a = topi.read %at[%j] : tensor<?xindex, #relay.dims<m>>
+    %c = topi.checked_index %a of 9
+    topi.yield %c : index
+  }
+  // CHECK: topi.compute "copies"
+  %r = topi.compute "copies" [%i : n, %j : m] : tensor<?x?xindex, #relay.dims<n, m>> {
+    %a = topi.read %k[%j] : tensor<?xindex, #relay.dims<m>>
+    topi.yield %a : index
+  }
+  func.return %r : tensor<?x?xindex, #relay.dims<n, m>>
+}
+
+// CHECK-LABEL: @check_is_made
+func.func private @check_is_made(%at: tensor<?xindex, #relay.dims<m>>) -> tensor<?xindex, #relay.dims<m>> {
+  %k = topi.compute "indices" [%j : m] : tensor<?xindex, #relay.dims<m>> {
+    %a = topi.read %at[%j] : tensor<?xindex, #relay.dims<m>>
+    %c = topi.checked_index %a of 9
+    topi.yield %c : index
+  }
+  // CHECK-NEXT: topi.compute "copy"
+  // CHECK: topi.checked_index
+  %r = topi.compute "copy" [%j : m] : tensor<?xindex, #relay.dims<m>> {
+    %a = topi.read %k[%j] : tensor<?xindex, #relay.dims<m>>
+    topi.yield %a : index
+  }
+  func.return %r : tensor<?xindex, #relay.dims<m>>
+}

@@ -1,0 +1,88 @@
+"""Extents of index spaces as attributes: arrays of integers where all are known, else `#topi.extents<n, 8>`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i64
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+
+from xrelay.index_algebra.dim_syntax import parse_dim
+from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, evaluate
+
+
+@irdl_attr_definition
+class ExtentsAttr(Data[tuple[Dim, ...]]):
+    """Extents of which at least one is an expression over named dimensions: `#topi.extents<2 * n, 8>`."""
+
+    name = "topi.extents"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Dim, ...]:
+        """Parse `<2 * n, 8>`."""
+        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: parse_dim(parser)))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print `<2 * n, 8>`."""
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(map(str, self.data)))
+
+
+ExtentList: TypeAlias = DenseArrayBase[IntegerType] | ExtentsAttr
+"""The property that holds extents."""
+
+ExtentNumber: TypeAlias = IntegerAttr | ExtentsAttr
+"""The property that holds one extent."""
+
+
+def extents_attr(extents: Sequence[Dim]) -> ExtentList:
+    """Extents as an attribute."""
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if len(known) == len(extents):
+        return DenseArrayBase.from_list(i64, known)
+    return ExtentsAttr(tuple(extents))
+
+
+def extents_of(attr: ExtentList) -> Shape:
+    """The extents in an attribute."""
+    return attr.data if isinstance(attr, ExtentsAttr) else tuple(attr.iter_values())
+
+
+def extent_attr(extent: Dim) -> ExtentNumber:
+    """One extent as an attribute."""
+    return IntegerAttr(extent, i64) if isinstance(extent, int) else ExtentsAttr((extent,))
+
+
+def extent_in(attr: ExtentNumber) -> Dim:
+    """The extent in an attribute."""
+    return attr.data[0] if isinstance(attr, ExtentsAttr) else attr.value.data
+
+
+def integers(extents: Sequence[Dim]) -> tuple[int, ...]:
+    """Extents that are integers; `DimensionError` where one has a name."""
+    return tuple(evaluate(extent, {}) for extent in extents)
+
+
+def negative(extents: Sequence[Dim]) -> int | None:
+    """The least extent that is known to be negative; `None` where there is none."""
+    return min((extent for extent in extents if isinstance(extent, int) and extent < 0), default=None)
+
+
+def parse_extent(parser: Parser, what: str) -> Dim:
+    """Parse an extent, an integer or an expression over named dimensions; `?` is refused."""
+    position = parser.pos
+    extent = parse_dim(parser)
+    if extent == ANY:
+        parser.raise_error(f"{what} is '?': topi needs extents that are known or have a name", position)
+    return extent
+
+
+def with_sizes(extents: ExtentList, sizes: Mapping[str, int]) -> ExtentList:
+    """Extents in which named dimensions are their sizes."""
+    if not isinstance(extents, ExtentsAttr):
+        return extents
+    return extents_attr([dim.substitute(sizes) if isinstance(dim, DimExpr) else dim for dim in extents.data])

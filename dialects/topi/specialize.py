@@ -1,0 +1,78 @@
+"""A function for given sizes of its named dimensions: what one computes where the sizes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.extents import with_sizes as extents_with_sizes
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.relay.core.types import dims_in, with_dims
+from xrelay.dialects.topi.checked_index import CheckedIndexOp
+from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.index_map import stored
+from xrelay.dialects.topi.index_map import with_sizes as index_with_sizes
+from xrelay.dialects.topi.index_space import BodyOp
+from xrelay.dialects.topi.read import InBoundsOp, IndexOp, ReadOp
+from xrelay.errors import DimensionError
+
+
+def has_named_dimensions(function: FuncOp) -> bool:
+    """Whether a type in a function or an extent in it has a name."""
+    types = [argument.type for argument in function.body.block.args]
+    types += [result.type for op in function.walk() for result in op.results]
+    return any(map(dims_in, types)) or any(
+        isinstance(value, DimsAttr) for op in function.walk() for value in op.properties.values()
+    )
+
+
+def specialized(function: FuncOp, sizes: Mapping[str, int]) -> FuncOp:
+    """A copy of `function`, inserted nowhere, in which each named dimension is its size.
+
+    Calls stay calls of the functions that they name. Raises `DimensionError` where a name has no size, or an extent no
+    value.
+    """
+    copy = function.clone()
+
+    def known(type: Attribute) -> Attribute:
+        made = with_dims(type, lambda dim: dim.substitute(sizes))
+        if missing := [dim for dim in dims_in(made) if dim.names]:
+            raise DimensionError(f"{missing[0]} has no value in @{function.sym_name.data}")
+        return made
+
+    for op in copy.walk():
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    Rewriter.replace_value_with_new_type(argument, known(argument.type))
+        for result in op.results:
+            Rewriter.replace_value_with_new_type(result, known(result.type))
+        _specialize(op, sizes)
+    inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
+    copy.function_type = FunctionType.from_lists([known(type) for type in inputs], [known(type) for type in outputs])
+    return copy
+
+
+def _specialize(op: Operation, sizes: Mapping[str, int]) -> None:
+    if isinstance(op, BodyOp):
+        op.extents = extents_with_sizes(op.extents, sizes)
+    match op:
+        case ComputeOp():
+            op.reduce_extents = extents_with_sizes(op.reduce_extents, sizes)
+        case ReadOp() if op.symbols is not None:
+            op.access, indices, op.symbols = stored(index_with_sizes(op.index, sizes))
+            op.operands = (op.tensor, *indices)
+        case IndexOp() if op.symbols is not None:
+            op.access, op.operands, op.symbols = stored(index_with_sizes(op.index, sizes))
+        case InBoundsOp():
+            op.sizes = extents_with_sizes(op.sizes, sizes)
+            if op.symbols is not None:
+                op.access, op.operands, op.symbols = stored(index_with_sizes(op.index, sizes))
+        case CheckedIndexOp():
+            op.give_sizes(sizes)
+        case _:
+            pass

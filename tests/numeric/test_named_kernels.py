@@ -1,0 +1,70 @@
+"""One topi text with named dimensions against relay's interpreter, at several sizes, 0 and 1 among them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.dialects.loop.signature import kernel_dims
+from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import evaluate
+from xrelay.interpreters.loop import run_kernel
+from xrelay.interpreters.relay import run_relay
+from xrelay.interpreters.topi import run_topi_module
+from xrelay.lowering.registry import load_pass
+from xrelay.passes.infra.source import full_context
+
+sys.path.insert(0, str(Path(__file__).parent))
+from named_kernels import KERNELS, NamedKernel
+
+
+def through(module: ModuleOp, *passes: str) -> ModuleOp:
+    for name in passes:
+        load_pass(name)().apply(full_context(), module)
+        module.verify()
+    return module
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_topi_computes_what_relay_does(kernel: NamedKernel) -> None:
+    relay = kernel.relay()
+    named = through(kernel.kernel(), "convert-relay-to-topi")
+    inlined = through(named.clone(), "topi-expand-named", "topi-inline-injective")
+    for sizes in kernel.tried():
+        inputs = kernel.inputs(sizes)
+        wanted = run_relay(relay, inputs)
+        for module in (named, inlined):
+            found = run_topi_module(module, "k", inputs)
+            for expected, actual in zip(wanted, found, strict=True):
+                assert actual.shape == expected.shape
+                np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
+
+
+REFUSED_BELOW = {"sort": "sorts rows of known length"}
+"""Kernels that the loop level refuses, and why."""
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
+    """The extents that the kernel asks for are handed to it; nothing is left unwritten."""
+    module = through(kernel.kernel(), "convert-relay-to-topi", "topi-expand-named", "topi-inline-injective")
+    if kernel.name in REFUSED_BELOW:
+        with pytest.raises(LoweringError, match=REFUSED_BELOW[kernel.name]):
+            through(module, "convert-topi-to-loop")
+        return
+    (function,) = through(module, "convert-topi-to-loop").ops
+    assert isinstance(function, FuncOp)
+    relay = kernel.relay()
+    for sizes in kernel.tried():
+        inputs = kernel.inputs(sizes)
+        (wanted,) = run_relay(relay, inputs)
+        found = np.full_like(wanted, 77)
+        extents = [evaluate(dim, sizes) for dim in kernel_dims(function)]
+        assert all(extent >= 0 for extent in extents)
+        run_kernel(function, [*inputs, found, *extents])
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
