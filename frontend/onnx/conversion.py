@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.errors import ConstraintError, ModelImportError, TypeInferenceError, XRelayError
+from xrelay.errors import ConstraintError, DimensionError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx.folding import fold_ops, known_arrays
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
@@ -84,7 +84,7 @@ def _convert(node: NodeView, converter: Converter, graph: GraphBuilder) -> None:
     last = graph.block.last_op
     try:
         results = converter.convert(node)
-    except (ConstraintError, TypeInferenceError) as error:
+    except (ConstraintError, DimensionError, TypeInferenceError) as error:
         raise node.error(error.message, help=error.help) from error
     values = [results] if isinstance(results, SSAValue) else list(results)
     wanted = node.outputs

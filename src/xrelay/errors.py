@@ -70,6 +70,10 @@ class TypeInferenceError(XRelayError):
     """Types cannot be solved: contradictory, or not enough is known."""
 
 
+class TensorTypeError(TypeInferenceError, ValueError):
+    """A tensor's shape or element type is asked of what is no tensor, or whose names do not suit its extents."""
+
+
 class ModelImportError(XRelayError):
     """A foreign model cannot be read or converted."""
 

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
 from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, shape_of
-from xrelay.errors import ConstraintError
+from xrelay.errors import ConstraintError, TensorTypeError
 from xrelay.index_algebra.dims import AnyDim, Dim, Shape, certainly_differ, shape_text, symbol
 from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
 
@@ -72,8 +72,8 @@ class Facts(Sequence[Attribute]):
             raise ConstraintError(self.op_name, constraint, f"operand #{index} must be a tensor, found {type}")
         try:
             shape_of(type)
-        except ValueError as error:
-            raise ConstraintError(self.op_name, constraint, str(error)) from error
+        except TensorTypeError as error:
+            raise ConstraintError(self.op_name, constraint, error.message) from error
         return type
 
     def shape(self, index: int, constraint: str = "C0") -> Shape:

@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_attr_definition
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
+from xrelay.errors import TensorTypeError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, merge_dims
 
 AnyTensorType: TypeAlias = TensorType[Attribute]
@@ -54,7 +55,7 @@ _FUNCTION_TYPES = IdentityMemo[FunctionType]()
 def shape_of(type: Attribute) -> Shape:
     """The shape of a ranked tensor type, with named dimensions as expressions and the bare `?` as `ANY`.
 
-    Raises `ValueError` where `type` is not a tensor or its `#relay.dims` lists another number of dimensions.
+    Raises `TensorTypeError` where `type` is not a tensor or its `#relay.dims` lists another number of dimensions.
     """
     known = _SHAPES.get(id(type))
     return known if known is not None else _SHAPES.add(id(type), _find_shape(type), type)
@@ -66,7 +67,7 @@ _SHAPES = IdentityMemo[Shape]()
 def _find_shape(type: Attribute) -> Shape:
     """What `shape_of` says, worked out; every rule asks for shapes, mostly for the same ones."""
     if not isinstance(type, TensorType):
-        raise ValueError(f"{type} is not a tensor type")
+        raise TensorTypeError(f"a tensor is expected, found {type}")
     extents = type.get_shape()
     if DYNAMIC_INDEX not in extents and not isinstance(type.encoding, DimsAttr):
         return extents
@@ -75,15 +76,15 @@ def _find_shape(type: Attribute) -> Shape:
     if isinstance(type.encoding, DimsAttr):
         named = type.encoding.data
         if len(named) != dynamic:
-            raise ValueError(f"[relay.dims C1] {len(named)} names for {dynamic} dynamic dimensions in {type}")
+            raise TensorTypeError(f"[relay.dims C1] {len(named)} names for {dynamic} dynamic dimensions in {type}")
     names = iter(named)
     return tuple(next(names) if extent == DYNAMIC_INDEX else extent for extent in extents)
 
 
 def element_type_of(type: Attribute) -> Attribute:
-    """The element type of a tensor type; `ValueError` for anything else."""
+    """The element type of a tensor type; `TensorTypeError` for anything else."""
     if not isinstance(type, TensorType):
-        raise ValueError(f"{type} is not a tensor type")
+        raise TensorTypeError(f"a tensor is expected, found {type}")
     return type.element_type
 
 

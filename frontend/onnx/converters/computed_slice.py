@@ -23,6 +23,8 @@ def computed_slice(node: NodeView) -> SSAValue:
     if len(axes) != count:
         raise node.error(f"{count} starts and {len(axes)} axes; one of each is expected")
     dtype = numpy_dtype(node.element_type(1))
+    if dtype.kind not in "iu":
+        raise node.error(f"starts are {node.input(1).type}, integers are expected")
     bounds = [
         _of_every_axis(node, index, axes, np.array([rest], dtype))
         for index, rest in ((1, 0), (2, np.iinfo(dtype).max), (4, 1))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import TupleType, i1, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xrelay.dialects.relay.core.types import joined_types, shape_of
+from xrelay.dialects.relay.core.types import element_type_of, joined_types, shape_of
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
@@ -25,7 +25,7 @@ ENDLESS = np.iinfo(np.int64).max
 @converts("If", since=1, attributes=("then_branch", "else_branch"), limits="branches that differ in more than extents")
 def convert_if(node: NodeView) -> Sequence[SSAValue]:
     """`relay.if`; of a condition that is known the branch that it takes."""
-    condition = _scalar(node, node.input(0))
+    condition = _scalar(node, node.input(0), i1, "condition")
     known = constant_value(condition)
     if known is not None:
         return convert_body(node, "then_branch" if known.item() else "else_branch", [])
@@ -65,13 +65,17 @@ def convert_loop(node: NodeView) -> Sequence[SSAValue]:
 
     def make_body(inner: NodeView, number: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
         given = [number, inner.emit_constant(np.array(True), "condition"), *carried]
-        goes_on, *values = convert_body(inner, "body", given)
-        always = condition is None or (_is_constant(condition, 1) and _is_constant(goes_on, 1))
-        return Iteration(None if always else _scalar(inner, goes_on), values[: len(initial)], values[len(initial) :])
+        made = convert_body(inner, "body", given)
+        if not made:
+            raise node.error("the body has no outputs, the first must be the condition")
+        always = condition is None or (_is_constant(condition, 1) and _is_constant(made[0], 1))
+        goes_on = None if always else _scalar(inner, made[0], i1, "condition")
+        return Iteration(goes_on, made[1 : len(initial) + 1], made[len(initial) + 1 :])
 
     endless = condition is not None and _is_constant(trip_count, ENDLESS)
-    count = None if trip_count is None or endless else _scalar(node, trip_count)
-    return emit_loop(node, count, None if condition is None else _scalar(node, condition), initial, make_body)
+    count = None if trip_count is None or endless else _scalar(node, trip_count, i64, "trip count")
+    first = None if condition is None else _scalar(node, condition, i1, "condition")
+    return emit_loop(node, count, first, initial, make_body)
 
 
 @converts("Scan", since=8, until=8, attributes=("body", "num_scan_inputs", "directions"), limits="sequence_lens")
@@ -178,12 +182,18 @@ def _extent(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
     return node.emit("take", shape, node.emit_constant(np.array(axis, np.int64), "axis"), axis=0)
 
 
-def _scalar(node: NodeView, value: SSAValue) -> SSAValue:
+def _scalar(node: NodeView, value: SSAValue, element: Attribute, what: str) -> SSAValue:
     """A number or truth value as a tensor of rank 0; models also write tensors of one element."""
+    if element_type_of(value.type) != element:
+        raise node.error(f"the {what} must be one {element}, found {value.type}")
     if shape_of(value.type) == ():
         return value
     known = constant_value(value)
-    return node.reshape(value, ()) if known is None else node.emit_constant(known.reshape(()), "scalar")
+    if known is None:
+        return node.reshape(value, ())
+    if known.size != 1:
+        raise node.error(f"the {what} must be one {element}, found {known.size} of them")
+    return node.emit_constant(known.reshape(()), "scalar")
 
 
 def _is_constant(value: SSAValue | None, wanted: int) -> bool:

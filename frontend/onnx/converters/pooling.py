@@ -20,6 +20,7 @@ from xrelay.frontend.onnx.converters.windows import (
 )
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.tensors import check_size
 from xrelay.index_algebra.windows import WindowAxis
 
 
@@ -43,6 +44,11 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
     shape = tuple(extent for extent in node.shape(0) if isinstance(extent, int))
     if len(shape) != len(node.shape(0)):
         raise node.error("Indices need known extents", help="fix the input shape with shapes={…}")
+    problem = check_size(shape[:2], np.dtype(np.int64).itemsize)
+    if problem is not None:
+        raise node.error(problem)
+    if prod(shape) > np.iinfo(np.int64).max:
+        raise node.error(f"Indices cannot number the elements of {list(shape)}")
     first = np.arange(prod(shape[:2]), dtype=np.int64) * prod(shape[2:])
     return node.emit("add", places, node.emit_constant(first.reshape(*shape[:2], *[1] * (len(shape) - 2)), "images"))
 

@@ -56,7 +56,7 @@ def convert_sequence_insert(node: NodeView) -> SSAValue:
     if values is None or at is None or len(values) >= MOST_VALUES:
         if values == ():
             raise node.error("a place in a sequence without values must be constant", help="leave the place out")
-        return node.emit(SequenceInsertOp, *_inputs(node))
+        return node.emit(SequenceInsertOp, *_inputs(node, 2, optional=1))
     place = len(values) if at == () else _checked(node, at[0], len(values), len(values))
     return _sequence(node, (*values[:place], node.input(1), *values[place:]))
 
@@ -66,7 +66,7 @@ def convert_sequence_erase(node: NodeView) -> SSAValue:
     """One value less, the last or that at a place."""
     values, at = _values(node), _place(node, 1)
     if values is None or at is None:
-        return node.emit(SequenceEraseOp, *_inputs(node))
+        return node.emit(SequenceEraseOp, *_inputs(node, 1, optional=1))
     place = _checked(node, at[0] if at else -1, len(values), len(values) - 1)
     return _sequence(node, (*values[:place], *values[place + 1 :]), values[place].type)
 
@@ -80,7 +80,7 @@ def convert_sequence_at(node: NodeView) -> SSAValue:
     if values and is_static(values[0].type) and all(value.type == values[0].type for value in values):
         together = node.emit("stack", node.make_tuple(values), axis=0)
         return node.emit("take", together, node.input(1), axis=0, mode="raise")
-    return node.emit(SequenceAtOp, *_inputs(node))
+    return node.emit(SequenceAtOp, *_inputs(node, 2))
 
 
 @converts("SequenceLength", since=11, limits="native code: known length")
@@ -129,15 +129,17 @@ def convert_split_to_sequence(node: NodeView) -> SSAValue:
 
 
 def _sizes(node: NodeView, extent: int) -> list[int] | None:
-    """The extents of the parts, of which the last of one extent may be smaller; `None` where they are computed."""
-    if node.optional_input(1) is None:
-        return [1] * extent
-    split = node.constant(1)
+    """The extents of the parts, of which the last of one extent may be smaller.
+
+    `None` where they are computed, or where parts of one extent are more than `MOST_VALUES`.
+    """
+    split = np.array(1) if node.optional_input(1) is None else node.constant(1)
     if split is None:
         return None
     if split.ndim == 0 and split.dtype.kind in "iu" and split.item() > 0:
         size = int(split.item())
-        return [min(size, extent - first) for first in range(0, extent, size)]
+        firsts = range(0, extent, size)
+        return [min(size, extent - first) for first in firsts] if len(firsts) <= MOST_VALUES else None
     sizes = [int(size) for size in split.reshape(-1)]
     if split.ndim != 1 or split.dtype.kind not in "iu" or min(sizes, default=0) < 0 or sum(sizes) != extent:
         raise node.error(f"parts of {split.tolist()} do not make an extent of {extent}")
@@ -170,5 +172,7 @@ def _checked(node: NodeView, place: int, count: int, last: int) -> int:
     return place + count if place < 0 else place
 
 
-def _inputs(node: NodeView) -> list[SSAValue]:
-    return [value for value in node.inputs if value is not None]
+def _inputs(node: NodeView, required: int, *, optional: int = 0) -> list[SSAValue]:
+    """The first inputs: those that must be there, and of the next ones those that are."""
+    others = (node.optional_input(required + index) for index in range(optional))
+    return [*(node.input(index) for index in range(required)), *(value for value in others if value is not None)]

@@ -53,6 +53,6 @@ def _nothing(node: NodeView, axis: int) -> Sequence[SSAValue]:
     extents[axis] = 0
     dtype = numpy_dtype(node.element_type(0))
     return [
-        node.emit_constant(np.zeros(extents, dtype), "values"),
-        node.emit_constant(np.zeros(extents, np.int64), "indices"),
+        node.emit_filled(np.zeros((), dtype), extents, "values"),
+        node.emit_filled(np.zeros((), np.int64), extents, "indices"),
     ]
