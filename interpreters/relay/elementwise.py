@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
+from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
 from xrelay.dialects.relay.ops.tensor_elementwise import (
     AddOp,
@@ -107,7 +108,7 @@ def evaluate_cast(op: CastOp, data: Array) -> Array:
     return cast_once(data, numpy_dtype(op.dtype))
 
 
-@evaluates(LetOp, StopFusionOp)
+@evaluates(LetOp, RequireOp, StopFusionOp)
 def evaluate_identity(op: Operation, value: Value) -> Value:
     """The operand."""
     return value

@@ -16,6 +16,7 @@ from typing import TypeAlias, cast
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
+from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -224,7 +225,12 @@ class Machine:
         func = self.functions.get(callee_name(op))
         if func is None or not func.body.blocks:
             raise InterpreterError(f"no function {op.callee} with a body is here", location=location_of(op))
-        sizes = sizes_of_callee(op, environment.sizes) if isinstance(op, NamedCallOp) else {}
+        sizes: Mapping[str, int] = {}
+        if isinstance(op, NamedCallOp):
+            sizes = sizes_of_callee(op, environment.sizes)
+        elif PRIMITIVE in func.attributes:
+            # Names mean the same in a kernel and around its call.
+            sizes = environment.sizes
         return _enter(func.body, None, operands, depth, op, sizes), _returned(func)
 
 

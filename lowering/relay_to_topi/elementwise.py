@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
 from xrelay.dialects.relay.ops.tensor_elementwise import (
     AddOp,
@@ -119,6 +120,7 @@ _UNARY: dict[type[RelayOp], Unary] = {
     SqrtOp: lambda b, x: b.add(math.SqrtOp(x)),
     RsqrtOp: lambda b, x: b.divide(b.constant(1, x.type), b.add(math.SqrtOp(x))),
     StopFusionOp: lambda b, x: x,
+    RequireOp: lambda b, x: x,
 }
 
 _BINARY: dict[type[RelayOp], Binary] = {

@@ -40,6 +40,7 @@ from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -233,7 +234,12 @@ class _Folder:
 
 
 def _may_fold(op: Operation) -> bool:
-    if not is_computation(op) or not is_pure(op) or isinstance(op.results[0].type, SequenceType | OptionalType):
+    if (
+        not is_computation(op)
+        or not is_pure(op)
+        or requirements_of(op)
+        or isinstance(op.results[0].type, SequenceType | OptionalType)
+    ):
         return False
     return kind_of(op) in (OpKind.TUPLE, OpKind.FIELD) or can_evaluate(op)
 

@@ -27,9 +27,21 @@ becomes
 
     %y = relay.argwhere(%x) {relay.binds = #relay.bounds<j <= 2 * m>} : (…) -> tensor<?x1xi32, …<j>>
 
-and the types are inferred again, so that each op demands what it has to. A call that demands more than the ops of the
-body would (that two arguments have one extent, that a name is not negative) keeps its place, and so does one whose
-names nobody has found out yet.
+and the types are inferred again, so that each op demands what it has to. What the call demands beyond that (that two
+arguments have one extent, that a name is not negative) is demanded wherever a result of it is needed, as the call was;
+an argument of another extent than the parameter's gets the parameter's type:
+
+    %y = relay.call @sum<n = m>(%x, %z) {relay.requires = #relay.requirements<p == m "C0 argument extent">}
+        : (tensor<?xf32, …<m>>, tensor<?xf32, …<p>>) -> tensor<?xf32, …<m>>
+
+becomes
+
+    %w = relay.require(%z) {demands = #relay.requirements<p == m "C0 argument extent">}
+        : (tensor<?xf32, …<p>>) -> tensor<?xf32, …<m>>
+    %s = relay.add(%x, %w) : (…) -> tensor<?xf32, …<m>>
+    %y = relay.require(%s) {demands = #relay.requirements<p == m "C0 argument extent">} : (…) -> …
+
+Such a call that gives a tuple keeps its place, and so does one whose names nobody has found out yet.
 
 With `marked`, as in Relay: only functions with the attribute `relay.inline` are inlined, and no closures. A private
 function all of whose calls were inlined goes; its ops move to the last of them, so that a chain of functions costs no
@@ -46,18 +58,21 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import INLINE, PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
+from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
+from xrelay.dialects.relay.ops.require import RequireOp
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.replacements import erase_op
@@ -171,6 +186,9 @@ class _Inliner:
     def _inline(self, call: AnyCall, bindings: Mapping[str, Dim]) -> Operation | None:
         """Replace `call` by the body of its callee; gives the first op of that, or what comes behind it."""
         name = callee_name(call)
+        carried = RequirementsAttr.of(_own_demands(call))
+        if carried is not None:
+            _retype_arguments(call, self.wanted[name], bindings, carried)
         last = name in self.going and self.left[name] == 1
         self.left[name] -= 1
         self.inlined += 1
@@ -185,7 +203,7 @@ class _Inliner:
             ops = _copied(self.wanted[name], call)
         if bindings:
             DimSubstitution(bindings).apply(ops)
-        _replace(call, ops)
+        _replace(call, ops, carried)
         block = behind.parent if behind is not None else None
         return before.next_op if before is not None else block.first_op if block is not None else None
 
@@ -197,10 +215,33 @@ def _calls_to_inline(function: FuncOp, names: Container[str]) -> Counter[str]:
 
 
 def _stays(call: AnyCall) -> bool:
-    """Whether `call` demands what no op of its callee does, or does not say yet what the names stand for."""
+    """Whether `call` does not say yet what the names stand for, or demands something and gives what is no tensor."""
     if not isinstance(call, NamedCallOp):
         return False
-    return call.bindings is None or any(demand.constraint != "C6" for demand in requirements_of(call))
+    tensors = all(isinstance(type, TensorType) for type in call.result_types)
+    return call.bindings is None or (not tensors and bool(_own_demands(call)))
+
+
+def _own_demands(call: AnyCall) -> list[Requirement]:
+    """What `call` demands and no op of its callee does."""
+    return [demand for demand in requirements_of(call) if demand.constraint != "C6"]
+
+
+def _retype_arguments(call: AnyCall, callee: FuncOp, bindings: Mapping[str, Dim], demands: RequirementsAttr) -> None:
+    """Give `call` arguments of the parameters' types where `demands` hold, for tensors of other extents."""
+    for index, (argument, parameter) in enumerate(zip(call.arguments, callee.args, strict=True)):
+        wanted = instantiated(parameter.type, bindings)
+        if argument.type != wanted and isinstance(wanted, TensorType):
+            op = _required(argument, wanted, call, demands)
+            Rewriter.insert_op(op, InsertPoint.before(call))
+            call.operands[index] = op.results[0]
+
+
+def _required(value: SSAValue, type: Attribute, call: AnyCall, demands: RequirementsAttr) -> RequireOp:
+    """`value` as one of `type`, where `demands` hold."""
+    op = RequireOp.create(operands=[value], result_types=[type], properties={"demands": demands})
+    op.location = call.location
+    return op
 
 
 def _is_inlinable(function: FuncOp) -> bool:
@@ -234,13 +275,17 @@ def _moved(callee: FuncOp, call: AnyCall) -> list[Operation]:
     return ops
 
 
-def _replace(call: AnyCall, ops: list[Operation]) -> None:
-    """Put `ops` in the place of `call`, and what their `func.return` gives in that of its results."""
+def _replace(call: AnyCall, ops: list[Operation], carried: RequirementsAttr | None) -> None:
+    """Put `ops` in the place of `call`, and what their `func.return` gives, where `carried` holds, in its results'."""
     *body, last = ops
     if not isinstance(last, ReturnOp):
         raise PassError("relay-inline: a function does not end in func.return", location=location_of(call))
     results = list(last.operands)
     erase_op(last)
+    if carried is not None:
+        ends = [_required(new, old.type, call, carried) for old, new in zip(call.results, results, strict=True)]
+        body += ends
+        results = [end.results[0] for end in ends]
     Rewriter.insert_op(body, InsertPoint.before(call))
     for old, new in zip(call.results, results, strict=True):
         if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -10,8 +12,9 @@ from xdsl.dialects.func import FuncOp
 import xrelay
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import PassError
+from xrelay.errors import InterpreterError, PassError
 from xrelay.interpreters.relay import run_relay
+from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.relay.specialize_functions import specialize_functions
@@ -38,6 +41,34 @@ func.func private @layer(%x: !any, %w: !v) -> !q {
   %0 = relay.nn.dense(%x, %w) : (!any, !v) -> !q
   %1 = relay.nn.relu(%0) : (!q) -> !q
   func.return %1 : !q
+}
+"""
+
+DEMANDS = """
+!m = tensor<?xf32, #relay.dims<m>>
+!p = tensor<?xf32, #relay.dims<p>>
+!n = tensor<?xf32, #relay.dims<n>>
+!longer = tensor<?xf32, #relay.dims<n + 2>>
+!q = !relay.incomplete
+func.func @main(%c: tensor<i1>, %x: !m, %y: !p) -> (!q, !q) {
+  %0 = relay.call @total(%x, %y) : (!m, !p) -> !q
+  %1 = relay.if %c : tensor<i1> -> !q {
+    %2 = relay.call @rest(%x) : (!m) -> !q
+    relay.yield %2 : !q
+  } else {
+    relay.yield %x : !m
+  }
+  func.return %0, %1 : !q, !q
+}
+func.func private @total(%x: !n, %y: !n) -> !q {
+  %0 = relay.sum(%x) : (!n) -> !q
+  %1 = relay.sum(%y) : (!n) -> !q
+  %2 = relay.add(%0, %1) : (!q, !q) -> !q
+  func.return %2 : !q
+}
+func.func private @rest(%x: !longer) -> !q {
+  %0 = relay.negative(%x) : (!longer) -> !q
+  func.return %0 : !q
 }
 """
 
@@ -102,9 +133,36 @@ def test_callees_have_the_sizes_of_their_calls(rows: str) -> None:
     check(run_relay(specialized, inputs(6)), expected(inputs(6)))
     inline_calls(inlined)
     inlined.verify()
-    # A call that wants an even number of rows stays where the number is not known to be one.
-    assert calls_in_main(inlined) == rows.endswith("<m>")
+    assert calls_in_main(inlined) == 0
     check(run_relay(inlined, inputs(6)), expected(inputs(6)))
+
+
+@pytest.mark.parametrize(
+    ("branch", "extents", "refused"),
+    [
+        (True, (3, 3), None),
+        (True, (3, 4), "argument extent: p == m is 4 == 3"),
+        (True, (1, 1), "n of @rest: m - 2 >= 0 is -1 >= 0"),
+        (False, (1, 1), None),
+    ],
+)
+def test_what_calls_demand_is_checked_where_they_ran(branch: bool, extents: tuple[int, int], refused: str) -> None:
+    module = typed(DEMANDS)
+    inlined = module.clone()
+    inline_calls(inlined)
+    inlined.verify()
+    assert not any(isinstance(op, NamedCallOp) for op in inlined.walk())
+    fused = inlined.clone()
+    RelayFuseOpsPass().apply(full_context(), fused)
+    arrays: list[Array] = [np.array(branch), *(np.ones(extent, np.float32) for extent in extents)]
+    for each in (module, inlined, fused):
+        if refused is not None:
+            with pytest.raises(InterpreterError, match=re.escape(refused)):
+                run_relay(each, arrays)
+        else:
+            total, rest = run_relay(each, arrays)
+            assert total == sum(extents)
+            np.testing.assert_array_equal(rest, -arrays[1] if branch else arrays[1])
 
 
 @pytest.mark.parametrize("disabled", [[], ["relay-inline"]], ids=["inlined", "specialised"])

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from numpy.typing import DTypeLike
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.relay.calls import OpFunction
 from xrelay.relay.expr import Expr, ExprLike
 
@@ -1069,6 +1070,12 @@ def repeat(
 ) -> Expr:
     """Each element `repeats` times along `axis`, one after the other."""
 
+def require(
+    data: ExprLike,
+    demands: AttributeValue | None = None,
+) -> Expr:
+    """The operand itself, where `demands` hold of named dimensions."""
+
 def reshape(
     data: ExprLike,
     newshape: Ints,
@@ -1380,6 +1387,7 @@ __all__ = [
     "prod",
     "rank_rows",
     "repeat",
+    "require",
     "reshape",
     "reverse",
     "reverse_sequence",

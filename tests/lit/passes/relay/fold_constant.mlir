@@ -168,3 +168,12 @@ func.func @indices() -> (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) {
   %c = relay.take(%x, %o) {axis = 0, mode = "raise"} : (tensor<3xf32>, tensor<2xi64>) -> tensor<2xf32>
   func.return %a, %b, %c : tensor<2xf32>, tensor<3xf32>, tensor<2xf32>
 }
+
+// What an op demands of names is left to a run, whatever it is computed from.
+// CHECK-LABEL: func.func @demands(
+// CHECK:         relay.require(%c) {
+func.func @demands(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<2xf32> {
+  %c = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = relay.require(%c) {demands = #relay.requirements<n >= 2 "C1">, relay.requires = #relay.requirements<n >= 2 "C1">} : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}

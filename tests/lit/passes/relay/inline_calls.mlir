@@ -23,9 +23,11 @@ func.func private @twice(%x: tensor<?xf32, #relay.dims<n>>) -> (!relay.incomplet
   func.return %y, %i : !relay.incomplete, !relay.incomplete
 }
 
-// What every op of the body demands for itself, the call need not; one that demands more stays.
+// What the ops of the body demand for themselves, the call need not; what it demands itself is demanded of its results.
 // CHECK-LABEL: func.func @demands(
-// CHECK-NEXT:    %[[S:.*]] = relay.call @sum<n = m>(%x, %y) {relay.requires = #relay.requirements<p == m "C0 argument extent">}
+// CHECK-NEXT:    %[[Y:.*]] = relay.require(%y) {demands = #relay.requirements<p == m "C0 argument extent">, relay.requires = #relay.requirements<p == m "C0 argument extent">} : (tensor<?xf32, #relay.dims<p>>) -> tensor<?xf32, #relay.dims<m>>
+// CHECK-NEXT:    %[[A:.*]] = relay.add(%x, %[[Y]])
+// CHECK-NEXT:    %[[S:.*]] = relay.require(%[[A]]) {demands = #relay.requirements<p == m "C0 argument extent">} : (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
 // CHECK-NEXT:    relay.add(%[[S]], %[[S]]) : (
 // CHECK-NEXT:    relay.add(%x, %y) : ({{.*}}) -> tensor<?xf32, #relay.dims<broadcast(m, p)>>
 func.func @demands(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.dims<p>>) -> (!relay.incomplete, !relay.incomplete) {
@@ -40,6 +42,18 @@ func.func private @sum(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #rel
 }
 func.func private @any_sum(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete {
   %0 = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete
+  func.return %0 : !relay.incomplete
+}
+
+// What holds of the results would have to stand beside the fields of a tuple.
+// CHECK-LABEL: func.func @tuple(
+// CHECK:         relay.call @pair<n = m>
+func.func @tuple(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.dims<p>>) -> !relay.incomplete {
+  %0 = relay.call @pair(%x, %y) : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<p>>) -> !relay.incomplete
+  func.return %0 : !relay.incomplete
+}
+func.func private @pair(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
+  %0 = relay.tuple(%x, %y) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
   func.return %0 : !relay.incomplete
 }
 

@@ -1,0 +1,42 @@
+"""`relay.require`: a value that is there where something holds of named dimensions."""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, opt_prop_def
+
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
+from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+
+
+@register_relay_op
+@irdl_op_definition
+class RequireOp(UnaryElementwiseOp):
+    """The operand itself, where `demands` hold of named dimensions.
+
+    `relay-inline` leaves it in the place of a call that demands what no op of the body does. The result may be written
+    with other extents than the operand's, which are required to be equal to them.
+
+    Constraints:
+    - C0: one tensor operand; the result has its type, with extents that may be equal to the operand's.
+    - C1: what `demands` says holds.
+
+    Example:
+    ```mlir
+    %y = relay.require(%x) {demands = #relay.requirements<n >= m "C2 rows">}
+        : (tensor<?x?xf32, #relay.dims<n, m>>) -> tensor<?x?xf32, #relay.dims<n, m>>
+    ```
+
+    """
+
+    name = "relay.require"
+
+    demands = opt_prop_def(RequirementsAttr)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The operand's type; what `demands` says is demanded."""
+        for demand in () if self.demands is None else self.demands.data:
+            facts.keep(demand)
+        return facts.tensor(0)
