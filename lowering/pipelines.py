@@ -93,7 +93,8 @@ def _woven(
 ) -> list[tuple[Phase, list[PipelineRow]]]:
     """The rows of each stage, in order."""
     lowerings: dict[Phase, tuple[str, ...]] = {
-        Phase.FUSED: (fuse, "relay-outline-fused"),
+        # Lower levels run what stands before what they run, so no option of the optimiser leaves this out.
+        Phase.FUSED: ("relay-to-basic-block-normal-form", fuse, "relay-outline-fused"),
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", "convert-topi-to-loop", assign),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks"),

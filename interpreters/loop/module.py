@@ -7,9 +7,9 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-from xdsl.dialects import cf, func, memref
+from xdsl.dialects import cf, func, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp, i8
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, REQUIRES
 from xrelay.dialects.locations import location_of
@@ -21,6 +21,7 @@ from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Shape, evaluate
 from xrelay.interpreters.loop.body import undefined
+from xrelay.interpreters.loop.control_flow import run_between_kernels
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
 from xrelay.interpreters.loop.named_sizes import NamedSizes
@@ -127,7 +128,7 @@ class _Runner:
     def call(self, name: str, arguments: Sequence[Value]) -> None:
         """A function of calls is walked, any other is a kernel. Calls nest as functions do; recursion is refused."""
         function = self.function(name)
-        if not any(isinstance(op, func.CallOp | WeightOp) for op in function.body.block.ops):
+        if not any(isinstance(op, func.CallOp | WeightOp | scf.IfOp | scf.WhileOp) for op in function.body.block.ops):
             if name not in self._kernels:
                 self._kernels[name] = compile_kernel(function)
             self._kernels[name](arguments)
@@ -160,13 +161,18 @@ class _Runner:
             case cf.AssertOp():
                 if not values[op.arg]:
                     raise InterpreterError(self._failure(op), location=location_of(op))
-            case func.ReturnOp() | memref.DeallocOp():
+            case func.ReturnOp() | memref.DeallocOp() | scf.YieldOp() | scf.ConditionOp():
                 pass
             case _ if is_scalar_op(op):
                 with np.errstate(over="ignore"):
                     values[op.results[0]] = compile_scalar(op)(*(values[operand] for operand in op.operands))
             case _:
-                raise InterpreterError(f"'{op.name}' has no meaning between kernels")
+                if not run_between_kernels(op, values, self._block):
+                    raise InterpreterError(f"'{op.name}' has no meaning between kernels")
+
+    def _block(self, block: Block, values: dict[SSAValue, Value]) -> None:
+        for op in block.ops:
+            self._step(op, values)
 
     def _failure(self, op: cf.AssertOp) -> str:
         """What an assertion says, with both sides of what it requires."""

@@ -20,6 +20,7 @@ from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
 from xrelay.interpreters.topi.positions import evaluate_positions
+from xrelay.interpreters.topi.regions import Regions
 from xrelay.interpreters.topi.scan import evaluate_scan
 from xrelay.interpreters.topi.scatter import evaluate_scatter
 from xrelay.interpreters.topi.sort import evaluate_sort
@@ -46,6 +47,7 @@ class _Runner:
         self._active: list[str] = []
         self._sizes: list[dict[str, int]] = []
         self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
+        self._regions = Regions(self._step)
 
     def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> list[Array]:
         """Calls are as deep as functions are nested, which recursion would make endless: it is refused.
@@ -67,8 +69,7 @@ class _Runner:
                 self._active.pop()
                 self._sizes.pop()
                 return [self._value(values, operand) for operand in op.operands]
-            results = self._results(op, values)
-            values.update(zip(op.results, results, strict=True))
+            self._step(op, values)
         raise InterpreterError(f"@{name} does not return")
 
     def _bind_sizes(self, function: func.FuncOp, inputs: Sequence[Array], given: Mapping[str, int]) -> dict[str, int]:
@@ -92,6 +93,10 @@ class _Runner:
             except DimensionError as error:
                 raise InputError(f"@{name} has no meaning for its inputs: {error.message}") from error
         return known[key]
+
+    def _step(self, op: Operation, values: dict[SSAValue, Array]) -> None:
+        if not self._regions.run(op, values):
+            values.update(zip(op.results, self._results(op, values), strict=True))
 
     def _bind(self, function: func.FuncOp, inputs: Sequence[Array]) -> dict[SSAValue, Array]:
         name, arguments = function.sym_name.data, function.body.block.args

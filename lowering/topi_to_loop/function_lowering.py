@@ -109,12 +109,15 @@ class FunctionLowering(ABC):
         """Results that are computed here are computed in place; the others are copied: `(value, output)`."""
         copied: list[tuple[SSAValue, SSAValue]] = []
         for value, output in zip(last.operands, outputs, strict=True):
-            made_here = isinstance(value.owner, (*self.MADE_HERE, func.CallOp))
-            if made_here and value not in self._buffers:
+            if self._is_made_here(value) and value not in self._buffers:
                 self._buffers[value] = output
             else:
                 copied.append((value, output))
         return copied
+
+    def _is_made_here(self, value: SSAValue) -> bool:
+        """Whether what computes `value` can put it into any buffer."""
+        return isinstance(value.owner, (*self.MADE_HERE, func.CallOp))
 
     def _buffer(self, value: SSAValue, op: Operation) -> SSAValue:
         """The destination of a result: an output of the function, or a buffer allocated for it."""

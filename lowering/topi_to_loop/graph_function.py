@@ -8,10 +8,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, memref_of
+from xrelay.lowering.topi_to_loop.graph_regions import RegionLowering
 
 
-class GraphLowering(FunctionLowering):
+class GraphLowering(RegionLowering):
     """Lowers a function that calls kernels. What it returns without having computed it, a kernel copies."""
 
     def __init__(self, function: func.FuncOp, copy_kernel: Callable[[MemRefType], str]):
@@ -19,7 +19,7 @@ class GraphLowering(FunctionLowering):
         super().__init__(function)
         self._copy_kernel = copy_kernel
 
-    def copy(self, value: SSAValue, output: SSAValue, place: Operation) -> None:
-        """Adds the call of a kernel that copies the buffer of `value` to `output`."""
-        kernel = self._copy_kernel(memref_of(value.type, place))
-        self._add(func.CallOp(kernel, [self._buffers[value], output], []), place)
+    def copy_buffer(self, source: SSAValue, target: SSAValue, place: Operation) -> None:
+        """Adds the call of a kernel that copies one buffer to another."""
+        kernel = self._copy_kernel(SSAValue.get(target, type=MemRefType).type)
+        self._add(func.CallOp(kernel, [source, target], []), place)

@@ -1,10 +1,10 @@
 """`relay-outline-fused`: moves each `relay.fused` group to a private function, and calls that.
 
 What: the region of a group becomes the body of a `func.func private` marked `relay.primitive`; groups of equal
-structure (types, attributes and constants included) share one function. Why here: from now on a program is
-straight-line calls of kernels on tensors, which is what memory planning and code generation want. So tuples end here
-too: a parameter, result or return value that was a tuple becomes several. What still stands alone is wrapped first: an
-operator that no group holds becomes a kernel of its own.
+structure (types, attributes and constants included) share one function. Why here: from now on a program is calls of
+kernels on tensors, which is what memory planning and code generation want. So tuples end here too: a parameter, result
+or return value that was a tuple becomes several. What still stands alone is wrapped first: an operator that no group
+holds becomes a kernel of its own.
 
 Before:
 
@@ -16,11 +16,15 @@ After:
     …
     func.func private @fused_nn_relu(%p0: T) -> T attributes {relay.primitive, relay.pattern = "kElemWise"} {…}
 
+A `relay.if` or `relay.loop` keeps its regions, of which all that has been said is true as well. What it gives, where
+that is a tuple, becomes a tuple of tensors, which `relay.tuple` makes right in front of `relay.yield`, and
+`relay.tuple_get_item` takes apart right behind the op.
+
 Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice goes
 through a kernel that copies it (`relay.cast` to its own element type).
 
-Refuses (`PassError`): control flow and closures (`relay.if`, `relay.loop`, `relay.fn`, `relay.invoke`), which have no
-native form, and functions that call themselves.
+Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which have no native form, and functions that call
+themselves.
 """
 
 from __future__ import annotations
@@ -31,8 +35,6 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -62,19 +64,20 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import PassError
+from xrelay.passes.fusion.flat_signatures import flat_type, flatten_arguments, repeated
 from xrelay.passes.fusion.fuse_ops import is_groupable, make_group
 from xrelay.passes.fusion.group_names import GroupNames
 from xrelay.passes.graph.calls import call_cycle, calls_in
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, rebuild, take_apart
+from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, take_apart
 
 UNIT, PRIVATE = UnitAttr(), StringAttr("private")
 
 
 @dataclass(frozen=True)
 class RelayOutlineFusedPass(ModulePass):
-    """Make private functions of the groups, and straight-line calls of the rest; see the module's docstring."""
+    """Make private functions of the groups, and calls of the rest; see the module's docstring."""
 
     name = "relay-outline-fused"
 
@@ -120,27 +123,34 @@ class _Outliner:
         self.kernels: dict[Hashable, _Kernel] = {}
         """Structure → the function that has it."""
         self.leaves = TupleLeaves()
+        self.waiting: list[Block] = []
+        """The blocks of regions that are still to be looked at."""
         self.replaced: list[Operation] = []
         """Ops whose results, tuples, are told as leaves; they go when all their users are gone."""
 
     # --- functions --------------------------------------------------------------------------------------------------
 
     def outline(self, function: FuncOp) -> None:
-        """Turn the body of `function` into constants, calls and a return, with tuples taken apart."""
+        """Turn the body of `function` into constants, calls, control flow and a return, with tuples taken apart."""
         if len(function.body.blocks) != 1:
             raise PassError(
                 f"relay-outline-fused: @{function.sym_name.data} has {len(function.body.blocks)} blocks, it must be"
                 " straight-line code"
             )
-        function.arg_attrs = _repeated(function.arg_attrs, [argument.type for argument in function.body.block.args])
-        _flatten_arguments(function.body)
-        for op in list(function.body.block.ops):
-            self._outline_op(function, op)
+        function.arg_attrs = repeated(function.arg_attrs, [argument.type for argument in function.body.block.args])
+        flatten_arguments(function.body)
+        # What a region uses from around it has been taken apart before it is its turn.
+        self.waiting = [function.body.block]
+        blocks: list[Block] = []
+        while self.waiting:
+            blocks.append(self.waiting.pop())
+            for op in list(blocks[-1].ops):
+                self._outline_op(function, op)
         for op in reversed(self.replaced):
             _require_unused(op)
             erase_op(op)
         self.replaced.clear()
-        for op in list(function.body.block.ops):
+        for op in [op for block in blocks for op in block.ops]:
             if isinstance(op, ConstantOp) and op.result.first_use is None:
                 erase_op(op)
         function.update_function_type()
@@ -165,7 +175,13 @@ class _Outliner:
                 location=location_of(op),
                 help="fix the extents of the arguments, and run relay-inline or relay-specialize-functions",
             )
-        elif isinstance(op, IfOp | LoopOp | FnOp | InvokeOp):
+        elif isinstance(op, IfOp):
+            self._outline_if(op)
+        elif isinstance(op, LoopOp):
+            self._outline_loop(op)
+        elif isinstance(op, YieldOp):
+            self._flatten_yield(op)
+        elif isinstance(op, FnOp | InvokeOp):
             raise PassError(
                 f"relay-outline-fused: {_without_native_form(op)} has no native form",
                 location=location_of(op),
@@ -173,7 +189,7 @@ class _Outliner:
             )
 
     def _flatten_return(self, function: FuncOp, op: ReturnOp) -> None:
-        function.res_attrs = _repeated(function.res_attrs, [operand.type for operand in op.operands])
+        function.res_attrs = repeated(function.res_attrs, [operand.type for operand in op.operands])
         returned: dict[SSAValue, None] = {}
         for leaf in (leaf for operand in op.operands for leaf in self.leaves.of(operand)):
             if needs_copy(leaf, returned):
@@ -182,6 +198,49 @@ class _Outliner:
                 leaf = self._call_group(self._alone(copy))[0]
             returned[leaf] = None
         op.operands = list(returned)
+
+    # --- regions ----------------------------------------------------------------------------------------------------
+
+    def _outline_if(self, op: IfOp) -> None:
+        """The same choice, of which a tuple's fields are tensors."""
+        regions = [op.detach_region(region) for region in list(op.regions)]
+        (condition,) = self.leaves.of(op.condition)
+        self._replace_regions(op, IfOp(condition, flat_type(op.result.type), *regions), regions)
+
+    def _outline_loop(self, op: LoopOp) -> None:
+        """The same loop, which carries tensors."""
+        initial = [leaf for value in op.initial for leaf in self.leaves.of(value)]
+        region = op.detach_region(op.body)
+        flatten_arguments(region)
+        limits = [None if value is None else self.leaves.of(value)[0] for value in (op.trip_count, op.condition)]
+        new = LoopOp(limits[0], limits[1], initial, flat_type(op.result.type), region)
+        self._replace_regions(op, new, [region])
+
+    def _replace_regions(self, op: IfOp | LoopOp, new: IfOp | LoopOp, regions: Sequence[Region]) -> None:
+        """`new` in the place of `op`; the leaves of its result are told, its regions come later."""
+        new.attributes.update(op.attributes)
+        new.location, new.result.name_hint = op.location, op.result.name_hint
+        Rewriter.insert_op(new, InsertPoint.before(op))
+        leaves, fields = take_apart(new.result)
+        for field in fields:
+            field.location = op.location
+        Rewriter.insert_op(fields, InsertPoint.before(op))
+        if fields:
+            self.leaves.tell(op.result, leaves)
+            self.replaced.append(op)
+        else:
+            Rewriter.replace_op(op, [], [new.result])
+        self.waiting += [region.block for region in reversed(regions)]
+
+    def _flatten_yield(self, op: YieldOp) -> None:
+        """Yield the leaf, or a tuple of the leaves."""
+        leaves = self.leaves.of(op.value)
+        if isinstance(op.value.type, TupleType):
+            packed = TupleOp.call(*leaves)
+            packed.location = op.location
+            Rewriter.insert_op(packed, InsertPoint.before(op))
+            leaves = (packed.result,)
+        op.operands = leaves
 
     # --- calls ------------------------------------------------------------------------------------------------------
 
@@ -219,7 +278,7 @@ class _Outliner:
             name: value for name, value in ((KERNEL_ANCHOR, group.anchor), (KERNEL_PATTERN, group.pattern)) if value
         }
         body = group.detach_region(group.body)
-        _flatten_arguments(body)
+        flatten_arguments(body)
         types = _flatten_result(body.block)
         key = (self.keys.of_block(body.block), self.keys.of_attributes(attributes))
         known = self.kernels.get(key)
@@ -266,28 +325,6 @@ def copy_of(value: SSAValue) -> CastOp:
 # --- kernels and signatures
 
 
-def _flatten_arguments(body: Region) -> None:
-    """Give the block of `body` the leaves of its tuple arguments instead, and make the tuples of them at its start.
-
-    A new block takes the place of the old one: inserting arguments one by one would copy all of them each time.
-    """
-    old = body.block
-    if not any(isinstance(argument.type, TupleType) for argument in old.args):
-        return
-    new = Block(arg_types=leaf_types(old.arg_types))
-    body.add_block(new)
-    sources = [argument for argument in old.args for _ in leaf_types([argument.type])]
-    for leaf, source in zip(new.args, sources, strict=True):
-        leaf.name_hint, leaf.location = source.name_hint, source.location
-    values: list[SSAValue] = []
-    leaves = iter(new.args)
-    for argument in old.args:
-        value, ops = rebuild(argument.type, leaves)
-        new.add_ops(ops)
-        values.append(value)
-    Rewriter.inline_block(old, InsertPoint.at_end(new), values)
-
-
 def _flatten_result(block: Block) -> list[Attribute]:
     """Take the tuples of a kernel's result apart; gives the types of its results."""
     end = block.last_op
@@ -310,21 +347,11 @@ def _flatten_result(block: Block) -> list[Attribute]:
     return [leaf.type for leaf in returned]
 
 
-def _without_native_form(op: IfOp | LoopOp | FnOp | InvokeOp) -> str:
+def _without_native_form(op: FnOp | InvokeOp) -> str:
     """`op`, with what of it could not be inlined."""
     if isinstance(op, InvokeOp):
         return f"{op.name} of a function that a run chooses"
-    return f"{op.name} of a closure that calls itself" if isinstance(op, FnOp) and op.is_recursive else op.name
-
-
-def _repeated(
-    attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
-) -> ArrayAttr[DictionaryAttr] | None:
-    """Attributes of parameters or results, that of a tuple given to each of its leaves."""
-    if attributes is None:
-        return None
-    pairs = zip(attributes.data, types, strict=True)
-    return ArrayAttr([attribute for attribute, type in pairs for _ in leaf_types([type])])
+    return f"{op.name} of a closure that calls itself" if op.is_recursive else op.name
 
 
 def _require_unused(op: Operation) -> None:

@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.attribute_names import EXTENTS, NUM_SCRATCH
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import element_bytes
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
@@ -23,11 +24,12 @@ def hoist_scratch(
 
     Their open extents must be arguments of the kernel. `calls` holds the new calls afterwards.
     """
+    own = set(walk_ops(main))
     for name, sites in calls.items():
         kernel = functions.get(name)
         if kernel is None or kernel is main or len(kernel.body.blocks) != 1:
             continue
-        if any(site.parent is not main.body.block for site in sites):
+        if any(site not in own for site in sites):
             continue
         scratch = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp) and _can_be_given(op)]
         if scratch:

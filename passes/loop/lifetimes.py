@@ -1,28 +1,38 @@
-"""What the values of a straight-line block point into, and for how long that is needed."""
+"""What the values of a graph function point into, and for how long that is needed.
+
+Branches and loops between the calls are walked into: a step is the number of an op in the order of the text. Branches
+share memory as what comes one after the other does. What comes from outside of a loop is needed until its end, for the
+next iteration reads it again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import ARENA
 from xrelay.dialects.loop import WeightOp
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs
 
 Buffer = SSAValue | Attribute
 """The name of a piece of memory: the value that made it, or for weights the weight itself."""
 
 
+LOOPS = (scf.WhileOp, scf.ForOp)
+"""The ops whose regions run again and again."""
+
+
 def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
-    """For each memref value of a straight-line block, the buffers that it may point into."""
+    """For each memref value of a graph function's block, and of regions in it, the buffers that it may point into."""
     roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
     arenas = _arenas(block)
-    for op in block.ops:
+    for op in _ops_in(block):
         sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
         for result in op.results:
             if isinstance(op, WeightOp):
@@ -49,7 +59,7 @@ def _is_place_in(arenas: Container[SSAValue], op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """First and last use of each buffer, as positions in a block, and the buffers that the function returns."""
+    """First and last use of each buffer, as steps, and the buffers that the function returns."""
 
     first: dict[Buffer, int]
     last: dict[Buffer, int]
@@ -57,13 +67,45 @@ class Lifetimes:
 
 
 def lifetimes_in(block: Block) -> Lifetimes:
-    """The lifetimes of the buffers of a straight-line block."""
+    """The lifetimes of the buffers of a graph function's block."""
     roots = roots_of(block)
     lives = Lifetimes({}, {}, set())
-    for step, op in enumerate(block.ops):
-        for root in (r for inner in op.walk() for operand in inner.operands for r in roots.get(operand, ())):
-            lives.first.setdefault(root, step)
-            lives.last[root] = step
+    ops = list(_ops_in(block))
+    spans = _loop_spans(ops)
+    for step, op in enumerate(ops):
+        for root in (root for operand in op.operands for root in roots.get(operand, ())):
+            first, last = _needed(root, op, step, spans) if spans else (step, step)
+            lives.first[root] = min(lives.first.get(root, first), first)
+            lives.last[root] = max(lives.last.get(root, last), last)
             if isinstance(op, func.ReturnOp):
                 lives.returned.add(root)
     return lives
+
+
+def _ops_in(block: Block) -> Iterator[Operation]:
+    """The ops of a block and of the regions in it, in the order of the text."""
+    return (inner for op in block.ops for inner in walk_ops(op))
+
+
+def _loop_spans(ops: Sequence[Operation]) -> dict[Operation, tuple[int, int]]:
+    """The steps of each loop: its own, and that of the last op in it."""
+    steps = {op: step for step, op in enumerate(ops)}
+    spans: dict[Operation, tuple[int, int]] = {}
+    for op, step in steps.items():
+        if isinstance(op, LOOPS):
+            end = op.regions[-1].block.last_op
+            spans[op] = (step, step if end is None else steps[end])
+    return spans
+
+
+def _needed(root: Buffer, op: Operation, step: int, spans: dict[Operation, tuple[int, int]]) -> tuple[int, int]:
+    """From when to when `op` needs a buffer: for all iterations of loops that the buffer was not made in."""
+    made_in = root.owner.parent if isinstance(root, SSAValue) and isinstance(root.owner, Operation) else None
+    found, block = (step, step), op.parent
+    while block is not None and block is not made_in:
+        around = block.parent_op()
+        if around is None:
+            break
+        found = spans.get(around, found)
+        block = around.parent
+    return found

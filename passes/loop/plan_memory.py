@@ -1,10 +1,10 @@
 """`loop-plan-memory`: every intermediate buffer of `@main` gets its place in one arena, decided when compiling.
 
-`@main` is straight-line code, so the lifetime of a buffer is the span from the first to the last operation that uses
-it (or a view of it). Buffers whose lifetimes do not meet share space; an operation's operands are all alive at it, so
-nothing is computed in place and no two operands of a call overlap unless they are the same buffer. That is also what
-lets kernel arguments be marked `llvm.noalias`: an argument is marked when at every call its buffer is no other
-argument's buffer.
+`@main` is calls of kernels, with branches and loops between them. The lifetime of a buffer is the span of the text from
+the first to the last operation that uses it (or a view of it), and all of a loop that it is not made in. Buffers whose
+lifetimes do not meet share space; an operation's operands are all alive at it, so nothing is computed in place and no
+two operands of a call overlap unless they are the same buffer. That is also what lets kernel arguments be marked
+`llvm.noalias`: an argument is marked when at every call its buffer is no other argument's buffer.
 
 Buffers that a kernel allocates for itself at the top of its body become trailing arguments of the kernel (counted by
 `loop.num_scratch`), which `@main` provides from the arena: a running model allocates nothing. They stand before the
@@ -21,13 +21,14 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, UnitAttr, i8
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import ARENA, NOALIAS
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.errors import PassError
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
@@ -128,9 +129,7 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
     statistics = MemoryStatistics((), 0, 0)
     if main is not None:
         if len(main.body.blocks) != 1:
-            raise PassError(
-                f"loop-plan-memory: @main has {len(main.body.blocks)} blocks, it must be straight-line code"
-            )
+            raise PassError(f"loop-plan-memory: @main has {len(main.body.blocks)} blocks, it must have one")
         if not any(ARENA in attributes for attributes in argument_attrs(main)):
             hoist_scratch(main, functions, calls)
             if dim_names(main):
@@ -155,7 +154,7 @@ class _Wanted:
 
 
 def _wanted(main: func.FuncOp, lives: Lifetimes, has_size: Callable[[memref.AllocOp], bool]) -> _Wanted:
-    allocs = [op for op in main.body.block.ops if isinstance(op, memref.AllocOp)]
+    allocs = [op for op in walk_ops(main) if isinstance(op, memref.AllocOp)]
     wanted = [op for op in allocs if has_size(op) and op.memref not in lives.returned]
     spans = [(lives.first.get(op.memref, 0), lives.last.get(op.memref, 0)) for op in wanted]
     return _Wanted(wanted, spans, len(allocs) - len(wanted))
@@ -240,9 +239,10 @@ def _mark_noalias(
     The arguments of `main` are distinct by contract; those of any other caller may overlap, so its callees get no mark.
     """
     roots = roots_of(main.body.block) if main is not None else {}
+    own = set(walk_ops(main)) if main is not None else set[Operation]()
     for name, sites in calls.items():
         kernel = functions.get(name)
-        if kernel is None or any(main is None or site.parent is not main.body.block for site in sites):
+        if kernel is None or any(main is None or site not in own for site in sites):
             continue
         attrs = argument_attrs(kernel)
         for index in _never_shared(sites, roots):

@@ -1,17 +1,5 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics -p relay-outline-fused
 
-func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{relay-outline-fused: relay.if has no native form}}
-  %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
-    relay.yield %x : tensor<4xf32>
-  } else {
-    relay.yield %x : tensor<4xf32>
-  }
-  func.return %r : tensor<4xf32>
-}
-
-// -----
-
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %a : tensor<4xf32>
@@ -38,18 +26,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   %y = relay.invoke %r(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
-}
-
-// -----
-
-func.func @main(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{relay-outline-fused: relay.loop has no native form}}
-  %r = relay.loop(%i, %s = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<4xf32>> {
-    %y = relay.tuple(%s) : (tensor<4xf32>) -> tuple<tensor<4xf32>>
-    relay.yield %y : tuple<tensor<4xf32>>
-  }
-  %a = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
-  func.return %a : tensor<4xf32>
 }
 
 // -----

@@ -86,3 +86,50 @@ func.func @main(%x: memref<8xf32>, %n: index) -> memref<8xf32> {
   "memref.copy"(%x, %r) : (memref<8xf32>, memref<8xf32>) -> ()
   func.return %r : memref<8xf32>
 }
+
+// -----
+
+// Branches share memory; what a loop reads that is made before it keeps its place until the loop ends.
+// CHECK-LABEL: func.func private @in_regions(
+// CHECK-SAME:    %x: memref<8xf32> {llvm.noalias}, %r: memref<8xf32> {llvm.noalias})
+// CHECK:         %arena: memref<192xi8>
+// CHECK-NEXT:    %[[A:.*]] = arith.constant 0 : index
+// CHECK-NEXT:    %[[B:.*]] = arith.constant 64 : index
+// CHECK-NEXT:    %[[F:.*]] = arith.constant 128 : index
+// CHECK:         %a = memref.view %arena[%[[A]]][]
+// CHECK:         scf.if
+// CHECK-NEXT:      %b = memref.view %arena[%[[B]]][]
+// CHECK:         } else {
+// CHECK-NEXT:      %d = memref.view %arena[%[[B]]][]
+// CHECK:         scf.for
+// CHECK-NEXT:      %e = memref.view %arena[%[[B]]][]
+// CHECK-NEXT:      func.call @in_regions(%a, %e)
+// CHECK-NEXT:      %f = memref.view %arena[%[[F]]][]
+func.func private @in_regions(%x: memref<8xf32>, %r: memref<8xf32>) {
+  "memref.copy"(%x, %r) : (memref<8xf32>, memref<8xf32>) -> ()
+  func.return
+}
+func.func @main(%x: memref<8xf32>, %y: memref<8xf32>, %c: i1) attributes {loop.num_outputs = 1 : i64} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %ten = arith.constant 10 : index
+  %a = memref.alloc() : memref<8xf32>
+  func.call @in_regions(%x, %a) : (memref<8xf32>, memref<8xf32>) -> ()
+  scf.if %c {
+    %b = memref.alloc() : memref<8xf32>
+    func.call @in_regions(%a, %b) : (memref<8xf32>, memref<8xf32>) -> ()
+    func.call @in_regions(%b, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+  } else {
+    %d = memref.alloc() : memref<8xf32>
+    func.call @in_regions(%a, %d) : (memref<8xf32>, memref<8xf32>) -> ()
+    func.call @in_regions(%d, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+  }
+  scf.for %i = %zero to %ten step %one {
+    %e = memref.alloc() : memref<8xf32>
+    func.call @in_regions(%a, %e) : (memref<8xf32>, memref<8xf32>) -> ()
+    %f = memref.alloc() : memref<8xf32>
+    func.call @in_regions(%e, %f) : (memref<8xf32>, memref<8xf32>) -> ()
+    func.call @in_regions(%f, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+  }
+  func.return
+}

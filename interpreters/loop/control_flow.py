@@ -1,0 +1,63 @@
+"""Branches and loops between kernels, and the numbers in buffers that they go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import memref, scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from xrelay.interpreters.scalar_meaning import Value
+
+Values = dict[SSAValue, Value]
+RunBlock = Callable[[Block, Values], None]
+
+
+def run_between_kernels(op: Operation, values: Values, run_block: RunBlock) -> bool:
+    """Run `op`, where it is control flow between calls of kernels, or reads or writes a number; whether it is.
+
+    `run_block` runs the ops of a block; its last op is looked at here.
+    """
+    match op:
+        case scf.IfOp():
+            taken = op.true_region if values[op.cond] else op.false_region
+            run_block(taken.block, values)
+        case scf.WhileOp():
+            _while(op, values, run_block)
+        case scf.ForOp():
+            _for(op, values, run_block)
+        case memref.LoadOp():
+            values[op.res] = values[op.memref][_places(op.indices, values)]
+        case memref.StoreOp():
+            values[op.memref][_places(op.indices, values)] = values[op.value]
+        case _:
+            return False
+    return True
+
+
+def _while(op: scf.WhileOp, values: Values, run_block: RunBlock) -> None:
+    before, after = op.before_region.block, op.after_region.block
+    given: Sequence[Value] = [values[operand] for operand in op.arguments]
+    while True:
+        values.update(zip(before.args, given, strict=True))
+        run_block(before, values)
+        test = before.last_op
+        assert isinstance(test, scf.ConditionOp), "the region that tests ends in scf.condition"
+        given = [values[operand] for operand in test.args]
+        if not values[test.condition]:
+            break
+        values.update(zip(after.args, given, strict=True))
+        run_block(after, values)
+        given = [values[operand] for operand in after.last_op.operands] if after.last_op is not None else []
+    values.update(zip(op.results, given, strict=True))
+
+
+def _for(op: scf.ForOp, values: Values, run_block: RunBlock) -> None:
+    bounds = (int(values[each]) for each in (op.lb, op.ub, op.step))
+    for number in range(*bounds):
+        values[op.body.block.args[0]] = number
+        run_block(op.body.block, values)
+
+
+def _places(indices: Sequence[SSAValue], values: Values) -> tuple[int, ...]:
+    return tuple(int(values[index]) for index in indices)

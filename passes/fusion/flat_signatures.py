@@ -1,0 +1,51 @@
+"""Signatures without tuples: the leaves of parameters and results in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TupleType
+from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild
+
+
+def flatten_arguments(body: Region) -> None:
+    """Give the block of `body` the leaves of its tuple arguments instead, and make the tuples of them at its start.
+
+    A new block takes the place of the old one: inserting arguments one by one would copy all of them each time.
+    """
+    old = body.block
+    if not any(isinstance(argument.type, TupleType) for argument in old.args):
+        return
+    new = Block(arg_types=leaf_types(old.arg_types))
+    body.add_block(new)
+    sources = [argument for argument in old.args for _ in leaf_types([argument.type])]
+    for leaf, source in zip(new.args, sources, strict=True):
+        leaf.name_hint, leaf.location = source.name_hint, source.location
+    values: list[SSAValue] = []
+    leaves = iter(new.args)
+    for argument in old.args:
+        value, ops = rebuild(argument.type, leaves)
+        new.add_ops(ops)
+        values.append(value)
+    Rewriter.inline_block(old, InsertPoint.at_end(new), values)
+
+
+def flat_type(type: Attribute) -> Attribute:
+    """A tuple type of the leaves of a tuple type; any other as it is."""
+    if not isinstance(type, TupleType):
+        return type
+    return TupleType(tuple(cast(TypeAttribute, leaf) for leaf in leaf_types([type])))
+
+
+def repeated(
+    attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
+) -> ArrayAttr[DictionaryAttr] | None:
+    """Attributes of parameters or results, that of a tuple given to each of its leaves."""
+    if attributes is None:
+        return None
+    pairs = zip(attributes.data, types, strict=True)
+    return ArrayAttr([attribute for attribute, type in pairs for _ in leaf_types([type])])

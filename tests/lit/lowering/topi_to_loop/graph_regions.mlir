@@ -1,0 +1,74 @@
+// RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
+
+// A branch writes what it computes to where the result is wanted, and copies what it has not computed.
+// CHECK-LABEL: func.func @branches
+// CHECK-SAME:    %c: memref<i1>, %x: memref<4xf32>, %[[A:.*]]: memref<4xf32>, %[[B:.*]]: memref<4xf32>)
+// CHECK-NEXT:    %[[C:.*]] = memref.load %c[]
+// CHECK-NEXT:    scf.if %[[C]] {
+// CHECK-NEXT:      func.call @k(%x, %[[A]])
+// CHECK-NEXT:      func.call @copy(%x, %[[B]])
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      func.call @k(%x, %[[B]])
+// CHECK-NEXT:      func.call @copy(%x, %[[A]])
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r = relay.if %c : tensor<i1> -> tuple<tensor<4xf32>, tensor<4xf32>> {
+    %a = func.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %t = relay.tuple(%a, %x) : (tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+    relay.yield %t : tuple<tensor<4xf32>, tensor<4xf32>>
+  } else {
+    %b = func.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %t = relay.tuple(%x, %b) : (tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+    relay.yield %t : tuple<tensor<4xf32>, tensor<4xf32>>
+  }
+  %p = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>, tensor<4xf32>>) -> tensor<4xf32>
+  %q = relay.tuple_get_item(%r) {index = 1} : (tuple<tensor<4xf32>, tensor<4xf32>>) -> tensor<4xf32>
+  func.return %p, %q : tensor<4xf32>, tensor<4xf32>
+}
+
+// A carried value has one buffer; what changes places is saved first; rows of a stack are copied one by one.
+// CHECK-LABEL: func.func @loop
+// CHECK-SAME:    %n: memref<i64>, %g: memref<i1>, %x: memref<4xf32>, %y: memref<4xf32>, %[[A:.*]]: memref<4xf32>, %[[S:.*]]: memref<2x4xf32>)
+// CHECK-NEXT:    %[[B:.*]] = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:    func.call @copy(%x, %[[A]])
+// CHECK-NEXT:    func.call @copy(%y, %[[B]])
+// CHECK-NEXT:    %goes_on = memref.alloc() : memref<i1>
+// CHECK:         %[[N:.*]] = memref.load %n[]
+// CHECK-NEXT:    %[[LIMIT:.*]] = arith.index_cast %[[N]] : i64 to index
+// CHECK:         scf.while (%[[I:.*]] = %{{.*}}) : (index) -> index {
+// CHECK-NEXT:      %[[MORE:.*]] = arith.cmpi slt, %[[I]], %[[LIMIT]]
+// CHECK-NEXT:      %[[HOLDS:.*]] = memref.load %goes_on[]
+// CHECK-NEXT:      %[[BOTH:.*]] = arith.andi %[[MORE]], %[[HOLDS]]
+// CHECK-NEXT:      scf.condition(%[[BOTH]]) %[[I]]
+// CHECK:         } do {
+// CHECK:           memref.store
+// CHECK:           func.call @k(%[[A]], %[[K:[a-z0-9]*]])
+// CHECK:           scf.for
+// CHECK-NEXT:        memref.load %[[K]]
+// CHECK-NEXT:        memref.store %{{.*}}, %[[S]]
+// CHECK:           func.call @copy(%[[B]], %[[T:[a-z0-9]*]])
+// CHECK:           func.call @copy(%[[A]], %[[U:[a-z0-9]*]])
+// CHECK-NEXT:      func.call @copy(%[[T]], %[[A]])
+// CHECK-NEXT:      func.call @copy(%[[U]], %[[B]])
+// CHECK:           memref.store %{{.*}}, %goes_on[]
+// CHECK:           scf.yield
+func.func @loop(%n: tensor<i64>, %g: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x4xf32>) {
+  %r = relay.loop(%i, %a = %x : tensor<4xf32>, %b = %y : tensor<4xf32>) to %n : tensor<i64> while %g : tensor<i1> -> tuple<tensor<4xf32>, tensor<4xf32>, tensor<2x4xf32>> {
+    %k = func.call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    %t = relay.tuple(%g, %b, %a, %k) : (tensor<i1>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<i1>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>>
+    relay.yield %t : tuple<tensor<i1>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>>
+  }
+  %p = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>, tensor<4xf32>, tensor<2x4xf32>>) -> tensor<4xf32>
+  %q = relay.tuple_get_item(%r) {index = 2} : (tuple<tensor<4xf32>, tensor<4xf32>, tensor<2x4xf32>>) -> tensor<2x4xf32>
+  func.return %p, %q : tensor<4xf32>, tensor<2x4xf32>
+}
+
+func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
+  %y = topi.compute "k" [%i : 4] : tensor<4xf32> {
+    %0 = topi.read %x[%i] : tensor<4xf32>
+    %1 = arith.negf %0 : f32
+    topi.yield %1 : f32
+  }
+  func.return %y : tensor<4xf32>
+}

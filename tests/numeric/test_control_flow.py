@@ -1,0 +1,186 @@
+"""Branches and loops at every level and in native code: the same values as in the interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.levels import check_levels
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelay
+from xrelay.api.comparison import compare_outputs
+from xrelay.errors import LoweringError
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.types.infer_type import infer_types
+
+UNKNOWN = "!relay.incomplete"
+X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+
+
+def program(signature: str, results: str, body: str) -> ModuleOp:
+    """A module of an `@main` whose ops are written with `U` for types that are to be inferred."""
+    outputs = ", ".join(["U"] * len(results.split(",")))
+    text = f"func.func @main({signature}) -> ({outputs}) {{\n{body}\nfunc.return {results} : {outputs}\n}}"
+    module = parse_module(full_context(), text.replace("U", UNKNOWN), "program.mlir")
+    infer_types(module)
+    return module
+
+
+BRANCHES = program(
+    "%c: tensor<i1>, %x: tensor<3x4xf32>",
+    "%a, %b, %z",
+    """
+    %e = relay.exp(%x) : (tensor<3x4xf32>) -> U
+    %w = relay.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+    %r = relay.if %c : tensor<i1> -> U {
+      %s = relay.add(%e, %w) : (U, tensor<4xf32>) -> U
+      %t = relay.tuple(%s, %s) : (U, U) -> U
+      relay.yield %t : U
+    } else {
+      %t = relay.tuple(%x, %e) : (tensor<3x4xf32>, U) -> U
+      relay.yield %t : U
+    }
+    %a = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+    %b = relay.tuple_get_item(%r) {index = 1} : (U) -> U
+    %z = relay.if %c : tensor<i1> -> U {
+      relay.yield %w : tensor<4xf32>
+    } else {
+      %m = relay.negative(%w) : (tensor<4xf32>) -> U
+      relay.yield %m : U
+    }
+    """,
+)
+
+# Two values change places, one is stacked before it changes, and the condition is carried as well.
+SWAPPING = program(
+    "%c: tensor<i1>, %x: tensor<3x4xf32>",
+    "%a, %b, %n, %s, %i",
+    """
+    %count = relay.constant dense<5> : tensor<i64>
+    %zero = relay.constant dense<0> : tensor<i32>
+    %one = relay.constant dense<1> : tensor<i32>
+    %y = relay.exp(%x) : (tensor<3x4xf32>) -> U
+    %g = relay.loop(%i0, %p : U = %x : tensor<3x4xf32>, %q : U = %y : U, %k = %zero : tensor<i32>, %h = %c : tensor<i1>)
+        to %count : tensor<i64> -> U {
+      %k1 = relay.add(%k, %one) : (tensor<i32>, tensor<i32>) -> U
+      %h1 = relay.logical_not(%h) : (tensor<i1>) -> U
+      %p1 = relay.if %h : tensor<i1> -> U {
+        %m = relay.multiply(%p, %q) : (U, U) -> U
+        relay.yield %m : U
+      } else {
+        relay.yield %p : U
+      }
+      %t = relay.tuple(%q, %p1, %k1, %h1, %p, %i0) : (U, U, U, U, U, tensor<i64>) -> U
+      relay.yield %t : U
+    }
+    %a = relay.tuple_get_item(%g) {index = 0} : (U) -> U
+    %b = relay.tuple_get_item(%g) {index = 1} : (U) -> U
+    %n = relay.tuple_get_item(%g) {index = 2} : (U) -> U
+    %s = relay.tuple_get_item(%g) {index = 4} : (U) -> U
+    %i = relay.tuple_get_item(%g) {index = 5} : (U) -> U
+    """,
+)
+
+# The trip count and the condition are computed, the inner loop depends on the outer one.
+NESTED = program(
+    "%n: tensor<i64>, %limit: tensor<f32>, %x: tensor<3x4xf32>",
+    "%a, %k",
+    """
+    %true = relay.constant dense<true> : tensor<i1>
+    %zero = relay.constant dense<0> : tensor<i64>
+    %one = relay.constant dense<1> : tensor<i64>
+    %g = relay.loop(%i, %p : U = %x : tensor<3x4xf32>, %m = %zero : tensor<i64>)
+        to %n : tensor<i64> while %true : tensor<i1> -> U {
+      %in = relay.loop(%j, %q : U = %p : U) to %i : tensor<i64> -> U {
+        %d = relay.add(%q, %q) : (U, U) -> U
+        %e = relay.tuple(%d) : (U) -> U
+        relay.yield %e : U
+      }
+      %q1 = relay.tuple_get_item(%in) {index = 0} : (U) -> U
+      %most = relay.max(%q1) : (U) -> U
+      %go = relay.less(%most, %limit) : (U, tensor<f32>) -> U
+      %m1 = relay.add(%m, %one) : (tensor<i64>, tensor<i64>) -> U
+      %y = relay.tuple(%go, %q1, %m1) : (U, U, U) -> U
+      relay.yield %y : U
+    }
+    %a = relay.tuple_get_item(%g) {index = 0} : (U) -> U
+    %k = relay.tuple_get_item(%g) {index = 1} : (U) -> U
+    """,
+)
+
+CASES = {
+    "branches": (BRANCHES, [[np.array(c), X] for c in (True, False)]),
+    "swapping": (SWAPPING, [[np.array(c), X] for c in (True, False)]),
+    "nested": (
+        NESTED,
+        [[np.array(n), np.array(most, np.float32), X] for n, most in ((0, 9), (4, 1e9), (4, 1.5), (-3, 9))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_native_code_and_every_level_do_as_the_interpreter(name: str) -> None:
+    module, cases = CASES[name]
+    model = xrelay.compile(module.clone(), cache=False, threads=2)
+    for inputs in cases:
+        expected = run_relay(module, inputs)
+        found = model.run(inputs)
+        names = [str(number) for number in range(len(expected))]
+        assert compare_outputs(names, found, expected, levels=("native", "relay"), rtol=1e-5, atol=1e-6)
+    for inputs in cases[:2]:
+        check_levels(module.clone(), inputs)
+
+
+@pytest.mark.parametrize("opt_level", [0, 3])
+def test_branches_are_nested_twenty_deep(opt_level: int) -> None:
+    """Each level takes another branch at another bit of the input, and computes before and behind the next."""
+    lines: list[str] = []
+    ends: list[str] = []
+    for depth in range(20):
+        value = "%x" if depth == 0 else f"%v{depth}"
+        lines += [
+            f"%d{depth} = relay.constant dense<{1 << depth}> : tensor<i32>",
+            f"%b{depth} = relay.bitwise_and(%n, %d{depth}) : (tensor<i32>, tensor<i32>) -> U",
+            f"%c{depth} = relay.not_equal(%b{depth}, %zero) : (U, tensor<i32>) -> U",
+            f"%r{depth} = relay.if %c{depth} : U -> U {{",
+            f"%v{depth + 1} = relay.add({value}, %w) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>",
+        ]
+        inner = f"%r{depth + 1}" if depth < 19 else "%v20"
+        type = "U" if depth < 19 else "tensor<3xf32>"
+        ends += [f"%s{depth} = relay.add({inner}, {inner}) : ({type}, {type}) -> U", f"relay.yield %s{depth} : U",
+                 "} else {", f"relay.yield {value} : tensor<3xf32>", "}"]  # fmt: skip
+    levels = [ends[5 * depth : 5 * depth + 5] for depth in range(20)]
+    body = [*lines, *(line for level in reversed(levels) for line in level)]
+    constants = ["%zero = relay.constant dense<0> : tensor<i32>", "%w = relay.constant dense<0.5> : tensor<f32>"]
+    module = program("%n: tensor<i32>, %x: tensor<3xf32>", "%r0", "\n".join([*constants, *body]))
+    model = xrelay.compile(module.clone(), cache=False, threads=1, opt_level=opt_level)
+    for number in (0, 1, 0b10111, (1 << 20) - 1, 0b1111111111011111111):
+        inputs = [np.array(number, np.int32), X[0, :3].copy()]
+        np.testing.assert_array_equal(model.run(inputs)[0], run_relay(module, inputs)[0])
+
+
+def test_branches_share_memory() -> None:
+    """The arena holds what one branch needs, not both."""
+    size = 1 << 12
+
+    def branch(op: str) -> str:
+        """Two kernels: nothing fuses across the wall."""
+        return f"""%{op}0 = relay.{op}(%x) : (tensor<{size}xf32>) -> U
+          %{op}1 = relay.annotation.stop_fusion(%{op}0) : (U) -> U
+          %{op}2 = relay.{op}(%{op}1) : (U) -> U
+          relay.yield %{op}2 : U"""
+
+    body = f"%r = relay.if %c : tensor<i1> -> U {{\n{branch('exp')}\n}} else {{\n{branch('tanh')}\n}}"
+    module = program(f"%c: tensor<i1>, %x: tensor<{size}xf32>", "%r", body)
+    assert xrelay.compile(module, cache=False, threads=1).memory() == 4 * size
+
+
+def test_a_stack_of_unknown_length_has_no_native_form_yet() -> None:
+    body = """%g = relay.loop(%i) to %n : tensor<i64> -> U {
+      %y = relay.tuple(%i) : (tensor<i64>) -> U
+      relay.yield %y : U
+    }
+    %r = relay.tuple_get_item(%g) {index = 0} : (U) -> U"""
+    with pytest.raises(LoweringError, match="static shape"):
+        xrelay.compile(program("%n: tensor<i64>", "%r", body), cache=False)
