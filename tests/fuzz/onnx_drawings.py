@@ -211,3 +211,15 @@ def reverse_sequence(draft: Draft) -> None:
     draft.data(shape)
     draft.attributes.update(time_axis=time, batch_axis=1 - time)
     draft.setting(draft.rng.integers(min(1, shape[time]), shape[time] + 1, shape[1 - time]))
+
+
+@draws("NonMaxSuppression")
+def non_max_suppression(draft: Draft) -> None:
+    batch, classes, boxes = draft.integer(0, 2), draft.integer(0, 3), draft.integer(0, 70)
+    draft.data((batch, boxes, 4), np.float32, "moderate")
+    draft.data((batch, classes, boxes), np.float32, "moderate")
+    draft.maybe(center_point_box=draft.integer(0, 1))
+    draft.data((1,), np.int64, "small", constant=0.7)
+    draft.setting([draft.pick(0.0, 0.3, 0.5, 1.0)], np.float32)
+    if draft.chance(0.7):
+        draft.data((1,), np.float32, "small", constant=0.7)

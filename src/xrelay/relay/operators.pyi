@@ -621,6 +621,20 @@ class _Nn:
 
 nn: _Nn
 
+class _Vision:
+    @staticmethod
+    def all_class_non_max_suppression(
+        boxes: ExprLike,
+        scores: ExprLike,
+        max_output_boxes_per_class: ExprLike,
+        iou_threshold: ExprLike,
+        score_threshold: ExprLike,
+    ) -> Expr:
+        """Of boxes that overlap those with the best scores, chosen for each class of each batch by itself."""
+
+
+vision: _Vision
+
 def abs(
     data: ExprLike,
 ) -> Expr:
@@ -1421,6 +1435,7 @@ __all__ = [
     "trunc",
     "unique",
     "variance",
+    "vision",
     "where",
     "zeros_like",
 ]

@@ -60,6 +60,9 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "expand_dims": lambda op: op.call(image(), axis=1),
     "layout_transform": lambda op: op.call(image(), src_layout="NCHW", dst_layout="NCHW8c"),
     "unique": lambda op: op.call(value(8)),
+    "vision.all_class_non_max_suppression": lambda op: op.call(
+        value(1, 6, 4), value(1, 2, 6), Block(arg_types=[tensor_type((), i64)]).args[0], value(), value()
+    ),
     "dyn.strided_slice": lambda op: op.call(image(), *[Block(arg_types=[tensor_type((1,), i64)]).args[0]] * 3),
     "strided_slice": lambda op: op.call(image(), begin=(1,), end=(3,)),
     "reverse_sequence": lambda op: op.call(image(), Block(arg_types=[tensor_type((1,), i64)]).args[0]),

@@ -1,0 +1,74 @@
+"""Non-maximum suppression: `relay.vision.all_class_non_max_suppression`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import TupleType, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, IntegerElements, RankOf, SameElements
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+
+
+@register_relay_op
+@irdl_op_definition
+class AllClassNonMaxSuppressionOp(RelayOp):
+    """Of boxes that overlap those with the best scores, chosen for each class of each batch by itself.
+
+    `boxes` are `(batch, boxes, 4)`, two opposite corners `y, x, y, x` in any order; `scores` are
+    `(batch, classes, boxes)`. A box is a candidate where its score is greater than `score_threshold`, so a score of NaN
+    never is one. Candidates are taken by falling score, the first of equal ones first; each is selected unless it
+    overlaps one that is, until `max_output_boxes_per_class` are selected. Two boxes overlap where they share an area
+    and that, divided by the area of their union, is greater than `iou_threshold`. A box without an area, or with a NaN,
+    overlaps none.
+
+    Gives the tuple of `selected_indices`, with a row `batch, class, box` for each box that is selected, by batch, class
+    and the order of selection, and `num_total_detections`, the number of these rows. There is room for all boxes of all
+    classes; behind the rows in use are zeros.
+
+    Constraints:
+    - C9: scores and boxes have the same numbers of batches and of boxes.
+    - C10: a box has 4 numbers.
+
+    Example:
+    ```mlir
+    %t = relay.vision.all_class_non_max_suppression(%boxes, %scores, %most, %iou, %score)
+        : (tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<i64>, tensor<f32>, tensor<f32>)
+        -> tuple<tensor<12x3xi64>, tensor<1xi64>>
+    ```
+
+    """
+
+    name = "relay.vision.all_class_non_max_suppression"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": RankOf(0, 3, 3),
+        "C2": RankOf(1, 3, 3),
+        "C3": FloatElements(),
+        "C4": SameElements((0, 1, 3, 4)),
+        "C5": IntegerElements(2),
+        "C6": RankOf(2, 0, 0),
+        "C7": RankOf(3, 0, 0),
+        "C8": RankOf(4, 0, 0),
+    }
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    boxes = operand_def()
+    scores = operand_def()
+    max_output_boxes_per_class = operand_def()
+    iou_threshold = operand_def()
+    score_threshold = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Room for all boxes of all classes of all batches, and a number; C9 and C10."""
+        batch, count, corners = facts.shape(0)
+        batches, classes, scored = facts.shape(1)
+        facts.require_equal(batches, batch, "C9", "batches of scores and boxes")
+        facts.require_equal(scored, count, "C9", "scores and boxes")
+        facts.require_equal(corners, 4, "C10", "numbers of a box")
+        return TupleType((tensor_type((batch * classes * count, 3), i64), tensor_type((1,), i64)))

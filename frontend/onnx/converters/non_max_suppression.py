@@ -1,0 +1,44 @@
+"""NonMaxSuppression."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+
+@converts("NonMaxSuppression", since=10, attributes=("center_point_box",))
+def convert_non_max_suppression(node: NodeView) -> SSAValue:
+    """`vision.all_class_non_max_suppression`, cut to what is selected.
+
+    Without a limit nothing is selected, without a threshold for overlaps it is 0; without one for scores all are
+    candidates but those that are NaN or -inf.
+    """
+    from_center = node.attribute_int("center_point_box", 0, check=lambda value: value in (0, 1))
+    boxes = _corners(node) if from_center else node.input(0)
+    most = _scalar(node, 2, np.array(0, np.int64))
+    thresholds = [_scalar(node, 3, np.array(0, np.float32)), _scalar(node, 4, np.array(-np.inf, np.float32))]
+    both = node.emit("vision.all_class_non_max_suppression", boxes, node.input(1), most, *thresholds)
+    begin, step = (node.emit_constant(np.array([value], np.int64), name) for value, name in ((0, "begin"), (1, "step")))
+    return node.emit("dyn.strided_slice", node.tuple_field(both, 0), begin, node.tuple_field(both, 1), step)
+
+
+def _scalar(node: NodeView, index: int, default: np.ndarray[tuple[()], np.dtype[np.generic]]) -> SSAValue:
+    """Input `index`, of rank 0 or one element, as a tensor of rank 0."""
+    value = node.optional_input(index)
+    if value is None:
+        return node.emit_constant(default, f"default{index}")
+    return value if shape_of(value.type) == () else node.reshape(value, ())
+
+
+def _corners(node: NodeView) -> SSAValue:
+    """Boxes of center, width and height by their corners; a width or height below 0 is none, as 0 is."""
+    center, size = (
+        node.emit("strided_slice", node.input(0), begin=(first,), end=(first + 2,), axes=(2,)) for first in (0, 2)
+    )
+    half = node.emit("divide", node.emit("nn.relu", size), node.scalar_like(2.0, 0))
+    corners = [node.emit(name, center, half) for name in ("subtract", "add")]
+    return node.emit("concatenate", node.make_tuple(corners), axis=2)
