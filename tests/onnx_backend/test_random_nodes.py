@@ -107,6 +107,7 @@ def test_random_nodes_mean_what_onnxruntime_takes_them_for(op: str) -> None:
             assert difference(op, found, expected) is None, seed
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("op", drawn_ops())
 def test_native_code_gives_what_the_interpreter_gives(op: str) -> None:
     model, inputs, expected = runnable(op)

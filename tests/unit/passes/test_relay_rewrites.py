@@ -261,8 +261,8 @@ def test_levels_include_one_another():
 # --- depth
 
 
-DEEP = 4_000
-"""Ops of a chain, four times as many as the frames that Python allows."""
+DEEP = 2_000
+"""Ops of a chain, twice as many as the frames that Python allows."""
 
 
 @pytest.mark.parametrize("name", [name for name in ALL_PASSES if name.startswith("relay-") and "check" not in name])

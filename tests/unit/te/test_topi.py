@@ -177,6 +177,7 @@ def taps(at: float, method: str, extent: int, alpha: float = -0.5) -> dict[int, 
     return found
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("mode", topi.image.MODES)
 @pytest.mark.parametrize("method", ["bilinear", "bicubic"])
 @pytest.mark.parametrize(("layout", "shape"), [("NCHW", (1, 2, 5, 4)), ("NHWC", (1, 5, 4, 2))])
