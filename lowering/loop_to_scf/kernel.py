@@ -14,7 +14,6 @@ from math import prod
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
 from xrelay.dialects.levels import level_of
@@ -32,7 +31,13 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.flat_buffers import FlatBuffers
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, buffers_on_stack, layout_of, on_stack
-from xrelay.lowering.loop_to_scf.parallel_nests import holds_unrolled, only_parallel_loop, parallel_nest
+from xrelay.lowering.loop_to_scf.parallel_nests import (
+    holds_unrolled,
+    only_parallel_loop,
+    parallel_nest,
+    places,
+    product,
+)
 from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.loop.nest_queries import is_local
@@ -283,7 +288,7 @@ class KernelWriter:
         """One `scf.parallel` over the iterations of a perfect nest of parallel loops."""
         nest = parallel_nest(loop)
         emit, body = self._emitter, Block(arg_types=[IndexType()])
-        extent = self._extent(loop) if len(nest) == 1 else emit.index(prod(inner.extent or 1 for inner in nest))
+        extent = self._extent(loop) if len(nest) == 1 else emit.affine(product(map(self._count, nest)))
         with emit.scope(body):
             self._in_parallel = True
             self._bind_nest(nest, body.args[0])
@@ -295,23 +300,25 @@ class KernelWriter:
         emit.location = loop.location
         emit.add(scf.ParallelOp([emit.index(0)], [extent], [emit.index(1)], Region(body)))
 
+    def _count(self, loop: ForOp) -> ValueMap:
+        """The extent of a loop as an expression."""
+        extent = loop.bound
+        return ValueMap.constant(extent) if isinstance(extent, int) else self._values.index(extent)
+
     def _bind_nest(self, nest: Sequence[ForOp], index: SSAValue) -> None:
         """The indices of collapsed loops, from the index of the one loop that runs over all of them."""
         if len(nest) == 1:
             self._name_index(nest[0], index)
             return
         index.name_hint = "tile"
-        inside = 1
-        self._emitter.ranges[index] = (0, prod(loop.extent or 1 for loop in nest) - 1)
-        for loop in reversed(nest):
-            extent = loop.extent or 1
-            part = ValueMap.make([AffineDimExpr(0) // inside % extent], [index])
+        is_static = all(loop.extent is not None for loop in nest)
+        self._emitter.ranges[index] = (0, prod(loop.extent or 1 for loop in nest) - 1 if is_static else MAX_EXTENT)
+        for loop, part in zip(nest, places(index, [self._count(loop) for loop in nest]), strict=True):
             computed = self._emitter.affine(part)
             if computed is not index:
                 self._name_index(loop, computed)
             else:
                 self._values.set_index(loop.index, ValueMap.identity([index]))
-            inside *= extent
 
     # --- conditions
 

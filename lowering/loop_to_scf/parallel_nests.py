@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from xdsl.dialects import memref
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoopKind
+from xrelay.index_algebra.affine_products import floor_div, modulo, times
+from xrelay.index_algebra.value_map import Space, ValueMap
 
 
 def holds_unrolled(loop: ForOp) -> bool:
@@ -13,17 +19,39 @@ def holds_unrolled(loop: ForOp) -> bool:
 
 
 def parallel_nest(loop: ForOp) -> list[ForOp]:
-    """`loop` and the parallel loops that, one directly inside the other, it holds alone; extents known."""
+    """`loop` and the parallel loops that, one directly inside the other, it holds alone."""
     nest = [loop]
-    while loop.extent is not None:
+    while True:
         inner = loop.body.block.first_op
-        if not isinstance(inner, ForOp) or inner is not loop.body.block.last_op or inner.extent is None:
+        if not isinstance(inner, ForOp) or inner is not loop.body.block.last_op:
             break
         if inner.kind is not LoopKind.PARALLEL or inner.extent == 0:
             break
         nest.append(inner)
         loop = inner
     return nest
+
+
+def product(extents: Iterable[ValueMap]) -> ValueMap:
+    """The product of expressions."""
+    space, result = Space(), AffineConstantExpr(1)
+    for extent in extents:
+        result = times(result, space.lift(extent)[0])
+    return ValueMap.make([result], space.values).simplified()
+
+
+def places(index: SSAValue, extents: Sequence[ValueMap]) -> list[ValueMap]:
+    """The indices of loops of these extents, one inside the other, at iteration `index` of the one loop for all."""
+    space, inside = Space([index]), AffineConstantExpr(1)
+    found: list[AffineExpr] = []
+    for position in reversed(range(len(extents))):
+        extent = space.lift(extents[position])[0]
+        place = floor_div(AffineDimExpr(0), inside)
+        # The outermost index is below its extent as it is; where that is a number, ranges show it.
+        dynamic = not isinstance(extent, AffineConstantExpr)
+        found.append(place if position == 0 and dynamic else modulo(place, extent))
+        inside = times(inside, extent)
+    return [ValueMap.make([place], space.values) for place in reversed(found)]
 
 
 def only_parallel_loop(op: memref.AllocOp) -> ForOp | None:

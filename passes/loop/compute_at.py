@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -9,6 +11,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.schedule import ComputeAt
 from xrelay.index_algebra.value_map import join_maps
+from xrelay.passes.loop.copy_nest import alloc_like
 from xrelay.passes.loop.nest_edits import difference, simplified, total
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, nest_root
 from xrelay.passes.loop.primitives.legality import common_positions, find_block, find_loop, refusal
@@ -18,7 +21,7 @@ from xrelay.passes.loop.primitives.tile_region import TileRegion, tile_region
 
 LOCAL_BYTES = 256 * 1024
 """A tile up to this size gets the memory space `"local"`, which becomes registers and stack; larger ones stay on the
-heap."""
+heap, and so do those whose size is a value."""
 
 
 @rewrites(ComputeAt)
@@ -200,13 +203,10 @@ def _nested(loops: list[ForOp], innermost: Operation) -> Operation:
 def _tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:
     old = SSAValue.get(alloc.memref, type=MemRefType).type
     shape = [region.extents[d] for d in region.kept]
-    count = 1
-    for extent in shape:
-        count *= extent
-    small = count * _element_bytes(old) <= LOCAL_BYTES
-    tile = memref.AllocOp(
-        [], [], MemRefType(old.element_type, shape, memory_space=StringAttr(LOCAL) if small else old.memory_space)
-    )
+    count = prod(extent for extent in shape if isinstance(extent, int))
+    small = all(isinstance(extent, int) for extent in shape) and count * _element_bytes(old) <= LOCAL_BYTES
+    space = StringAttr(LOCAL) if small else old.memory_space
+    tile = alloc_like(MemRefType(old.element_type, [], memory_space=space), shape)
     tile.memref.name_hint = alloc.memref.name_hint
     return tile
 

@@ -7,7 +7,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.schedule import Parallelize
-from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, reduces_over
+from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, only_op, reduces_over
 from xrelay.passes.loop.primitives.legality import find_loop, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
@@ -29,7 +29,8 @@ def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
 
     Legal where no iteration depends on another: every block inside takes a spatial variable from the loop, or writes
     only buffers of its own iteration. Refuses a reduction, blocks that would write the same elements from several
-    iterations, a loop that is vectorized or unrolled, and one parallel loop inside another.
+    iterations, a loop that is vectorized or unrolled, and one parallel loop inside another; but a loop whose extent is
+    a value, which is not fused, may be the only thing in one.
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
@@ -50,9 +51,14 @@ def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
 def _check_nesting(loop: ForOp, step: Parallelize) -> None:
     inside = [op for op in loop.walk() if isinstance(op, ForOp) and op is not loop]
     for other in [*enclosing_loops(loop), *inside]:
-        if other.kind is LoopKind.PARALLEL:
+        if other.kind is LoopKind.PARALLEL and not (_may_nest(other, loop) or _may_nest(loop, other)):
             reason = f"{other.loop_name!r} is parallel already, and parallel loops do not nest"
             raise refusal(step, f"loop {step.loop!r}", reason, "fuse the two loops, or parallelize one of them")
+
+
+def _may_nest(outer: ForOp, inner: ForOp) -> bool:
+    """Whether two loops stand for one that `fuse` does not make: a perfect nest, the inner extent a value."""
+    return only_op(outer) is inner and inner.extent is None
 
 
 def _is_private(buffer: SSAValue, loop: ForOp) -> bool:

@@ -11,14 +11,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.loop.extents import extents_of, index_arguments
+from xrelay.interpreters.scalar_meaning import numpy_dtype
 
 sys.path.insert(0, str(Path(__file__).parent))
 from loop_kernels import CONV, GEMM, POOL, SOFTMAX, SQUARES, KernelText
 
-_BUFFER = re.compile(r"memref<((?:\d+x)+)f32")
+_BUFFER = re.compile(r"memref<((?:\d+x)+)")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,9 @@ class DynamicKernel:
             text = text.replace(old, new)
         head, body = text.split("attributes", 1)
         body = re.sub(r"memref\.alloc\(\) : (memref<[^>]*>)", self._alloc, body)
-        body = re.sub(r"(to|spatial|reduce) (\d+)", lambda m: f"{m[1]} {self._extent(int(m[2]))}", body)
+        words = "to|spatial|reduce|ordered|floordiv|mod|arith.constant"
+        body = re.sub(rf"({words}) (\d+)(?! : i|\.| dense)", lambda m: f"{m[1]} {self._extent(int(m[2]))}", body)
+        body = re.sub(r"arith.constant (%\w+) : index", r"arith.minsi \1, \1 : index", body)
         head = re.sub(r"memref<[^>]*>", self._argument, head)
         head = head[: head.rindex(")")] + "".join(f", %size_{name}: index" for name in self.names.values()) + ") "
         return _BUFFER.sub(self._open, f"{head}attributes{body}")
@@ -68,7 +73,7 @@ class DynamicKernel:
         return [int(size) for size in found[1].split("x")[:-1]] if found is not None else []
 
     def _open(self, found: re.Match[str]) -> str:
-        return "memref<" + "".join(f"{'?' if n in self.names else n}x" for n in self._dims(found[0])) + "f32"
+        return "memref<" + "".join(f"{'?' if n in self.names else n}x" for n in self._dims(found[0]))
 
     def _alloc(self, found: re.Match[str]) -> str:
         sizes = ", ".join(f"%size_{self.names[size]}" for size in self._dims(found[1]) if size in self.names)
@@ -80,16 +85,23 @@ class DynamicKernel:
         return f"{found[0]} {{loop.extents = array<i64: {numbers}>}}" if numbers else found[0]
 
 
-def arguments_for(kernel: func.FuncOp, sizes: Sequence[int], seed: int = 3) -> list[NDArray[np.float32] | int]:
-    """Small whole numbers, whose sums are exact, an output of NaN, and the extents."""
+def arguments_for(kernel: func.FuncOp, sizes: Sequence[int], seed: int = 3) -> list[NDArray[np.generic] | int]:
+    """Small whole numbers, whose sums are exact, outputs that nothing computes, and the extents."""
     generator, names = np.random.default_rng(seed), index_arguments(kernel)
     known = dict(zip(names, sizes, strict=True))
-    arrays: list[NDArray[np.float32] | int] = []
+    arrays: list[NDArray[np.generic] | int] = []
     for argument in kernel.body.block.args[: -len(names)]:
         shape = [known[e] if isinstance(e, SSAValue) else e for e in extents_of(argument)]
-        arrays.append(generator.integers(-4, 5, shape).astype(np.float32))
-    arrays[-1] = np.full_like(arrays[-1], np.nan)
-    return [*arrays, *sizes]
+        dtype = numpy_dtype(SSAValue.get(argument, type=MemRefType).type.element_type)
+        arrays.append(generator.integers(-4 if dtype.kind == "f" else 0, 5, shape).astype(dtype))
+    count = output_count(kernel)
+    outputs = [np.full_like(array, 77) for array in arrays[-count:]]
+    return [*arrays[:-count], *outputs, *sizes]
+
+
+def output_count(kernel: func.FuncOp) -> int:
+    count = kernel.attributes.get(NUM_OUTPUTS)
+    return count.value.data if isinstance(count, IntegerAttr) else 1
 
 
 DYNAMIC_GEMM = DynamicKernel(GEMM, {7: "m", 5: "l", 6: "n"}, {})

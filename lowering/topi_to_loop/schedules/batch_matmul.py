@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from math import prod
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+
 from xrelay.dialects.loop import LoadOp, ValueMap
 from xrelay.dialects.loop.schedule import CacheRead
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected_product
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role, memref_type
 from xrelay.lowering.topi_to_loop.schedules.matrix_tile import rows_from_stack, tile_matrix_product
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
@@ -69,7 +72,7 @@ def schedule_plain_product(draft: ScheduleDraft, product: ProductView) -> None:
         return
     load, dimension = right
     product, shared = rows_from_stack(product, shared_stacks(product, load))
-    rows = product.extent(Role.ROWS) * prod(product.block.extents[position] for position in shared)
+    rows = product.extent(Role.ROWS) * expected_product(product.block.extents[p] for p in shared)
     transposed = dimension != len(load.index) - 1
     if transposed and rows < MIN_ROWS_TRANSPOSED:
         draft.because(f"the right operand is transposed, for {rows} rows only: the terms of a sum are the lanes")
@@ -96,7 +99,10 @@ def _straighten_left(draft: ScheduleDraft, product: ProductView) -> None:
     if found is None:
         return
     load, dimension = found
-    pitch = prod(memref_type(load.memref).get_shape()[dimension + 1 :]) * _bytes(load)
+    inner = memref_type(load.memref).get_shape()[dimension + 1 :]
+    if DYNAMIC_INDEX in inner:
+        return
+    pitch = prod(inner) * _bytes(load)
     if dimension != len(load.index) - 1 and pitch % SAME_PLACE == 0:
         _copied(draft, product, load, dimension)
         draft.because(f"the left operand is transposed, its lines {pitch} bytes apart: it is copied row by row")

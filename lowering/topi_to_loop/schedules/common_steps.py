@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
+from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
+from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected_shape
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     folded_loops,
     loop_of_variable,
     loops_of_kind,
-    memref_type,
     points,
     steps_of,
 )
@@ -34,26 +35,39 @@ Lines a power of two apart compete for the same eight places of the first cache;
 """
 
 
-def parallelize_outer(draft: ScheduleDraft, loops: Sequence[str], work: int) -> str | None:
+def parallelize_outer(
+    draft: ScheduleDraft, loops: Sequence[str], work: int, *, pieces: Sequence[str] = ()
+) -> str | None:
     """Fuses the first of `loops`, a perfect nest, as far as threads need iterations, and makes them parallel.
 
-    `work` is the number of element operations inside of all. Gives the parallel loop; None where one thread does.
+    `work` is the number of element operations inside of all, `pieces` are loops over pieces of one row, which threads
+    share only where there is nothing else. Gives the parallel loop; None where one thread does.
     """
     threads = draft.target.threads
-    if threads < 2 or work < MIN_PARALLEL_WORK or not loops:
+    if threads < 2 or not loops or (work < MIN_PARALLEL_WORK and not any(map(draft.is_dynamic, loops))):
         return None
-    name, count = loops[0], draft.extent(loops[0])
+    wanted = threads * ITERATIONS_PER_THREAD
+    name, count, inside = loops[0], draft.extent(loops[0]), None
     for inner in loops[1:]:
-        if count >= threads * ITERATIONS_PER_THREAD:
+        if count >= wanted and (inner in pieces or not _may_be_short(draft, name, inner, wanted)):
             break
         fused = f"{name}_{inner}"
         if draft.attempt(Fuse(name, inner, fused)) is not None:
+            inside = inner if draft.is_dynamic(inner) else None
             break
         name, count = fused, draft.extent(fused)
     if count < 2 or draft.attempt(Parallelize(name)) is not None:
         return None
-    draft.because(f"parallel over {count} iterations of {name}")
+    if inside is not None and draft.attempt(Parallelize(inside)) is None:
+        draft.because(f"{inside} is parallel with it")
+    iterations = "all" if draft.is_dynamic(name) else str(count)
+    draft.because(f"parallel over {iterations} iterations of {name}")
     return name
+
+
+def _may_be_short(draft: ScheduleDraft, loop: str, inner: str, wanted: int) -> bool:
+    """Whether a loop, such as that of a batch, may have few iterations where the one inside has a known number."""
+    return draft.is_dynamic(loop) and not draft.is_dynamic(inner) and draft.least(loop) < wanted
 
 
 def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
@@ -65,11 +79,10 @@ def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
     if extent < MIN_LANES:
         draft.because(f"{loop} has {extent} iterations, too few for lanes")
         return [loop]
-    refused = draft.why_not_vectorized(loop)
-    if refused is not None and not (extent > lanes and _vectorizes_when_split(draft, loop, lanes)):
+    if (refused := why_no_lanes(draft, loop, lanes)) is not None:
         draft.because(f"not vectorized: {refused}")
         return [loop]
-    if extent <= lanes:
+    if not draft.is_longer(loop, lanes):
         draft.do(Vectorize(loop))
         draft.because(f"{extent} lanes along {loop}")
         return [loop]
@@ -79,11 +92,19 @@ def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
     return [outer, inner]
 
 
-def _vectorizes_when_split(draft: ScheduleDraft, loop: str, lanes: int) -> bool:
-    """Whether a piece of the loop can be lanes where all of it cannot: `c mod 16` moves regularly within a block."""
+def why_no_lanes(draft: ScheduleDraft, loop: str, lanes: int) -> str | None:
+    """The reason why neither the loop nor pieces of it can be lanes; None where they can.
+
+    A piece may be where all of it may not: `c mod 16` moves regularly within a block.
+    """
+    refused = None if draft.is_dynamic(loop) else draft.why_not_vectorized(loop)
+    if not draft.is_longer(loop, lanes) or (refused is None and not draft.is_dynamic(loop)):
+        return refused
     trial = ScheduleDraft(draft.kernel, draft.target)
-    trial.do(Split(loop, lanes, names=("outer_of_trial", "inner_of_trial")))
-    return trial.why_not_vectorized("inner_of_trial") is None
+    if (unsplit := trial.attempt(Split(loop, lanes, names=(f"{loop}_o", f"{loop}_v")))) is not None:
+        return unsplit
+    in_pieces = trial.why_not_vectorized(f"{loop}_v")
+    return in_pieces if in_pieces is None or refused is None else refused
 
 
 def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
@@ -102,14 +123,14 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
     if len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
         loops = tile_transposed(draft, loops, _transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
-    parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work)
+    parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work, pieces=rows[:-1])
 
 
 def _transposed_along(block: BlockOp, row: str) -> str | None:
     """The loop along which a read is contiguous for whole cache lines, where that is not the innermost loop `row`."""
     loops = {variable: loop_of_variable(block, position) for position, variable in enumerate(block.variables)}
     for load in block.body.walk():
-        if not isinstance(load, LoadOp) or (memref_type(load.memref).get_shape() or [0])[-1] < TRANSPOSED_ROW:
+        if not isinstance(load, LoadOp) or (expected_shape(load.memref) or [0])[-1] < TRANSPOSED_ROW:
             continue
         along = [loop for v in load.index[-1].operands if (loop := loops.get(v)) is not None]
         if len(along) == 1 and row not in along and any(loops.get(v) == row for v in load.index_operands):
@@ -132,10 +153,10 @@ def tile_transposed(draft: ScheduleDraft, loops: list[str], other: str | None) -
         return loops
     inner: list[str] = []
     for loop, tile in ((other, TRANSPOSED_TILE), (row, TRANSPOSED_ROW)):
-        position = outer.index(loop) if loop in outer else len(outer)
-        outer[position : position + 1] = [f"{loop}_o"] if draft.extent(loop) > tile else []
-        inner.append(f"{loop}_i" if draft.extent(loop) > tile else loop)
-        if draft.extent(loop) > tile:
+        position, longer = outer.index(loop) if loop in outer else len(outer), draft.is_longer(loop, tile)
+        outer[position : position + 1] = [f"{loop}_o"] if longer else []
+        inner.append(f"{loop}_i" if longer else loop)
+        if longer:
             draft.do(Split(loop, tile, names=(f"{loop}_o", f"{loop}_i")))
     draft.do(Reorder((*outer, *inner)))
     draft.because(f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, since a read is transposed")
@@ -168,7 +189,8 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
     trial = ScheduleDraft(draft.kernel, draft.target)
     if reduction and trial.attempt(Reorder((*reduction, row))) is not None:
         return False
-    refused = trial.why_not_vectorized(row)
+    lanes = draft.lanes(draft.block(name))
+    refused = why_no_lanes(trial, row, lanes) if trial.is_dynamic(row) else trial.why_not_vectorized(row)
     if refused is not None:
         draft.because(f"the reduction stays innermost: {refused}")
         if reduction:
@@ -176,8 +198,8 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
         return False
     if reduction:
         draft.do(Reorder((*reduction, row)))
-    loops = vectorize_row(draft, row, draft.lanes(draft.block(name)))
-    if len(loops) > 1 and draft.extent(loops[0]) <= MAX_UNROLLED_VECTORS:
+    loops = vectorize_row(draft, row, lanes)
+    if len(loops) > 1 and not draft.is_longer(loops[0], MAX_UNROLLED_VECTORS):
         draft.do(Unroll(loops[0]))
     return True
 
@@ -209,7 +231,7 @@ def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
     return all(
         len(load.index) > 1
         and [load.index[-2], load.index[-1]] == [ValueMap.identity([variable]) for variable in pair]
-        and memref_type(load.memref).get_shape()[-1] == width
+        and extents_of(load.memref)[-1] == width
         for load in reads
     )
 

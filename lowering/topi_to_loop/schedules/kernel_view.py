@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from math import prod
 
 from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Operation, SSAValue
@@ -18,6 +17,7 @@ from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.index_algebra.affine_bounds import stride
+from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected, expected_product, expected_shape
 from xrelay.passes.loop.nest_queries import enclosing_loops
 
 
@@ -77,8 +77,8 @@ class ProductView:
         return self.block.block_name
 
     def extent(self, role: Role) -> int:
-        """Returns the number of iterations of the axis."""
-        return self.block.extents[self.positions[role]] if role in self.positions else 1
+        """Returns the number of iterations of the axis, as far as it is known what is expected."""
+        return expected(self.block.extents[self.positions[role]]) if role in self.positions else 1
 
     def loop(self, role: Role, block: BlockOp | None = None) -> str | None:
         """The loop of the axis, around the sum or around a `block` at the same points; None for a single iteration."""
@@ -103,7 +103,7 @@ class ProductView:
     @property
     def filters_of_group(self) -> int:
         """The number of filters that read the same channels of a plain image: all, or those of one group."""
-        shapes = [memref_type(op.memref).get_shape() for op in self.factors_along(Role.COLUMNS)]
+        shapes = [expected_shape(op.memref) for op in self.factors_along(Role.COLUMNS)]
         filters, depth = self.extent(Role.CHANNELS), self.extent(Role.DEPTH)
         groups = shapes[0][1] // depth if shapes and len(shapes[0]) == len(self.block.spatial) else 1
         return max(1, filters // max(1, groups))
@@ -139,8 +139,8 @@ def came_from(block: BlockOp, op: type[NamedOp]) -> bool:
 
 
 def points(block: BlockOp) -> int:
-    """Returns the number of times that the body of a block runs."""
-    return prod(block.extents)
+    """Returns the number of times that the body of a block is expected to run."""
+    return expected_product(block.extents)
 
 
 def steps_of(op: Operation) -> int:

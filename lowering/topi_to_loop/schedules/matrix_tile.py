@@ -14,6 +14,7 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     tile_transposed,
     vectorize_row,
 )
+from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     ProductView,
     Role,
@@ -37,7 +38,7 @@ def rows_from_stack(product: ProductView, shared: Sequence[int]) -> tuple[Produc
     if not shared:
         return product, []
     own = product.positions[Role.ROWS]
-    longest = max((own, *shared), key=lambda position: product.block.extents[position])
+    longest = max((own, *shared), key=lambda position: expected(product.block.extents[position]))
     if product.extent(Role.ROWS) >= FEW_ROWS or longest == own:
         return product, list(shared)
     turned = ProductView(product.block, {**product.positions, Role.ROWS: longest})
@@ -160,7 +161,7 @@ def _cut(
 
 def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: str) -> list[str]:
     """Splits a loop that is longer than `factor`; gives the outer loop, or nothing."""
-    if draft.extent(loop) <= factor:
+    if not draft.is_longer(loop, factor):
         return []
     draft.do(Split(loop, factor, names=(loop + outer, loop + inner)))
     return [loop + outer]

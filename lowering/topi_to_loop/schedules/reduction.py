@@ -73,8 +73,8 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     work = points(draft.block(name))
     if not loops:
         return False
-    if len(loops) == 1:
-        loops = _split_row(draft, consumer, loops[0])
+    if len(loops) == 1 or draft.is_dynamic(loops[-1]):
+        loops = [*loops[:-1], *_split_row(draft, consumer, loops[-1])]
     at, block = loops[-2], draft.block(name)
     spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block)
     if draft.attempt(ComputeAt(name, at)) is not None:
@@ -90,8 +90,8 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
 
 
 def _split_row(draft: ScheduleDraft, consumer: BlockOp, row: str) -> list[str]:
-    """Makes rows of a few vectors of the only loop, or one row of all of it; gives the two loops."""
+    """Makes rows of a few vectors of a loop, or one row of all of it; gives the two loops."""
     width = draft.lanes(consumer) * MAX_UNROLLED_VECTORS
     outer, inner = f"{row}_o", f"{row}_i"
-    draft.do(Split(row, min(width, draft.extent(row)), names=(outer, inner)))
+    draft.do(Split(row, width if draft.is_longer(row, width) else draft.extent(row), names=(outer, inner)))
     return [outer, inner]

@@ -37,7 +37,7 @@ def split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxis
         loop = names[axis.position]
         if loop is None:
             continue
-        if axis.tile < draft.extent(loop):
+        if draft.is_longer(loop, axis.tile):
             outer, tile = f"{loop}_o", f"{loop}_i"
             if axis.tile > 1:
                 draft.do(Split(loop, axis.tile, names=(outer, tile)))

@@ -66,7 +66,7 @@ def _move_tiles_out(
         return [*outer, first], rest
     lanes = draft.lanes(block)
     width = -(-draft.extent(first) // (draft.target.threads * ITERATIONS_PER_THREAD * lanes)) * lanes
-    if draft.extent(first) <= width:
+    if not draft.is_longer(first, width):
         return outer, inner
     tile, row = f"{first}_t", f"{first}_r"
     draft.do(Split(first, width, names=(tile, row)), Reorder((tile, along)))

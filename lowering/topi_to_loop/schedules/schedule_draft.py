@@ -9,6 +9,7 @@ from xrelay.dialects.loop import BlockOp, LoopKind, SchedulePrimitive
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
+from xrelay.lowering.topi_to_loop.schedules.expected_sizes import at_extents, expected
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import memref_type
 from xrelay.passes.loop.nest_queries import blocks_of, loops_of
 from xrelay.passes.loop.schedule import Schedule
@@ -54,9 +55,22 @@ class ScheduleDraft:
         return blocks_of(self.kernel)[name]
 
     def extent(self, loop: str) -> int:
-        """The extent of a loop; 1 where there is no such loop."""
+        """The extent of a loop, the expected one where it is a value; 1 where there is no such loop."""
         found = loops_of(self.kernel).get(loop)
-        return 1 if found is None or found.extent is None else found.extent
+        return 1 if found is None else expected(found.bound)
+
+    def least(self, loop: str) -> int:
+        """The extent of a loop where all that only a run tells is 1."""
+        return at_extents(loops_of(self.kernel)[loop].bound, 1)
+
+    def is_dynamic(self, loop: str) -> bool:
+        """Whether the extent of a loop is a value."""
+        found = loops_of(self.kernel).get(loop)
+        return found is not None and found.extent is None
+
+    def is_longer(self, loop: str, size: int) -> bool:
+        """Whether a loop has more iterations than `size`, or may have: then it is split."""
+        return self.is_dynamic(loop) or self.extent(loop) > size
 
     def lanes(self, block: BlockOp) -> int:
         """Returns the number of elements of the widest type in `block` that fit into a vector register.

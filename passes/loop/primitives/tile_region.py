@@ -9,6 +9,8 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, ValueMap
+from xrelay.dialects.loop.block_op import Extent
+from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.ranges import exact_interval_of, in_loop_indices, interval_of, loop_of_index
 from xrelay.index_algebra.affine_bounds import Interval, Span, join, span
 from xrelay.index_algebra.value_map import Space
@@ -23,19 +25,19 @@ class TileRegion:
     bases: tuple[ValueMap, ...]
     """One expression each, over indices of loops outside the tile."""
 
-    extents: tuple[int, ...]
+    extents: tuple[Extent, ...]
 
     @property
     def kept(self) -> tuple[int, ...]:
         """The dimensions that a buffer for the box needs: those with more than one element."""
-        return tuple(d for d, extent in enumerate(self.extents) if extent > 1)
+        return tuple(d for d, extent in enumerate(self.extents) if extent != 1)
 
 
 def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> TileRegion:
     """The smallest box that holds every element of `buffer` read in one iteration of `loop`.
 
     Where the accesses are not affine, or start at bases that differ by more than a constant, a dimension is taken
-    whole; refuses that for a dimension known only at run time.
+    whole; refuses that for a dimension whose size no value says.
     """
     shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
     space = Space()
@@ -45,12 +47,13 @@ def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: Schedule
             for dimension, found in enumerate(_spans(op, loop, space)):
                 spans[dimension].append(found)
     boxes = [_joined(found, shape[d]) for d, found in enumerate(spans)]
-    for dimension, box in enumerate(boxes):
-        if box.extent < 0:
-            reason = f"what is read of dimension {dimension} cannot be bounded, and its size is known only at run time"
-            raise refusal(step, f"block {producer.block_name!r}", reason, "split its readers, or leave it where it is")
-    bases = tuple(ValueMap.make([box.base], space.values) for box in boxes)
-    return TileRegion(bases, tuple(box.extent for box in boxes))
+    extents = [whole if box.extent < 0 else box.extent for box, whole in zip(boxes, extents_of(buffer), strict=True)]
+    known = tuple(extent for extent in extents if extent is not None)
+    if len(known) < len(extents):
+        dimension = extents.index(None)
+        reason = f"what is read of dimension {dimension} cannot be bounded, and no value says its size"
+        raise refusal(step, f"block {producer.block_name!r}", reason, "split its readers, or leave it where it is")
+    return TileRegion(tuple(ValueMap.make([box.base], space.values) for box in boxes), known)
 
 
 def _spans(op: LoadOp, loop: ForOp, space: Space) -> list[Span | None]:
