@@ -184,3 +184,92 @@ def test_a_stack_of_unknown_length_has_no_native_form_yet() -> None:
     %r = relay.tuple_get_item(%g) {index = 0} : (U) -> U"""
     with pytest.raises(LoweringError, match="static shape"):
         xrelay.compile(program("%n: tensor<i64>", "%r", body), cache=False)
+
+
+SEEDS = {
+    "muladd": """
+      func.func @main(%x: tensor<f32>) -> U {
+        %one = relay.constant dense<1.0> : tensor<f32>
+        %two = relay.constant dense<2.0> : tensor<f32>
+        %three = relay.constant dense<3.0> : tensor<f32>
+        %1 = func.call @muladd(%x, %one, %two) : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+        %2 = func.call @muladd(%1, %two, %three) : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+        func.return %2 : tensor<f32>
+      }
+      func.func private @muladd(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>) -> tensor<f32> {
+        %1 = relay.multiply(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        %2 = relay.add(%1, %z) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        func.return %2 : tensor<f32>
+      }""",
+    "myfunc": """
+      func.func @main(%x: tensor<f32>) -> tensor<f32> {
+        %one = relay.constant dense<1.0> : tensor<f32>
+        %stop = relay.equal(%x, %one) : (tensor<f32>, tensor<f32>) -> U
+        %r = relay.if %stop : U -> tensor<f32> {
+          relay.yield %x : tensor<f32>
+        } else {
+          %m = relay.subtract(%x, %one) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+          %c = func.call @main(%m) : (tensor<f32>) -> tensor<f32>
+          %d = relay.add(%c, %c) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+          relay.yield %d : tensor<f32>
+        }
+        func.return %r : tensor<f32>
+      }""",
+    "log outside if": """
+      func.func @main(%x: tensor<f32>) -> U {
+        %one = relay.constant dense<1.0> : tensor<f32>
+        %l = relay.log(%x) : (tensor<f32>) -> U
+        %v = relay.let "v" = %l : U
+        %c = relay.greater(%x, %one) : (tensor<f32>, tensor<f32>) -> U
+        %r = relay.if %c : U -> U {
+          %s = relay.add(%v, %v) : (U, U) -> U
+          relay.yield %s : U
+        } else {
+          relay.yield %x : tensor<f32>
+        }
+        func.return %r : U
+      }""",
+    "log in a closure": """
+      func.func @main(%x: tensor<f32>) -> U {
+        %l = relay.log(%x) : (tensor<f32>) -> U
+        %f = relay.fn(%y : tensor<f32>) -> U {
+          %s = relay.add(%y, %l) : (tensor<f32>, U) -> U
+          relay.yield %s : U
+        }
+        %r = relay.invoke %f(%x) : (tensor<f32>) -> U of (tensor<f32>) -> U
+        func.return %r : U
+      }""",
+}
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_the_functions_of_the_seeds(name: str) -> None:
+    module = parse_module(full_context(), SEEDS[name].replace("U", UNKNOWN), "seed.mlir")
+    infer_types(module)
+    model = xrelay.compile(module.clone(), cache=False, threads=1)
+    for number in (1, 2, 7):
+        inputs = [np.array(number, np.float32)]
+        np.testing.assert_allclose(model.run(inputs)[0], run_relay(module, inputs)[0], rtol=1e-6)
+
+
+def test_a_recursion_is_deeper_than_any_stack() -> None:
+    """n + … + 1, each sum taken on the way back, against its closed form."""
+    module = parse_module(
+        full_context(),
+        """func.func @main(%n: tensor<i64>, %k: tensor<i64>) -> tensor<i64> {
+          %zero = relay.constant dense<0> : tensor<i64>
+          %one = relay.constant dense<1> : tensor<i64>
+          %go = relay.greater(%n, %zero) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+          %r = relay.if %go : tensor<i1> -> tensor<i64> {
+            %m = relay.subtract(%n, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+            %c = func.call @main(%m, %k) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+            %s = relay.add(%c, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+            relay.yield %s : tensor<i64>
+          } else {
+            relay.yield %k : tensor<i64>
+          }
+          func.return %r : tensor<i64>
+        }""",
+        "deep.mlir",
+    )
+    assert xrelay.compile(module, cache=False, threads=1).run([np.array(100_000), np.array(7)])[0] == 100_007
