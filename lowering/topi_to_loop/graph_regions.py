@@ -84,7 +84,7 @@ class RegionLowering(FunctionLowering):
             for inner in block.ops:
                 self.lower(inner)
             for value, result in copied:
-                self.copy(value, result, op)
+                self._move(self._buffers[value], result, op)
             self._add(scf.YieldOp(), op)
         return Region(new)
 
@@ -95,10 +95,10 @@ class RegionLowering(FunctionLowering):
         results = [self._result(op, index, type) for index, type in enumerate(types)]
         carried, stacks = results[: len(op.initial)], results[len(op.initial) :]
         for value, slot in zip(op.initial, carried, strict=True):
-            self.copy(value, slot, op)
+            self._move(self._buffers[value], slot, op)
         goes_on = None if op.condition is None else self._allocate(CONDITION, op, "goes_on")
         if goes_on is not None and op.condition is not None:
-            self.copy(op.condition, goes_on, op)
+            self._move(self._buffers[op.condition], goes_on, op)
         limit = None if op.trip_count is None else self._index(self._load(self._buffers[op.trip_count], (), op), op)
         zero = self._add(arith.ConstantOp.from_int_and_width(0, IndexType()), op).results[0]
         self._buffers |= dict(zip(op.carried, carried, strict=True))
@@ -124,8 +124,9 @@ class RegionLowering(FunctionLowering):
     ) -> Region:
         """An iteration: its ops, the rows of the stacks, and the next carried values."""
         with self._inside(Block(arg_types=[IndexType()])) as block:
-            number = self._buffers[op.number] = self._allocate(COUNT, op, op.number.name_hint)
-            self._store(self._add(IndexCastOp(block.args[0], i64), op).results[0], number, (), op)
+            if op.number.first_use is not None:
+                number = self._buffers[op.number] = self._allocate(COUNT, op, op.number.name_hint)
+                self._store(self._add(IndexCastOp(block.args[0], i64), op).results[0], number, (), op)
             for inner in op.body.block.ops:
                 self.lower(inner)
             end = [self._buffers[value] for value in _yielded(op.body.block, op)]
@@ -147,9 +148,16 @@ class RegionLowering(FunctionLowering):
         saved: dict[SSAValue, SSAValue] = {}
         for source in dict.fromkeys(source for source, _ in changed if source in slots):
             saved[source] = self._add(memref.AllocOp([], [], source.type), op).results[0]
-            self.copy_buffer(source, saved[source], op)
+            self._move(source, saved[source], op)
         for source, slot in changed:
-            self.copy_buffer(saved.get(source, source), slot, op)
+            self._move(saved.get(source, source), slot, op)
+
+    def _move(self, source: SSAValue, target: SSAValue, op: Operation) -> None:
+        """Copies one buffer to another; a number is not worth a kernel."""
+        if SSAValue.get(target, type=MemRefType).type.get_num_dims() == 0:
+            self._store(self._load(source, (), op), target, (), op)
+        else:
+            self.copy_buffer(source, target, op)
 
     def _copy_row(self, source: SSAValue, stack: SSAValue, number: SSAValue, op: LoopOp) -> None:
         """Copies a buffer to the row `number` of another."""
