@@ -1,7 +1,8 @@
 """The evaluator of whole graphs: demand-driven and iterative.
 
-A value is computed when someone needs it, once in each environment; environments mirror the nesting of blocks. What
-remains to be done stands on an explicit stack, so neither the depth of a graph nor that of recursive functions is
+A value is computed when someone needs it, once in each environment; environments mirror the nesting of blocks. In
+functions whose form gives position a meaning, the ops of a block run when the block does, in the order of the text.
+What remains to be done stands on an explicit stack, so neither the depth of a graph nor that of recursive functions is
 Python's. Calls are by value; of a `relay.if` only the chosen branch is evaluated, and the body of a `relay.loop` in an
 environment of its own for each iteration.
 """
@@ -13,10 +14,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias, cast
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
-from xrelay.dialects.attribute_names import PRIMITIVE
+from xrelay.dialects.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -49,6 +51,8 @@ class Environment:
     values: dict[SSAValue, RuntimeValue]
     sizes: dict[str, int]
     """The sizes of named dimensions, shared by the environments of one call."""
+    in_order: bool = False
+    """Whether every op of the block runs, in the order of the text."""
     started: set[Operation] = field(default_factory=set[Operation])
 
     def home(self, value: SSAValue) -> Environment:
@@ -102,7 +106,7 @@ class Machine:
         """The results of `func`."""
         environment = _enter(func.body, None, arguments, 0, func)
         targets = _returned(func)
-        self._demand(targets, environment)
+        self._begin(targets, environment)
         while self._stack:
             task = self._stack[-1]
             if self._step(task):
@@ -111,6 +115,13 @@ class Machine:
         if last is not None:
             check_requirements(last, environment.sizes)
         return [environment.values[target] for target in targets]
+
+    def _begin(self, targets: Sequence[SSAValue], environment: Environment) -> None:
+        """Put on the stack what computes the values that a block is to give, and in order all of its ops before."""
+        self._demand(targets, environment)
+        if environment.in_order:
+            ops = reversed(list(environment.block.ops))
+            self._demand([op.results[0] for op in ops if op.results], environment)
 
     def _demand(self, values: Sequence[SSAValue], environment: Environment) -> bool:
         """Put what computes `values` on the stack; whether all are there already."""
@@ -154,7 +165,7 @@ class Machine:
                 raise InterpreterError(
                     f"more than {MAX_DEPTH} calls are open: endless recursion?", location=location_of(op)
                 )
-            self._demand(task.targets, task.inner)
+            self._begin(task.targets, task.inner)
             return False
         value = evaluate_op(op, cast("list[Value]", self._values(op.operands, environment)))
         bind_dims(value, op.results[0].type, environment.sizes, op)
@@ -187,7 +198,7 @@ class Machine:
             return True
         task.inner = _enter(loop.op.body, environment, arguments, environment.depth + 1, loop.op)
         task.targets = [yielded(loop.op.body)]
-        self._demand(task.targets, task.inner)
+        self._begin(task.targets, task.inner)
         return False
 
     def _needed(self, op: Operation) -> Sequence[SSAValue]:
@@ -253,7 +264,14 @@ def _enter(
         sizes = dict(outer.sizes) if block.args else outer.sizes
     for argument, value in zip(block.args, arguments, strict=True):
         bind_dims(value, argument.type, sizes, op)
-    return Environment(block, outer, depth, dict(zip(block.args, arguments, strict=True)), sizes)
+    in_order = _runs_in_order(region.parent) if outer is None else outer.in_order
+    return Environment(block, outer, depth, dict(zip(block.args, arguments, strict=True)), sizes, in_order)
+
+
+def _runs_in_order(op: Operation | None) -> bool:
+    """Whether `op` is a function whose form gives position a meaning: basic block or A-normal form."""
+    form = op.attributes.get(FORM) if isinstance(op, FuncOp) else None
+    return isinstance(form, StringAttr) and form.data != "dataflow"
 
 
 def _returned(func: FuncOp) -> Sequence[SSAValue]:
