@@ -54,25 +54,21 @@ every level.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import INLINE, PRIMITIVE
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
-from xrelay.dialects.relay.ops.require import RequireOp
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
-from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.replacements import erase_op
@@ -80,6 +76,7 @@ from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
+from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
 from xrelay.passes.types.dim_names import DimNames
 from xrelay.passes.types.infer_type import infer_types
 
@@ -127,6 +124,8 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
             closures.expand(function)
+    if closures.has_named:
+        infer_types(module)
     return inliner.inlined + closures.inlined
 
 
@@ -186,24 +185,22 @@ class _Inliner:
     def _inline(self, call: AnyCall, bindings: Mapping[str, Dim]) -> Operation | None:
         """Replace `call` by the body of its callee; gives the first op of that, or what comes behind it."""
         name = callee_name(call)
-        carried = RequirementsAttr.of(_own_demands(call))
-        if carried is not None:
-            _retype_arguments(call, self.wanted[name], bindings, carried)
+        before, behind = call.prev_op, call.next_op
+        arguments = carried_arguments(call, call.arguments, self.wanted[name].args, bindings)
         last = name in self.going and self.left[name] == 1
         self.left[name] -= 1
         self.inlined += 1
-        before, behind = call.prev_op, call.next_op
         if last:
-            ops = _moved(self.wanted[name], call)
+            ops = _moved(self.wanted[name], arguments)
         else:
             self.added += self.sizes[name]
             if self.added > self.max_ops:
                 raise PassError(f"relay-inline: inlining adds more than {self.max_ops} ops", help="raise max-ops")
             self.left.update(self.calls[name])
-            ops = _copied(self.wanted[name], call)
+            ops = _copied(self.wanted[name], arguments)
         if bindings:
             DimSubstitution(bindings).apply(ops)
-        _replace(call, ops, carried)
+        _replace(call, ops)
         block = behind.parent if behind is not None else None
         return before.next_op if before is not None else block.first_op if block is not None else None
 
@@ -218,30 +215,7 @@ def _stays(call: AnyCall) -> bool:
     """Whether `call` does not say yet what the names stand for, or demands something and gives what is no tensor."""
     if not isinstance(call, NamedCallOp):
         return False
-    tensors = all(isinstance(type, TensorType) for type in call.result_types)
-    return call.bindings is None or (not tensors and bool(_own_demands(call)))
-
-
-def _own_demands(call: AnyCall) -> list[Requirement]:
-    """What `call` demands and no op of its callee does."""
-    return [demand for demand in requirements_of(call) if demand.constraint != "C6"]
-
-
-def _retype_arguments(call: AnyCall, callee: FuncOp, bindings: Mapping[str, Dim], demands: RequirementsAttr) -> None:
-    """Give `call` arguments of the parameters' types where `demands` hold, for tensors of other extents."""
-    for index, (argument, parameter) in enumerate(zip(call.arguments, callee.args, strict=True)):
-        wanted = instantiated(parameter.type, bindings)
-        if argument.type != wanted and isinstance(wanted, TensorType):
-            op = _required(argument, wanted, call, demands)
-            Rewriter.insert_op(op, InsertPoint.before(call))
-            call.operands[index] = op.results[0]
-
-
-def _required(value: SSAValue, type: Attribute, call: AnyCall, demands: RequirementsAttr) -> RequireOp:
-    """`value` as one of `type`, where `demands` hold."""
-    op = RequireOp.create(operands=[value], result_types=[type], properties={"demands": demands})
-    op.location = call.location
-    return op
+    return call.bindings is None or not can_carry(call)
 
 
 def _is_inlinable(function: FuncOp) -> bool:
@@ -259,15 +233,15 @@ def _private_to(calls: Mapping[str, Counter[str]], module: ModuleOp) -> Counter[
     return Counter({name: called[name] for name in names if 0 < called[name] == mentions[name]})
 
 
-def _copied(callee: FuncOp, call: AnyCall) -> list[Operation]:
-    """Copies of the ops of `callee` on the arguments of `call`, its `func.return` last."""
-    values: dict[SSAValue, SSAValue] = dict(zip(callee.args, call.arguments, strict=True))
+def _copied(callee: FuncOp, arguments: Sequence[SSAValue]) -> list[Operation]:
+    """Copies of the ops of `callee` on `arguments`, its `func.return` last."""
+    values: dict[SSAValue, SSAValue] = dict(zip(callee.args, arguments, strict=True))
     return [op.clone(values) for op in callee.body.block.ops]
 
 
-def _moved(callee: FuncOp, call: AnyCall) -> list[Operation]:
-    """The ops of `callee` on the arguments of `call`, the last one of it, which is left with nothing in it."""
-    for parameter, argument in zip(callee.args, call.arguments, strict=True):
+def _moved(callee: FuncOp, arguments: Sequence[SSAValue]) -> list[Operation]:
+    """The ops of `callee` on `arguments`, those of its last call; it is left with nothing in it."""
+    for parameter, argument in zip(callee.args, arguments, strict=True):
         parameter.replace_all_uses_with(argument)
     ops = list(callee.body.block.ops)
     for op in ops:
@@ -275,19 +249,15 @@ def _moved(callee: FuncOp, call: AnyCall) -> list[Operation]:
     return ops
 
 
-def _replace(call: AnyCall, ops: list[Operation], carried: RequirementsAttr | None) -> None:
-    """Put `ops` in the place of `call`, and what their `func.return` gives, where `carried` holds, in its results'."""
+def _replace(call: AnyCall, ops: list[Operation]) -> None:
+    """Put `ops` in the place of `call`, and what their `func.return` gives in that of its results."""
     *body, last = ops
     if not isinstance(last, ReturnOp):
         raise PassError("relay-inline: a function does not end in func.return", location=location_of(call))
     results = list(last.operands)
     erase_op(last)
-    if carried is not None:
-        ends = [_required(new, old.type, call, carried) for old, new in zip(call.results, results, strict=True)]
-        body += ends
-        results = [end.results[0] for end in ends]
     Rewriter.insert_op(body, InsertPoint.before(call))
     for old, new in zip(call.results, results, strict=True):
         if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:
             new.name_hint = old.name_hint
-    Rewriter.replace_op(call, [], results)
+    Rewriter.replace_op(call, [], carried_results(call, results))

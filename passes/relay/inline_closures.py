@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import dim_pairs
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.errors import PassError
+from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
+from xrelay.passes.types.call_names import CallNames
+from xrelay.passes.types.dim_names import DimNames, single_name
 
 
 def known_closure(value: SSAValue) -> FnOp | None:
@@ -38,6 +47,18 @@ def known_closure(value: SSAValue) -> FnOp | None:
     return None
 
 
+class _NamesOf:
+    """The names of dimensions in a function, looked for when they are needed."""
+
+    def __init__(self, function: FuncOp):
+        self._function = function
+
+    @cached_property
+    def names(self) -> DimNames:
+        """The names that are taken, and who makes them."""
+        return DimNames(self._function)
+
+
 @dataclass
 class ClosureInliner:
     """Replaces calls of known closures; a recursive closure keeps its calls."""
@@ -46,9 +67,12 @@ class ClosureInliner:
     """How many ops it may add."""
     added: int = 0
     inlined: int = 0
+    has_named: bool = False
+    """Whether a closure with named dimensions of its own was inlined."""
 
     def expand(self, function: FuncOp) -> None:
         """Inline the calls in `function`, and those in what comes in their places."""
+        taken = _NamesOf(function)
         places = [block.first_op for block in function.body.blocks]
         while places:
             op = places.pop()
@@ -56,16 +80,36 @@ class ClosureInliner:
                 continue
             closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
             if isinstance(op, InvokeOp) and closure is not None and not closure.is_recursive:
-                places.append(self._inline(op, closure))
-                continue
+                bindings = self._bindings(op, closure, taken)
+                if bindings is not None:
+                    places.append(self._inline(op, closure, bindings))
+                    continue
             places.append(op.next_op)
             places.extend(block.first_op for region in op.regions for block in region.blocks)
 
-    def _inline(self, call: InvokeOp, closure: FnOp) -> Operation | None:
+    def _bindings(self, call: InvokeOp, closure: FnOp, taken: _NamesOf) -> Mapping[str, Dim] | None:
+        """What the names that `closure` binds are in the place of `call`; `None` where the call has to stay."""
+        parameters = [parameter.type for parameter in closure.parameters]
+        inner = dim_names_in(closure)
+        if not inner:
+            return {}
+        if not can_carry(call):
+            return None
+        names = taken.names
+        own = names.unbound(parameters, closure, lambda value: value.type)
+        fixed = {name: symbol(name) for name in inner if name not in own}
+        found = CallNames(parameters, [argument.type for argument in call.arguments], {}, fixed).bindings
+        if not set(own) <= found.keys():
+            return None
+        bindings = {name: found[name] for name in own} | _made_names(closure, call, names)
+        self.has_named |= bool(bindings)
+        return bindings
+
+    def _inline(self, call: InvokeOp, closure: FnOp, bindings: Mapping[str, Dim]) -> Operation | None:
         """Replace `call` by the body of `closure`; gives the first op of that, or what comes behind it."""
         self.inlined += 1
-        behind = call.next_op
-        arguments, callee = list(call.arguments), call.callee
+        behind, callee = call.next_op, call.callee
+        arguments = carried_arguments(call, call.arguments, closure.parameters, bindings)
         if closure.result.has_one_use() and callee is closure.result and closure.parent is call.parent:
             for parameter, argument in zip(closure.parameters, arguments, strict=True):
                 parameter.replace_all_uses_with(argument)
@@ -82,6 +126,8 @@ class ClosureInliner:
                 )
             values: dict[SSAValue, SSAValue] = dict(zip(closure.parameters, arguments, strict=True))
             ops = [op.clone(values) for op in closure.body.block.ops]
+        if bindings:
+            DimSubstitution(bindings).apply(ops)
         *body, last = ops
         if not isinstance(last, YieldOp):
             raise PassError("relay-inline: a closure does not end in relay.yield", location=location_of(closure))
@@ -90,9 +136,18 @@ class ClosureInliner:
             result.name_hint = call.result.name_hint
         erase_op(last)
         Rewriter.insert_op(body, InsertPoint.before(call))
-        Rewriter.replace_op(call, [], [result])
+        Rewriter.replace_op(call, [], carried_results(call, [result]))
         _erase_unused(callee)
         return body[0] if body else behind
+
+
+def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim]:
+    """A name in the place of `call` for each that ops in `closure` make: where the call gives it one, that."""
+    given = {extent.name for extent in made_extents(call)}
+    pairs = dim_pairs(yielded(closure.body).type, call.result.type)
+    known = {single_name(inner): name for inner, outer in pairs if (name := single_name(outer)) in given}
+    made = (extent.name for op in walk_ops(closure) for extent in made_extents(op) if op is not closure)
+    return {name: symbol(known.get(name) or names.fresh(name)) for name in made}
 
 
 def _erase_unused(value: SSAValue) -> None:

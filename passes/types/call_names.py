@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from xdsl.ir import Attribute
 
@@ -15,10 +16,16 @@ class CallNames:
 
     A parameter `n` tells at once. One such as `2 * n + 1` tells where all its other names are known; an argument `m`
     makes of it `n = (m - 1) floordiv 2`, which is right where `m` is such a number: who calls requires that. What is
-    `written` in `<…>` counts where nothing else tells.
+    `written` in `<…>` counts where nothing else tells; what is `fixed` no argument changes.
     """
 
-    def __init__(self, parameters: Sequence[Attribute], arguments: Sequence[Attribute], written: Mapping[str, Dim]):
+    def __init__(
+        self,
+        parameters: Sequence[Attribute],
+        arguments: Sequence[Attribute],
+        written: Mapping[str, Dim],
+        fixed: Mapping[str, Dim] = MappingProxyType({}),
+    ):
         self._pairs = [
             (index, general, given)
             for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True))
@@ -27,7 +34,7 @@ class CallNames:
         ]
         # Plain names first: what they are is no matter of divisibility.
         self._pairs.sort(key=lambda pair: not str(pair[1]).isidentifier())
-        self.bindings: dict[str, Dim] = {}
+        self.bindings: dict[str, Dim] = dict(fixed)
         self._told_by: dict[str, int] = {}
         """The argument by which a name is known."""
         self._solve()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from types import MappingProxyType
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.core.facts import MadeExtent
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.types import dim_pairs, is_complete, joined_types, with_dims
+from xrelay.dialects.relay.structure.call import names_in
 from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
@@ -26,15 +27,18 @@ class DimNames:
 
     def __init__(self, function: FuncOp):
         self._taken = set(dim_names_in(function))
+        self._candidates: dict[str, Iterator[str]] = {}
+        """By stems, the names that were not given out yet."""
         self._given: dict[Operation, dict[str, str]] = {}
         self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
         """The op that makes the extent of a name."""
 
     def fresh(self, stem: str) -> str:
         """`stem` where it is free, else with a number behind it."""
-        numbered = (f"{stem}{number}" if stem == UNNAMED else f"{stem}_{number + 1}" for number in count())
-        candidates = numbered if stem == UNNAMED else chain([stem], numbered)
-        name = next(name for name in candidates if name not in self._taken)
+        if stem not in self._candidates:
+            numbered = (f"{stem}{number}" if stem == UNNAMED else f"{stem}_{number + 1}" for number in count())
+            self._candidates[stem] = numbered if stem == UNNAMED else chain([stem], numbered)
+        name = next(name for name in self._candidates[stem] if name not in self._taken)
         self._taken.add(name)
         return name
 
@@ -66,6 +70,20 @@ class DimNames:
         """Note that `name` is that of an extent which `op` makes."""
         self._given.setdefault(op, {})[key] = name
         self._makers[name] = op
+
+    def unbound(
+        self, types: Iterable[Attribute], place: Operation, type_of: Callable[[SSAValue], Attribute]
+    ) -> list[str]:
+        """The names in `types` that nothing around `place` binds, neither an argument nor an op of a block there."""
+        blocks: dict[Block, None] = {}
+        block = place.parent
+        while block is not None:
+            blocks[block] = None
+            parent = block.parent_op()
+            block = None if parent is None or isinstance(parent, FuncOp) else parent.parent
+        bound = set(names_in(type_of(argument) for block in blocks for argument in block.args))
+        makers = {name: self._makers[name].parent for name in names_in(types) if name in self._makers}
+        return [name for name in names_in(types) if name not in bound and makers.get(name) not in blocks]
 
     def is_made_in(self, name: str, around: Operation) -> bool:
         """Whether an op in the regions of `around` makes the extent `name`."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import FunctionType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation
 
@@ -14,7 +15,8 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete
 from xrelay.dialects.relay.ops.require import RequireOp
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
@@ -23,6 +25,7 @@ from xrelay.index_algebra.dims import AnyDim, Dim, substitute
 from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
 from xrelay.passes.types.call_rule import call_bindings, parameter_types
 from xrelay.passes.types.dim_names import single_name
+from xrelay.passes.types.invoke_rule import invoke_bindings, made_bindings, own_names
 from xrelay.passes.types.loop_types import demands_of_end, demands_of_loop, extents_of_loop
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
 
@@ -49,6 +52,8 @@ def demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Seq
         return solver.names_around(op).made_by(op), []
     if is_call(op):
         return _demands_of_call(op, solver, entries.get(callee_name(op), Entry()))
+    if isinstance(op, InvokeOp):
+        return _demands_of_invoke(op, solver)
     if isinstance(op, LoopOp):
         return extents_of_loop(op, solver), list(demands_of_loop(op, solver))
     if isinstance(op, ReturnOp) and isinstance(function := op.parent_op(), FuncOp):
@@ -84,6 +89,29 @@ def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[S
     demands += (_raised(demand, bindings, call) for demand in entry.demands)
     given = solver.names_around(call).names_made_by(call)
     return [NewExtent(name, _bound(entry.bounds.get(inner), bindings)) for inner, name in given.items()], demands
+
+
+def _demands_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
+    """That arguments and result have the extents of the closure's."""
+    type = solver.type_of(op.callee)
+    if not isinstance(type, FunctionType) or not names_in([*type.inputs, *type.outputs]):
+        return (), []
+    bindings = invoke_bindings(op, type, solver)
+    for name in own_names(op, type, solver):
+        if name not in bindings:
+            raise TypeInferenceError(
+                f"{op.name}: nothing says what the closure's dimension {name} is here",
+                location=location_of(op),
+                help="give a parameter of the closure an extent that is the name alone",
+            )
+    demands: list[Requirement] = [
+        AtLeast(dim, 0, constraint="C2", about=f"{name} of the closure") for name, dim in bindings.items()
+    ]
+    for argument, parameter in zip(op.arguments, type.inputs, strict=True):
+        demands += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
+    output = instantiated(type.outputs.data[0], bindings | made_bindings(op, type, solver))
+    demands += _claims(output, solver.type_of(op.result), "result")
+    return solver.names_around(op).made_by(op), demands
 
 
 def _bound(bound: Dim | None, bindings: Mapping[str, Dim]) -> Dim | None:

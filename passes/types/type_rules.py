@@ -22,6 +22,7 @@ from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import ConstraintError, TypeInferenceError
 from xrelay.passes.graph.op_kinds import is_relay_op
 from xrelay.passes.types.call_rule import relate_call
+from xrelay.passes.types.invoke_rule import relate_invoke
 from xrelay.passes.types.loop_types import apply_loop
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, returned
 
@@ -44,7 +45,7 @@ def apply_rule(op: Operation, solver: TypeSolver) -> None:
     elif isinstance(op, FnOp):
         _closure(op, solver)
     elif isinstance(op, InvokeOp):
-        _invoke(op, solver)
+        relate_invoke(op, solver)
     elif isinstance(op, FusedOp):
         _fused(op, solver)
 
@@ -127,16 +128,6 @@ def _closure(op: FnOp, solver: TypeSolver) -> None:
         for parameter, input in zip(op.parameters, type.inputs, strict=True):
             solver.refine(parameter, input, op)
         solver.refine(body, type.outputs.data[0], op)
-
-
-def _invoke(op: InvokeOp, solver: TypeSolver) -> None:
-    inputs = [solver.type_of(argument) for argument in op.arguments]
-    solver.refine(op.callee, FunctionType.from_lists(inputs, [solver.type_of(op.result)]), op)
-    type = solver.type_of(op.callee)
-    if isinstance(type, FunctionType):
-        for argument, input in zip(op.arguments, type.inputs, strict=True):
-            solver.refine(argument, input, op)
-        solver.refine(op.result, type.outputs.data[0], op)
 
 
 def _fused(op: FusedOp, solver: TypeSolver) -> None:

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 import xrelay
 from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError, PassError
 from xrelay.interpreters.relay import run_relay
@@ -69,6 +70,23 @@ func.func private @total(%x: !n, %y: !n) -> !q {
 func.func private @rest(%x: !longer) -> !q {
   %0 = relay.negative(%x) : (!longer) -> !q
   func.return %0 : !q
+}
+"""
+
+CLOSURE = """
+!m = tensor<?xf32, #relay.dims<m>>
+!p = tensor<?xf32, #relay.dims<p>>
+!k = tensor<?xf32, #relay.dims<k>>
+!q = !relay.incomplete
+func.func @main(%x: !m, %y: !p) -> (!q, !q) {
+  %f = relay.fn(%a : !k) -> !q {
+    %t = relay.tuple(%a, %a) : (!k, !k) -> !q
+    %b = relay.concatenate(%t) {axis = 0} : (!q) -> !q
+    relay.yield %b : !q
+  }
+  %0 = relay.invoke %f(%x) : (!m) -> !q of (!k) -> !q
+  %1 = relay.invoke %f(%y) : (!p) -> !q of (!k) -> !q
+  func.return %0, %1 : !q, !q
 }
 """
 
@@ -163,6 +181,17 @@ def test_what_calls_demand_is_checked_where_they_ran(branch: bool, extents: tupl
             total, rest = run_relay(each, arrays)
             assert total == sum(extents)
             np.testing.assert_array_equal(rest, -arrays[1] if branch else arrays[1])
+
+
+def test_closures_have_the_sizes_of_their_calls() -> None:
+    module = typed(CLOSURE)
+    inlined = module.clone()
+    inline_calls(inlined)
+    inlined.verify()
+    assert not any(isinstance(op, InvokeOp) for op in inlined.walk())
+    x, y = np.arange(3, dtype=np.float32), np.arange(5, dtype=np.float32)
+    for each in (module, inlined):
+        check(run_relay(each, [x, y]), [np.tile(x, 2), np.tile(y, 2)])
 
 
 @pytest.mark.parametrize("disabled", [[], ["relay-inline"]], ids=["inlined", "specialised"])

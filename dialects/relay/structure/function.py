@@ -138,6 +138,9 @@ class FnOp(IRDLOperation):
 class InvokeOp(IRDLOperation):
     """The value of a function at some arguments.
 
+    Named dimensions of the function's parameters that nothing around the call binds stand for dimensions of the
+    arguments; an extent that the function makes has a name of its own here, which `relay.binds` lists.
+
     Constraints:
     - C1: the callee is a function with one result.
     - C2: the arguments have the types of its parameters.

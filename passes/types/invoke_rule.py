@@ -1,0 +1,92 @@
+"""The typing rule of `relay.invoke`: the names that a closure's parameters bind stand for dimensions of who calls it.
+
+A name in the closure's type that is bound around the call means the same there, since a closure captures it; every
+other name of its parameters is instantiated, as `relay.call` does, and an extent that the body makes has a name
+for each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.ir import Attribute
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.types import is_complete, with_dims
+from xrelay.dialects.relay.structure.call import instantiated, names_in
+from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.errors import DimensionError, TypeInferenceError
+from xrelay.index_algebra.dims import ANY, Dim, DimExpr, symbol
+from xrelay.passes.types.call_names import CallNames
+from xrelay.passes.types.type_solver import TypeSolver
+
+
+def relate_invoke(op: InvokeOp, solver: TypeSolver) -> None:
+    """Tell `solver` what `op` says of its closure, and the other way round."""
+    type = solver.type_of(op.callee)
+    arguments = [solver.type_of(argument) for argument in op.arguments]
+    if isinstance(type, FunctionType) and len(type.inputs) == len(arguments) and own_names(op, type, solver):
+        _relate_instantiated(op, type, arguments, solver)
+        return
+    solver.refine(op.callee, FunctionType.from_lists(arguments, [solver.type_of(op.result)]), op)
+    type = solver.type_of(op.callee)
+    if isinstance(type, FunctionType):
+        for argument, input in zip(op.arguments, type.inputs, strict=True):
+            solver.refine(argument, input, op)
+        solver.refine(op.result, type.outputs.data[0], op)
+
+
+def own_names(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> list[str]:
+    """The names that the closure's parameters bind."""
+    return solver.names_around(op).unbound(type.inputs.data, op, solver.type_of) if names_in(type.inputs.data) else []
+
+
+def invoke_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
+    """What the closure's names stand for, as far as the arguments tell; `TypeInferenceError` where they contradict."""
+    own = own_names(op, type, solver)
+    arguments = [solver.type_of(argument) for argument in op.arguments]
+    fixed = {name: symbol(name) for name in names_in(type.inputs.data) if name not in own}
+    try:
+        names = CallNames(type.inputs.data, arguments, {}, fixed)
+        reason = names.contradiction()
+    except DimensionError as error:
+        raise TypeInferenceError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
+    if reason is not None:
+        raise TypeInferenceError(
+            f"{op.name}: {reason}",
+            location=location_of(op),
+            help="give arguments that agree on the sizes of the closure's dimensions",
+        )
+    return {name: names.bindings[name] for name in own if name in names.bindings}
+
+
+def made_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
+    """Names here for the extents in the result that the closure's body makes."""
+    (output,) = type.outputs.data
+    names, known = solver.names_around(op), set(names_in(type.inputs.data))
+    made = [name for name in names.unbound([output], op, solver.type_of) if name not in known]
+    return names.of_call(op, made, output, op.result.type) if made else {}
+
+
+def _relate_instantiated(op: InvokeOp, type: FunctionType, arguments: Sequence[Attribute], solver: TypeSolver) -> None:
+    bindings, own = invoke_bindings(op, type, solver), set(own_names(op, type, solver))
+    open_names = own - bindings.keys()
+
+    def told(dim: DimExpr) -> Dim:
+        return dim.substitute(bindings) if open_names.isdisjoint(dim.names) else ANY
+
+    inputs = list(type.inputs.data)
+    for index, (argument, input) in enumerate(zip(op.arguments, type.inputs.data, strict=True)):
+        if is_complete(input):
+            solver.refine(argument, with_dims(input, told), op)
+        else:
+            inputs[index] = arguments[index]
+    (output,) = type.outputs.data
+    if is_complete(output):
+        made = made_bindings(op, type, solver)
+        unknown = dict.fromkeys(open_names, ANY)
+        solver.refine(op.result, instantiated(output, bindings | made | unknown), op)
+    else:
+        output = with_dims(solver.type_of(op.result), lambda _: ANY)
+    solver.refine(op.callee, FunctionType.from_lists(inputs, [output]), op)

@@ -1,0 +1,44 @@
+// RUN: xrelay-opt %s -p relay-infer-type | filecheck %s
+// RUN: xrelay-opt %s -p relay-infer-type,relay-inline | filecheck %s --check-prefix=INLINED
+
+// Each call says what the names of a closure's parameters stand for, and names the extents that its body makes.
+// CHECK-LABEL: func.func @closures(
+// CHECK:         relay.fn(%a: tensor<?xf32, #relay.dims<k>>) -> tensor<?xf32, #relay.dims<2 * k>>
+// CHECK:         relay.argwhere(%a_1) {relay.binds = #relay.bounds<k_1 <= j>}
+// CHECK:         relay.invoke %f(%x) : (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<2 * m>> of
+// CHECK-NEXT:    relay.invoke %f(%y) : (tensor<5xf32>) -> tensor<10xf32> of
+// CHECK-NEXT:    relay.invoke %g(%x, %y) {relay.binds = #relay.bounds<k_1_1>, relay.requires = #relay.requirements<5 == m "C0 argument extent">} : ({{.*}}) -> tensor<?x1xi32, #relay.dims<k_1_1>> of
+// INLINED-LABEL: func.func @closures(
+// INLINED-NOT:     relay.invoke
+// INLINED:         relay.concatenate({{.*}}) -> tensor<?xf32, #relay.dims<2 * m>>
+// INLINED:         relay.concatenate({{.*}}) -> tensor<10xf32>
+// INLINED:         relay.argwhere(%x) {relay.binds = #relay.bounds<k_1_1 <= m>}
+// INLINED-NEXT:    relay.require({{.*}}) {demands = #relay.requirements<5 == m "C0 argument extent">
+func.func @closures(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<5xf32>) -> !relay.incomplete {
+  %f = relay.fn(%a : tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete {
+    %t = relay.tuple(%a, %a) : (tensor<?xf32, #relay.dims<k>>, tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete
+    %b = relay.concatenate(%t) {axis = 0} : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %b : !relay.incomplete
+  }
+  %g = relay.fn(%a : tensor<?xf32, #relay.dims<j>>, %b : tensor<?xf32, #relay.dims<j>>) -> !relay.incomplete {
+    %i = relay.argwhere(%a) : (tensor<?xf32, #relay.dims<j>>) -> !relay.incomplete
+    relay.yield %i : !relay.incomplete
+  }
+  %0 = relay.invoke %f(%x) : (tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete
+  %1 = relay.invoke %f(%y) : (tensor<5xf32>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete
+  %2 = relay.invoke %g(%x, %y) : (tensor<?xf32, #relay.dims<m>>, tensor<5xf32>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<j>>, tensor<?xf32, #relay.dims<j>>) -> !relay.incomplete
+  %r = relay.tuple(%0, %1, %2) : (!relay.incomplete, !relay.incomplete, !relay.incomplete) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+
+// A name from around means the same in the closure.
+// CHECK-LABEL: func.func @captured(
+// CHECK:         relay.invoke %f(%y) {relay.requires = #relay.requirements<p == m "C0 argument extent">} : (tensor<?xf32, #relay.dims<p>>) -> tensor<?xf32, #relay.dims<m>> of
+func.func @captured(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.dims<p>>) -> !relay.incomplete {
+  %f = relay.fn(%a : tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>> {
+    %b = relay.add(%a, %x) : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
+    relay.yield %b : tensor<?xf32, #relay.dims<m>>
+  }
+  %0 = relay.invoke %f(%y) : (tensor<?xf32, #relay.dims<p>>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
+  func.return %0 : !relay.incomplete
+}

@@ -1,0 +1,21 @@
+// RUN: xrelay-opt %s -p relay-infer-type --split-input-file --verify-diagnostics
+
+func.func @differ(%x: tensor<3xf32>, %y: tensor<4xf32>) -> !relay.incomplete {
+  %f = relay.fn(%a : tensor<?xf32, #relay.dims<k>>, %b : tensor<?xf32, #relay.dims<k>>) -> tensor<?xf32, #relay.dims<k>> {
+    relay.yield %a : tensor<?xf32, #relay.dims<k>>
+  }
+  // expected-error@below {{relay.invoke: argument #1 has the extent 4, its parameter k = 3 (k = 3 by argument #0)}}
+  %0 = relay.invoke %f(%x, %y) : (tensor<3xf32>, tensor<4xf32>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<k>>, tensor<?xf32, #relay.dims<k>>) -> tensor<?xf32, #relay.dims<k>>
+  func.return %0 : !relay.incomplete
+}
+
+// -----
+
+func.func @untold(%x: tensor<6xf32>) -> tensor<6xf32> {
+  %f = relay.fn(%a : tensor<?xf32, #relay.dims<k * j>>) -> tensor<?xf32, #relay.dims<k * j>> {
+    relay.yield %a : tensor<?xf32, #relay.dims<k * j>>
+  }
+  // expected-error@below {{relay.invoke: nothing says what the closure's dimension j is here}}
+  %0 = relay.invoke %f(%x) : (tensor<6xf32>) -> tensor<6xf32> of (tensor<?xf32, #relay.dims<k * j>>) -> tensor<?xf32, #relay.dims<k * j>>
+  func.return %0 : tensor<6xf32>
+}
