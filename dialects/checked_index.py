@@ -8,12 +8,13 @@ from typing import Self
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, base, operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import IRDLOperation, base, operand_def, opt_operand_def, opt_prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.extents import ExtentsAttr, extent_attr, extent_in, negative, parse_extent
+from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import Dim, evaluate, substitute
 
 
@@ -22,23 +23,28 @@ class CheckedIndex(IRDLOperation, ABC):
 
     The program fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`. So this is an
     op that may fail: what holds it is not evaluated where its value is not needed, and never left out where it is.
+    The size is a number or, at the topi level, a dimension, or an operand, at the loop level.
     """
 
     index = operand_def(IndexType)
-    size_attr = prop_def(IntegerAttr.constr(i64) | base(ExtentsAttr), prop_name="size")
+    dynamic_size = opt_operand_def(IndexType)
+    size_attr = opt_prop_def(IntegerAttr.constr(i64) | base(ExtentsAttr), prop_name="size")
     from_end_attr = opt_prop_def(UnitAttr, prop_name="from_end")
     result = result_def(IndexType)
 
-    def __init__(self, index: SSAValue, size: Dim, *, from_end: bool = False):
+    def __init__(self, index: SSAValue, size: Dim | SSAValue, *, from_end: bool = False):
+        number = None if isinstance(size, SSAValue) else extent_attr(size)
         super().__init__(
-            operands=[index],
-            properties={"size": extent_attr(size), "from_end": UnitAttr() if from_end else None},
+            operands=[index, [size] if isinstance(size, SSAValue) else []],
+            properties={"size": number, "from_end": UnitAttr() if from_end else None},
             result_types=[IndexType()],
         )
 
     @property
     def extent(self) -> Dim:
-        """How many indices there are."""
+        """How many indices there are; `DimensionError` where an operand says it."""
+        if self.size_attr is None:
+            raise DimensionError(f"the size of {self.name} is a value")
         return extent_in(self.size_attr)
 
     @property
@@ -62,24 +68,32 @@ class CheckedIndex(IRDLOperation, ABC):
 
     def verify_(self) -> None:
         """Checks C1."""
-        if (size := negative([self.extent])) is not None:
+        if (self.size_attr is None) == (self.dynamic_size is None):
+            raise VerifyException(f"[{self.name} C1] the size is either a number or an operand")
+        if self.size_attr is not None and (size := negative([self.extent])) is not None:
             raise VerifyException(f"[{self.name} C1] size {size} is negative")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """Parses `%k of 5 from_end`."""
+        """Parses `%k of 5 from_end`, or `%k of %n`."""
         index = parser.resolve_operand(parser.parse_unresolved_operand(), IndexType())
         parser.parse_keyword("of")
-        size = parse_extent(parser, "the size")
+        value = parser.parse_optional_unresolved_operand()
+        size = parse_extent(parser, "the size") if value is None else parser.resolve_operand(value, IndexType())
         op = cls(index, size, from_end=parser.parse_optional_keyword("from_end") is not None)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
     def print(self, printer: Printer) -> None:
-        """Prints `%k of 5 from_end`."""
+        """Prints `%k of 5 from_end`, or `%k of %n`."""
         printer.print_string(" ")
         printer.print_ssa_value(self.index)
-        printer.print_string(f" of {self.extent}{' from_end' if self.from_end else ''}")
+        printer.print_string(" of ")
+        if self.dynamic_size is None:
+            printer.print_string(str(self.extent))
+        else:
+            printer.print_ssa_value(self.dynamic_size)
+        printer.print_string(" from_end" if self.from_end else "")
         printer.print_op_attributes(self.attributes)
 
 

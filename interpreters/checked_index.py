@@ -12,13 +12,17 @@ from xrelay.interpreters.scalar_meaning import ScalarFunction, Value
 
 
 def compile_checked_index(op: Operation) -> ScalarFunction:
-    """The function of one index, or of an array of them; it raises `InterpreterError` where one is out of range."""
+    """The function of one index, or of an array of them, and of the size where that is a value.
+
+    It raises `InterpreterError` where an index is out of range.
+    """
     if not isinstance(op, CheckedIndex):
         raise InterpreterError(f"'{op.name}' is no checked index")
-    limits, size, location = op.limits, op.size, location_of(op)
+    known, from_end, location = None if op.dynamic_size is not None else op.size, op.from_end, location_of(op)
 
-    def checked(index: Value) -> Value:
-        values = np.asarray(index)
+    def checked(index: Value, given: Value = 0) -> Value:
+        values, size = np.asarray(index), int(np.asarray(given).flat[0]) if known is None else known
+        limits = (-size if from_end else 0, size)
         wrong = (values < limits[0]) | (values >= limits[1])
         if wrong.any():
             message = out_of_range(int(values[wrong].flat[0]), limits)

@@ -16,7 +16,7 @@ class CheckedIndexOp(CheckedIndex):
     The kernel fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`; nothing behind
     the check is then run.
 
-    - C1: the size is a number that is not negative
+    - C1: the size is a number that is not negative, or an `index` value
 
     ```mlir
     func.func @f(%X: memref<8xf32>, %i: index) -> f32 {
@@ -34,5 +34,5 @@ class CheckedIndexOp(CheckedIndex):
     def verify_(self) -> None:
         """Checks C1."""
         super().verify_()
-        if not isinstance(self.extent, int):
+        if self.dynamic_size is None and not isinstance(self.extent, int):
             raise VerifyException(f"[loop.checked_index C1] size {self.extent} is no number")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import irdl_op_definition, traits_def
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.checked_index import CheckedIndex
 
@@ -15,7 +16,7 @@ class CheckedIndexOp(CheckedIndex):
     The program fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`; the error names
     the source node and the value. A compute that holds one is inlined only where all its elements are read.
 
-    - C1: the size is not negative.
+    - C1: the size is a number that is not negative, or a dimension.
 
     ```mlir
     func.func @take(%x: tensor<9xf32>, %at: tensor<4xi32>) -> tensor<4xf32> {
@@ -34,3 +35,9 @@ class CheckedIndexOp(CheckedIndex):
     name = "topi.checked_index"
 
     traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        """Checks C1."""
+        super().verify_()
+        if self.dynamic_size is not None:
+            raise VerifyException("[topi.checked_index C1] the size is a value, not a number or a dimension")

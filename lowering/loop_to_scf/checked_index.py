@@ -23,6 +23,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Region, SSAValue
 
 from xrelay.dialects.loop import CheckedIndexOp
+from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, invert, is_vector, splat
@@ -36,48 +37,76 @@ MESSAGE = "index out of range"
 
 def write_checked_index(op: CheckedIndexOp, values: Values, emitter: Emitter) -> None:
     """Writes a checked index; `values` then knows its result. What loops show to be right is not checked."""
-    index, (low, high) = values.index(op.index), op.limits
+    index = values.index(op.index)
     known = None if any(is_vector(operand) for operand in index.operands) else emitter.range_of(index)
-    if known is not None and known[0] >= 0 and known[1] < high:
+    if known is not None and op.dynamic_size is None and known[0] >= 0 and known[1] < op.size:
         values.set_index(op.result, index)
         return
     value, lanes = values.get(op.index), values.lanes
-    shifted = _plus(value, -low, emitter)
-    fine = emitter.add(CmpiOp(shifted, _like(value, high - low, emitter), "ult")).result
+    limits = _Limits(op, values, emitter)
+    shifted = _plus(value, limits.size(), emitter) if op.from_end else value
+    fine = emitter.add(CmpiOp(shifted, _like(value, limits.room(), emitter), "ult")).result
     if is_vector(value):
         assert lanes is not None, "vectors stand in vectorised loops"
-        _assert_lanes(value, fine, op, lanes, emitter)
+        _assert_lanes(value, fine, limits, lanes, emitter)
     else:
         if lanes is not None and lanes.mask is not None and not lanes.mask.is_never_empty:
             off = invert(emitter, any_lane(emitter, lanes.mask, lanes.count))
             fine = emitter.add(arith.OrIOp(fine, off)).result
-        _assert_one(value, fine, op, emitter)
+        _assert_one(value, fine, limits, emitter)
     if op.from_end:
-        negative = emitter.add(CmpiOp(value, _like(value, 0, emitter), "slt")).result
+        negative = emitter.add(CmpiOp(value, _like(value, emitter.index(0), emitter), "slt")).result
         value = emitter.add(SelectOp(negative, shifted, value)).result
-    if not is_vector(value) and op.size > 0:
-        emitter.ranges[value] = (0, op.size - 1)
+    most = MAX_EXTENT if op.dynamic_size is not None else op.size
+    if not is_vector(value) and most > 0:
+        emitter.ranges[value] = (0, most - 1)
     values.set(op.result, value)
 
 
-def _like(value: SSAValue, number: int, emitter: Emitter) -> SSAValue:
-    """An index constant, in every lane if `value` is a vector."""
-    constant = emitter.index(number)
-    return splat(emitter, constant, value.type.get_shape()[0]) if isinstance(value.type, VectorType) else constant
+class _Limits:
+    """The limits of a checked index, numbers or values."""
+
+    def __init__(self, op: CheckedIndexOp, values: Values, emitter: Emitter):
+        self._op, self._emitter = op, emitter
+        self._size = None if op.dynamic_size is None else values.get(op.dynamic_size)
+
+    def size(self) -> SSAValue:
+        """How many elements there are."""
+        return self._emitter.index(self._op.size) if self._size is None else self._size
+
+    def room(self) -> SSAValue:
+        """How many indices are right: those from the end count too."""
+        if self._size is None:
+            low, high = self._op.limits
+            return self._emitter.index(high - low)
+        return self._emitter.add(arith.AddiOp(self._size, self._size)).result if self._op.from_end else self._size
+
+    def noted(self) -> list[SSAValue]:
+        """The least index that is right and the first one behind the greatest, as i64."""
+        if self._size is None:
+            return [self._emitter.constant(IntegerAttr(limit, i64)) for limit in self._op.limits]
+        high = self._emitter.add(IndexCastOp(self._size, i64)).result
+        low = self._emitter.constant(IntegerAttr(0, i64))
+        return [self._emitter.add(arith.SubiOp(low, high)).result if self._op.from_end else low, high]
 
 
-def _plus(value: SSAValue, number: int, emitter: Emitter) -> SSAValue:
-    return emitter.add(arith.AddiOp(value, _like(value, number, emitter))).result if number else value
+def _like(value: SSAValue, number: SSAValue, emitter: Emitter) -> SSAValue:
+    """An index, in every lane if `value` is a vector."""
+    return splat(emitter, number, value.type.get_shape()[0]) if isinstance(value.type, VectorType) else number
 
 
-def _assert_one(value: SSAValue, fine: SSAValue, op: CheckedIndexOp, emitter: Emitter) -> None:
+def _plus(value: SSAValue, number: SSAValue, emitter: Emitter) -> SSAValue:
+    return emitter.add(arith.AddiOp(value, _like(value, number, emitter))).result
+
+
+def _assert_one(value: SSAValue, fine: SSAValue, limits: _Limits, emitter: Emitter) -> None:
     """Notes and fails where `fine` does not hold."""
     with _when(invert(emitter, fine), emitter):
-        _note(value, op, emitter)
+        _note(value, limits, emitter)
     emitter.add(cf.AssertOp(fine, MESSAGE))
 
 
-def _assert_lanes(value: SSAValue, fine: SSAValue, op: CheckedIndexOp, lanes: LaneContext, emitter: Emitter) -> None:
+def _assert_lanes(value: SSAValue, fine: SSAValue, limits: _Limits, lanes: LaneContext, emitter: Emitter) -> None:
     """Fails where some lane that is on is wrong; a loop over the lanes notes the first one."""
     wrong = invert(emitter, fine)
     if lanes.mask is not None:
@@ -90,7 +119,7 @@ def _assert_lanes(value: SSAValue, fine: SSAValue, op: CheckedIndexOp, lanes: La
         with emitter.inside(body):
             is_wrong = emitter.add(vector.ExtractOp(wrong, [lane], i1)).result
             with _when(is_wrong, emitter):
-                _note(emitter.add(vector.ExtractOp(value, [lane], IndexType())).result, op, emitter)
+                _note(emitter.add(vector.ExtractOp(value, [lane], IndexType())).result, limits, emitter)
             emitter.add(scf.YieldOp())
         emitter.add(scf.ForOp(emitter.index(0), emitter.index(lanes.count), emitter.index(1), [], body))
     emitter.add(cf.AssertOp(invert(emitter, some), MESSAGE))
@@ -112,10 +141,10 @@ def _any_of(lanes: SSAValue) -> vector.ReductionOp:
     return vector.ReductionOp.create(operands=[lanes], result_types=[i1], properties={"kind": kind, "fastmath": exact})
 
 
-def _note(value: SSAValue, op: CheckedIndexOp, emitter: Emitter) -> None:
-    limits = [emitter.constant(IntegerAttr(limit, i64)) for limit in op.limits]
+def _note(value: SSAValue, limits: _Limits, emitter: Emitter) -> None:
+    noted = limits.noted()
     number = emitter.add(IndexCastOp(value, i64)).result
-    emitter.add(CallOp(NOTE_INDEX, [number, *limits], []))
+    emitter.add(CallOp(NOTE_INDEX, [number, *noted], []))
 
 
 def declare_note(module: ModuleOp) -> None:

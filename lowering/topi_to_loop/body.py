@@ -71,7 +71,9 @@ class BodyLowering:
             case GuardOp():
                 return self._guard(op, target)
             case TopiCheckedIndexOp():
-                return _add(target, CheckedIndexOp(self.value(op.index), _known_size(op), from_end=op.from_end))
+                return _add(
+                    target, CheckedIndexOp(self.value(op.index), self._sizes.value(op.extent), from_end=op.from_end)
+                )
             case _ if op.regions or len(op.results) != 1:
                 raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_place(op))
             case _:
@@ -113,15 +115,6 @@ class BodyLowering:
         yielded = self.copy(source.block, block)
         block.add_op(scf.YieldOp(*yielded))
         return Region(block)
-
-
-def _known_size(op: TopiCheckedIndexOp) -> int:
-    if not isinstance(op.extent, int):
-        raise LoweringError(
-            f"indices into an axis of {op.extent} elements are checked; native code checks those into a known extent",
-            location=describe_place(op), help="fix that extent with shapes={…}",
-        )  # fmt: skip
-    return op.extent
 
 
 def _add(block: Block, op: Operation) -> SSAValue:

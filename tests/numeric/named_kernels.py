@@ -111,6 +111,9 @@ def simple(
     return NamedKernel(label, arguments, op(name, ", ".join(names), types, attributes), sizes, highest)
 
 
+ENOUGH: Sequence[Sizes] = ({"n": 3, "m": 2, "k": 4}, {"n": 7, "m": 1, "k": 1}, {"n": 4, "m": 0, "k": 3})
+"""Sizes with more than two rows to point into."""
+
 N8, NM = tensor("n", 8), tensor("n", "m")
 IMAGE = tensor("n", 3, "h", "w")
 IMAGES: Sequence[Sizes] = ({"n": 2, "h": 7, "w": 5}, {"n": 1, "h": 3, "w": 3}, {"n": 0, "h": 4, "w": 6})
@@ -179,6 +182,8 @@ KERNELS: Sequence[NamedKernel] = (
     simple("zeros_like", "zeros_like", [NM]),
     simple("repeat", "repeat", [NM], "{repeats = 2, axis = 1}"),
     simple("take_flat", "take", [tensor(4, 3), tensor("n", "m", dtype="i32")], '{mode = "wrap"}', highest=20),
+    simple("take_named", "take", [NM, tensor(4, dtype="i32")], '{axis = 0, mode = "raise"}', ENOUGH, highest=3),
+    simple("scatter_nd", "scatter_nd", [NM, tensor(1, "k", dtype="i64"), tensor("k", "m")], '{mode = "add"}', ENOUGH),
     NamedKernel(
         "concatenate",
         f"%a: {tensor('n', 2)}, %b: {tensor(3, 2)}, %c: {tensor('m', 2)}",

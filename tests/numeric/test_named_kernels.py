@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.loop.signature import kernel_dims
-from xrelay.errors import LoweringError
+from xrelay.errors import InterpreterError, LoweringError
 from xrelay.index_algebra.dims import evaluate
 from xrelay.interpreters.loop import run_kernel
 from xrelay.interpreters.relay import run_relay
@@ -68,3 +68,16 @@ def test_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
         assert all(extent >= 0 for extent in extents)
         run_kernel(function, [*inputs, found, *extents])
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
+
+
+def test_an_index_is_checked_against_the_extent_that_there_is() -> None:
+    kernel = next(kernel for kernel in KERNELS if kernel.name == "take_named")
+    module = through(kernel.kernel(), "convert-relay-to-topi", "topi-expand-named", "topi-inline-injective")
+    (function,) = through(module.clone(), "convert-topi-to-loop").ops
+    assert isinstance(function, FuncOp)
+    inputs = [np.zeros((5, 2), np.float32), np.array([0, 4, -5, 5], np.int32)]
+    with pytest.raises(InterpreterError, match=r"5 is not in \[-5, 5\)"):
+        run_topi_module(module, "k", inputs)
+    extents = [evaluate(dim, {"n": 5, "m": 2}) for dim in kernel_dims(function)]
+    with pytest.raises(InterpreterError, match=r"5 is not in \[-5, 5\)"):
+        run_kernel(function, [*inputs, np.zeros((4, 2), np.float32), *extents])

@@ -81,6 +81,15 @@ func.func @semi_affine(%X: memref<?xf32>, %i: index, %j: index, %n: index) {
   func.return
 }
 
+// CHECK-LABEL: @checked_index
+func.func @checked_index(%i: index, %n: index) {
+  // CHECK-NEXT: loop.checked_index %i of %n from_end
+  %k = loop.checked_index %i of %n from_end
+  // CHECK-NEXT: loop.checked_index %i of 8
+  %l = loop.checked_index %i of 8
+  func.return
+}
+
 // Elements of unsigned buffers are signless scalars.
 // CHECK-LABEL: @unsigned
 func.func @unsigned(%X: memref<16xui8>, %i: index) {

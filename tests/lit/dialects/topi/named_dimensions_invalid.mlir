@@ -96,3 +96,19 @@ func.func @depths(%x: tensor<4x?xf32, #relay.dims<k>>, %w: tensor<8x?xf32, #rela
   %c = topi.matmul(%x, %w) : (tensor<4x?xf32, #relay.dims<k>>, tensor<8x?xf32, #relay.dims<k + 1>>) -> tensor<4x8xf32>
   func.return
 }
+
+// -----
+
+func.func @value(%i: index, %n: index) {
+  // expected-error@below {{[topi.checked_index C1] the size is a value, not a number or a dimension}}
+  %c = topi.checked_index %i of %n
+  func.return
+}
+
+// -----
+
+func.func @neither(%i: index) {
+  // expected-error@below {{[topi.checked_index C1] the size is either a number or an operand}}
+  %c = "topi.checked_index"(%i) : (index) -> index
+  func.return
+}

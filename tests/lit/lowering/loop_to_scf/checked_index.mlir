@@ -20,6 +20,25 @@ func.func private @one(%X: memref<9xf32>, %at: memref<4xindex>, %Y: memref<4xf32
   func.return
 }
 
+// A size that is a value: both limits follow from it.
+// CHECK-LABEL: func.func private @value
+// CHECK: %[[SUM:.*]] = arith.addi %a, %n : index
+// CHECK-NEXT: %[[ROOM:.*]] = arith.addi %n, %n : index
+// CHECK-NEXT: %[[OK:.*]] = arith.cmpi ult, %[[SUM]], %[[ROOM]] : index
+// CHECK: %[[HIGH:.*]] = arith.index_cast %n : index to i64
+// CHECK: %[[LOW:.*]] = arith.subi %{{.*}}, %[[HIGH]] : i64
+// CHECK: func.call @xrelay_note_index(%{{.*}}, %[[LOW]], %[[HIGH]])
+// CHECK: cf.assert %[[OK]], "index out of range"
+func.func private @value(%X: memref<?xf32> {loop.extents = array<i64: 0>}, %at: memref<4xindex>, %Y: memref<4xf32>, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 4 {
+    %a = loop.load %at[%i] : memref<4xindex>
+    %k = loop.checked_index %a of %n from_end
+    %x = loop.load %X[%k] : memref<?xf32>
+    loop.store %x, %Y[%i] : memref<4xf32>
+  }
+  func.return
+}
+
 // What a loop shows to be right is not checked.
 // CHECK-LABEL: func.func private @known
 // CHECK-NOT: cf.assert

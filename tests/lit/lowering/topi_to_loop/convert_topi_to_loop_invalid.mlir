@@ -31,19 +31,6 @@ func.func private @rows(%x: tensor<4x?xf32, #relay.dims<n>>) -> tensor<4x?xf32, 
 
 // -----
 
-func.func private @checked(%x: tensor<?xf32, #relay.dims<n>>, %at: tensor<4xindex>) -> tensor<4xf32> attributes {relay.primitive} {
-  %r = topi.compute "take" [%i : 4] : tensor<4xf32> {
-    %k = topi.read %at[%i] : tensor<4xindex>
-    // expected-error@below {{indices into an axis of n elements are checked; native code checks those into a known extent}}
-    %c = topi.checked_index %k of n
-    %a = topi.read %x[%c] : tensor<?xf32, #relay.dims<n>>
-    topi.yield %a : f32
-  }
-  func.return %r : tensor<4xf32>
-}
-
-// -----
-
 // The graph function has buffers of known size alone.
 // expected-error@+2 {{tensor<?xf32, #relay.dims<n>> has no buffer: the loop level needs tensors of static shape}}
 func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {

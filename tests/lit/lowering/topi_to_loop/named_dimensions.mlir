@@ -76,3 +76,15 @@ func.func private @scan(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #rel
   }
   func.return %r : tensor<?xf32, #relay.dims<n>>
 }
+
+// CHECK-LABEL: func.func private @checked(
+func.func private @checked(%x: tensor<?xf32, #relay.dims<n>>, %at: tensor<4xindex>) -> tensor<4xf32> attributes {relay.primitive} {
+  %r = topi.compute "take" [%i : 4] : tensor<4xf32> {
+    %k = topi.read %at[%i] : tensor<4xindex>
+    // CHECK: %c = loop.checked_index %k of %n from_end
+    %c = topi.checked_index %k of n from_end
+    %a = topi.read %x[%c] : tensor<?xf32, #relay.dims<n>>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<4xf32>
+}
