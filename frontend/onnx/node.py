@@ -199,13 +199,22 @@ class NodeView:
         return value
 
     def required_ints(self, index: int, what: str) -> tuple[int, ...]:
-        """The integers of input `index`, required to be a constant of at most one dimension."""
+        """The integers of input `index`, required to be known, of at most one dimension."""
+        known = self.known_ints(index)
+        if known is not None:
+            return known
         array = self.required_constant(index, what)
         if array.ndim > 1 or array.dtype.kind not in "iu":
             raise self.error(
                 f"input #{index} ({what}) must be a list of integers, found {array.dtype}{list(array.shape)}"
             )
         return tuple(int(value) for value in array.reshape(-1))
+
+    def known_ints(self, index: int) -> tuple[int, ...] | None:
+        """The integers of a list that is computed of constants and known shapes; `None` where one is not known."""
+        elements = self.elements(index)
+        known = tuple(element for element in elements or () if isinstance(element, int))
+        return None if elements is None or len(known) < len(elements) or len(self.shape(index)) > 1 else known
 
     def setting_ints(self, index: int, what: str) -> tuple[int, ...]:
         """The attribute `what` of an old opset, or the constant input `index` in its place; one is required."""

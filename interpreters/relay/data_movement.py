@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, cast
 
 import numpy as np
 
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeLikeOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import Value, evaluates
@@ -50,10 +53,30 @@ def evaluate_layout_transform(op: LayoutTransformOp, data: Array) -> Array:
 @evaluates(PadOp)
 def evaluate_pad(op: PadOp, data: Array, value: Array) -> Array:
     """Elements added around the data."""
+    return _padded(data, op.pad_pairs, op.pad_mode.data, value)
+
+
+@evaluates(DynPadOp)
+def evaluate_dyn_pad(op: DynPadOp, data: Array, widths: Array, value: Array) -> Array:
+    """The same; an error that names axis and widths where there is nothing to fill with."""
     mode = op.pad_mode.data
+    for axis, (extent, (before, after)) in enumerate(zip(data.shape, widths.tolist(), strict=True)):
+        if min(before, after) < 0:
+            raise InterpreterError(
+                f"[{op.name} C2] axis {axis} is padded by {before} and {after}; none may be negative"
+            )
+        most = {"constant": max(before, after), "edge": before + after if extent else 0, "reflect": max(0, extent - 1)}
+        if max(before, after) > most[mode]:
+            raise InterpreterError(
+                f"[{op.name} C4] mode {mode!r} cannot pad axis {axis} of extent {extent} by {before} and {after}"
+            )
+    return _padded(data, widths.tolist(), mode, value)
+
+
+def _padded(data: Array, pairs: Sequence[Sequence[int]], mode: str, value: Array) -> Array:
     if mode == "constant":
-        return np.pad(data, op.pad_pairs, constant_values=value.item())
-    return np.pad(data, op.pad_pairs, mode=cast(Literal["edge", "reflect"], mode))
+        return np.pad(data, pairs, constant_values=value.item())
+    return np.pad(data, pairs, mode=cast(Literal["edge", "reflect"], mode))
 
 
 @evaluates(ConcatenateOp)

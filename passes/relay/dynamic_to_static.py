@@ -2,11 +2,11 @@
 
 What: the elements of small integer tensors are followed through the program, as `relay-infer-type` follows them: those
 of constants, of `shape_of`, and of what is computed from them. `dyn.reshape`, `dyn.broadcast_to`, `dyn.full`,
-`dyn.tile`, `dyn.strided_slice` and `dyn.topk` become the ops without `dyn` where what their operands say is known. Any
-other op whose elements are all known numbers becomes a constant, so that `arange` and its like have constant operands,
-which `relay-fold-constant` evaluates. Why: layouts, fusion and native code take shapes that stand in the op. The
-elements are told by the rules of the ops, so the shape of a tensor is known without its data, and extents with names
-are followed too. It changes no value. Relay's DynamicToStatic.
+`dyn.tile`, `dyn.nn.pad`, `dyn.strided_slice` and `dyn.topk` become the ops without `dyn` where what their operands say
+is known. Any other op whose elements are all known numbers becomes a constant, so that `arange` and its like have
+constant operands, which `relay-fold-constant` evaluates. Why: layouts, fusion and native code take shapes that stand in
+the op. The elements are told by the rules of the ops, so the shape of a tensor is known without its data, and extents
+with names are followed too. It changes no value. Relay's DynamicToStatic.
 
 Refuses, with a remark: a shape of which some elements are not known; a shape with names that the static op has no
 codes for; a static op that would demand other things of named dimensions than the op itself.
@@ -36,10 +36,12 @@ from xrelay.dialects.relay.core.reshape_codes import codes_of
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
+from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.errors import ConstraintError
@@ -115,7 +117,7 @@ class MakeStatic(RewritePattern):
         elif inference.type == op.results[0].type:
             static = _static(op, Facts(op.name, op.operand_types, known), inference)
             if static is None:
-                self.remarks.refused(op, f"no {STATIC[type(op)][0].relay_name()} says that it gives {inference.type}")
+                self.remarks.refused(op, f"no {STATIC[type(op)].op.relay_name()} says that it gives {inference.type}")
                 return
             self.remarks.applied(op, "its shape is known: it gives {}", inference.type)
             emit = Emitter(rewriter, op)
@@ -124,10 +126,11 @@ class MakeStatic(RewritePattern):
 
 def _static(op: RelayOp, facts: Facts, wanted: Inference) -> RelayOp | None:
     """The static op that gives the type `wanted`, whose rule demands what this op checks and no more."""
-    kind, variants = STATIC[type(op)]
+    form = STATIC[type(op)]
+    operands = [op.operands[index] for index in form.operands]
     allowed, checked = _sides(wanted.requirements), _sides(op.requirements)
-    for properties in variants(op, facts, wanted.type):
-        made = kind.create(operands=[op.operands[0]], result_types=[wanted.type], properties=properties)
+    for properties in form.variants(op, facts, wanted.type):
+        made = form.op.create(operands=operands, result_types=[wanted.type], properties=properties)
         try:
             found = made.inference(made.operand_types)
         except ConstraintError:
@@ -194,12 +197,29 @@ def _first(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
         yield {**TopKOp.properties_from({"k": numbers[0]}), **op.properties}
 
 
-STATIC: dict[type[RelayOp], tuple[type[RelayOp], Variants]] = {
-    DynReshapeOp: (ReshapeOp, _reshapes),
-    DynBroadcastToOp: (BroadcastToOp, _fills(BroadcastToOp)),
-    DynFullOp: (FullOp, _fills(FullOp)),
-    DynTileOp: (TileOp, _by_elements(TileOp, "reps")),
-    DynStridedSliceOp: (StridedSliceOp, _by_elements(StridedSliceOp, "begin", "end", "strides")),
-    DynTopKOp: (TopKOp, _first),
+def _widths(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
+    """By numbers before and after each axis."""
+    numbers = _numbers(facts.elements(1))
+    if numbers is not None:
+        yield {**PadOp.properties_from({"pad_width": numbers}), **op.properties}
+
+
+@dataclass(frozen=True)
+class StaticForm:
+    """An op of which attributes say the shape, the properties with which it may give a type, the operands it keeps."""
+
+    op: type[RelayOp]
+    variants: Variants
+    operands: tuple[int, ...] = (0,)
+
+
+STATIC: dict[type[RelayOp], StaticForm] = {
+    DynReshapeOp: StaticForm(ReshapeOp, _reshapes),
+    DynBroadcastToOp: StaticForm(BroadcastToOp, _fills(BroadcastToOp)),
+    DynFullOp: StaticForm(FullOp, _fills(FullOp)),
+    DynTileOp: StaticForm(TileOp, _by_elements(TileOp, "reps")),
+    DynPadOp: StaticForm(PadOp, _widths, operands=(0, 2)),
+    DynStridedSliceOp: StaticForm(StridedSliceOp, _by_elements(StridedSliceOp, "begin", "end", "strides")),
+    DynTopKOp: StaticForm(TopKOp, _first),
 }
-"""Op whose shape an operand says → its static form, and the properties with which that may give a type."""
+"""Op whose shape an operand says → its static form."""

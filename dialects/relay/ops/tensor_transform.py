@@ -208,7 +208,7 @@ class PadOp(RelayOp):
             f"the pad value must be tensor<{element}>, found {facts[1]}",
         )
         for extent, (before, after) in zip(shape, self.pad_pairs, strict=True):
-            _check_mode(facts, mode, extent, max(before, after))
+            require_padding(facts, mode, extent, max(before, after))
         padded = [extent + before + after for extent, (before, after) in zip(shape, self.pad_pairs, strict=True)]
         return tensor_type(padded, element)
 
@@ -236,8 +236,8 @@ class PadOp(RelayOp):
         return LayoutDecision((layout, None), layout, {"pad_width": int_array(widths)})
 
 
-def _check_mode(facts: Facts, mode: str, extent: Dim, width: int) -> None:
-    """C4 of `nn.pad`: the elements that the mode repeats are there."""
+def require_padding(facts: Facts, mode: str, extent: Dim, width: int) -> None:
+    """C4 of `nn.pad`: the elements that a mode repeats are there, where an axis gets `width` elements at an end."""
     if mode != "constant" and width > 0:
         message = f"mode {mode!r} cannot pad an extent of {extent} by {width}"
         facts.require_at_least(extent, 1 if mode == "edge" else width + 1, "C4", "padded extent", message=message)

@@ -8,37 +8,63 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
+from xrelay.frontend.onnx.converters.extents import known_axes, known_axis, static_shape
 from xrelay.frontend.onnx.converters.slice import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.dims import shape_text
 
 MODES = ("constant", "edge", "reflect", "wrap")
 
-_LIMITS = "constant pads"
 
-
-@converts("Pad", since=2, until=10, attributes=("mode", "pads", "value"), limits=_LIMITS)
+@converts("Pad", since=2, until=10, attributes=("mode", "pads", "value"))
 def convert_pad_attributes(node: NodeView) -> SSAValue:
     """`nn.pad` with everything as attributes."""
-    value = np.array(node.attribute_float("value", 0.0)).astype(numpy_dtype(node.element_type(0)))
+    value = node.emit_constant(np.array(node.attribute_float("value", 0.0)).astype(numpy_dtype(node.element_type(0))))
     return _pad(node, node.attribute_ints("pads", ()) or (), value)
 
 
-@converts("Pad", since=11, attributes=("mode",), limits=_LIMITS)
+@converts("Pad", since=11, attributes=("mode",), limits="computed pads below 0 or of mode wrap")
 def convert_pad_inputs(node: NodeView) -> SSAValue:
-    """`nn.pad` with pads, value and axes as constant inputs; the value has the data's dtype and is taken as it is."""
+    """`nn.pad` where pads and axes are known, else `dyn.nn.pad`; the value has the data's dtype and may be computed."""
+    value = _value(node)
+    if node.constant(1) is None and node.known_ints(1) is None:
+        return _computed(node, value)
     pads = node.required_ints(1, "pads")
-    dtype = numpy_dtype(node.element_type(0))
-    value = np.zeros((), dtype)
-    if node.optional_input(2) is not None:
-        value = node.required_scalar(2, "constant_value")
-    if value.dtype != dtype:
-        raise node.error(f"the constant_value is {value.dtype}, the data {dtype}")
     if node.optional_input(3) is not None:
         pads = _pads_of_all_axes(node, pads, node.required_ints(3, "axes"))
     return _pad(node, pads, value)
+
+
+def _value(node: NodeView) -> SSAValue:
+    """What the padding is filled with, as a tensor of rank 0."""
+    element = node.element_type(0)
+    if node.optional_input(2) is None:
+        return node.scalar_like(0, 0)
+    if node.element_type(2) != element:
+        raise node.error(f"the constant_value is {numpy_dtype(node.element_type(2))}, the data {numpy_dtype(element)}")
+    if node.constant(2) is not None:
+        return node.emit_constant(node.required_scalar(2, "constant_value"))
+    return node.input(2) if node.shape(2) == () else node.reshape(node.input(2), ())
+
+
+def _computed(node: NodeView, value: SSAValue) -> SSAValue:
+    """`dyn.nn.pad`, its widths put together axis by axis; 0 for an axis that is not named."""
+    rank, mode = len(node.shape(0)), node.attribute_string("mode", "constant", MODES)
+    axes = range(rank) if node.optional_input(3) is None else node.required_ints(3, "axes")
+    known = known_axes(node, axes, rank)
+    if node.shape(1) != (2 * len(known),):
+        raise node.error(f"pads of shape {shape_text(node.shape(1))} for {len(known)} axes: two for each are expected")
+    if mode == "wrap":
+        raise node.error("pads that are computed have no mode 'wrap'", help="fix the shapes with shapes={…}")
+    places = np.full((rank, 2), 2 * len(known), np.int64)
+    for position, axis in enumerate(known):
+        places[axis] = position, position + len(known)
+    filled = node.make_tuple([node.input(1), node.emit_constant(np.zeros(1, numpy_dtype(node.element_type(1))))])
+    widths = node.emit(
+        "take", node.emit("concatenate", filled, axis=0), node.emit_constant(places), axis=0, mode="fast"
+    )
+    return node.emit("dyn.nn.pad", node.input(0), widths, value, pad_mode=mode)
 
 
 def _pads_of_all_axes(node: NodeView, pads: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -53,7 +79,7 @@ def _pads_of_all_axes(node: NodeView, pads: tuple[int, ...], axes: tuple[int, ..
     return tuple(whole)
 
 
-def _pad(node: NodeView, pads: tuple[int, ...], value: Array) -> SSAValue:
+def _pad(node: NodeView, pads: tuple[int, ...], value: SSAValue) -> SSAValue:
     rank = len(node.shape(0))
     mode = node.attribute_string("mode", "constant", MODES)
     if len(pads) != 2 * rank:
@@ -64,7 +90,7 @@ def _pad(node: NodeView, pads: tuple[int, ...], value: Array) -> SSAValue:
     if mode == "wrap":
         return _wrapped(node, data, pairs)
     interleaved = tuple(pad for pair in pairs for pad in pair)
-    return node.emit("nn.pad", data, node.emit_constant(value), pad_width=interleaved, pad_mode=mode)
+    return node.emit("nn.pad", data, value, pad_width=interleaved, pad_mode=mode)
 
 
 def _cropped(node: NodeView, pairs: Sequence[tuple[int, int]]) -> SSAValue:

@@ -7,6 +7,7 @@ import pytest
 from onnx import TensorProto, helper
 from support.onnx_models import model, value
 
+from xrelay.api.compile import compile
 from xrelay.errors import InterpreterError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
@@ -56,3 +57,51 @@ def test_bounds_that_are_computed(
     module = import_onnx(model([helper.make_node("Slice", inputs, ["y"])], given, ["y"], initializers=constants))
     (found,) = run_relay(module, [x, *(np.array(each, dtype) for each in bounds)])
     np.testing.assert_array_equal(found, x[expected])
+
+
+@pytest.mark.parametrize("axes", [None, [-1], [2, 0]])
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
+def test_pads_that_are_computed(mode: str, axes: list[int] | None) -> None:
+    x, padded = np.arange(24, dtype=np.float32).reshape(2, 3, 4), [0, 1, 2] if axes is None else axes
+    pads = np.array([[1, 0, 1][: len(padded)], [0, 1, 1][: len(padded)]])
+    names = ["x", "p", "v" if mode == "constant" else "", "" if axes is None else "a"]
+    given = [value("x", ("n", 3, 4)), value("p", (pads.size,), TensorProto.INT64)]
+    inputs = [x, pads.reshape(-1)]
+    if mode == "constant":
+        given.append(value("v", (1,)))
+        inputs.append(np.array([5], np.float32))
+    constants = {} if axes is None else {"a": np.array(axes)}
+    node = helper.make_node("Pad", names, ["y"], mode=mode)
+    (found,) = run_relay(import_onnx(model([node], given, ["y"], initializers=constants, opset=18)), inputs)
+    pairs = [(0, 0)] * 3
+    for axis, before, after in zip(padded, *pads, strict=True):
+        pairs[axis] = before, after
+    options = {"constant_values": 5} if mode == "constant" else {}
+    np.testing.assert_array_equal(found, np.pad(x, pairs, mode=mode, **options))  # type: ignore[call-overload]
+
+
+def test_pads_that_follow_from_shapes() -> None:
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"], end=1),
+        helper.make_node("Sub", ["most", "s"], ["d"]),
+        helper.make_node("Concat", ["zero", "d"], ["p"], axis=0),
+        helper.make_node("Pad", ["x", "p", "v", "first"], ["y"]),
+        helper.make_node("Shape", ["y"], ["r"], end=1),
+        helper.make_node("Sub", ["r", "most"], ["a"]),
+        helper.make_node("Unsqueeze", ["y", "a"], ["z"]),
+    ]
+    constants = {"most": np.array([5]), "zero": np.array([0]), "first": np.array([0])}
+    given = [value("x", ("n", 2)), value("v", ())]
+    module = import_onnx(model(nodes, given, ["z"], initializers=constants, opset=18))
+    assert "tensor<5x2xf32>" in str(module)
+    (found,) = run_relay(module, [np.ones((3, 2), np.float32), np.array(2, np.float32)])
+    np.testing.assert_array_equal(found[0, :, 0], [1, 1, 1, 2, 2])
+    with pytest.raises(InterpreterError, match=r"padding: -n \+ 5 >= 0 is -1"):
+        run_relay(module, [np.ones((6, 2), np.float32), np.array(2, np.float32)])
+
+
+def test_a_pad_value_that_is_computed_natively() -> None:
+    node = helper.make_node("Pad", ["x", "p", "v"], ["y"])
+    proto = model([node], [value("x", (2, 3)), value("v", (1,))], ["y"], initializers={"p": np.array([0, 1, 1, 0])})
+    (found,) = compile(proto, cache=False).run([X, np.array([4], np.float32)])
+    np.testing.assert_array_equal(found, np.pad(X, [(0, 1), (1, 0)], constant_values=4))

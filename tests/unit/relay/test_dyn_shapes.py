@@ -126,3 +126,38 @@ def test_the_meaning_of_repetitions_and_of_the_first() -> None:
 def test_broadcasting_goes_both_ways() -> None:
     assert apply_op("dyn.broadcast_to", np.zeros((3, 1), np.float32), np.array([2, 1, 4])).shape == (2, 3, 4)
     assert apply_op("dyn.full", np.float32(2).reshape(()), np.array([2, 0])).shape == (2, 0)
+
+
+def padded(shape: Shape, widths: Elements, mode: str) -> Inference:
+    """What the rule of `dyn.nn.pad` gives."""
+    kind = get_relay_op("dyn.nn.pad")
+    op = kind.create(result_types=[INCOMPLETE], properties=kind.properties_from({"pad_mode": mode}))
+    types = [tensor_type(shape, f32), tensor_type((len(shape), 2), i64), tensor_type((), f32)]
+    return op.inference(types, [None, widths, None])
+
+
+def test_widths_that_are_known() -> None:
+    found = padded((n, 3, 4), (1, 2, n, 0, ANY, 1), "constant")
+    assert shape_of(found.type)[:2] == (n + 3, n + 3)
+    assert len(found.extents) == 1
+    assert [each.text for each in padded((n,), (0, 2), "reflect").requirements] == ["n >= 3"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "widths", "mode", "constraint"),
+    [((4,), (0, -1), "edge", "C2"), ((0,), (0, 1), "edge", "C4"), ((3,), (3, ANY), "reflect", "C4")],
+)
+def test_padding_that_cannot_be(shape: Shape, widths: Elements, mode: str, constraint: str) -> None:
+    with pytest.raises(ConstraintError, match=constraint):
+        padded(shape, widths, mode)
+    numbers = np.array([[width if isinstance(width, int) else 0 for width in widths]])
+    with pytest.raises(InterpreterError, match=constraint):
+        apply_op("dyn.nn.pad", np.zeros(shape, np.float32), numbers, np.array(0, np.float32), pad_mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
+def test_the_meaning_of_padding(mode: str) -> None:
+    x, widths = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([[1, 0], [2, 1]])
+    found = apply_op("dyn.nn.pad", x, widths, np.array(7, np.float32), pad_mode=mode)
+    static = apply_op("nn.pad", x, np.array(7, np.float32), pad_mode=mode, pad_width=(1, 0, 2, 1))
+    np.testing.assert_array_equal(found, static)

@@ -124,3 +124,26 @@ func.func @none(%x: tensor<6x4xf32>) -> !relay.incomplete {
   %y = relay.dyn.topk(%x, %k) {ret_type = "values"} : (tensor<6x4xf32>, tensor<i64>) -> !relay.incomplete
   func.return %y : !relay.incomplete
 }
+
+// The value stays an operand.
+// CHECK-LABEL: func.func @pads
+// CHECK-NEXT:    relay.nn.pad(%x, %v) {pad_width = [0, 1, 2, 0], pad_mode = "edge", relay.requires = {{.*}}n >= 1 "C4 padded extent">} {{.*}} -> tensor<?x6xf32, #relay.dims<n + 1>>
+// CHECK-NEXT:    func.return
+func.func @pads(%x: tensor<?x4xf32, #relay.dims<n>>, %v: tensor<f32>) -> !relay.incomplete {
+  %w = relay.constant dense<[[0, 1], [2, 0]]> : tensor<2x2xi64>
+  %y = relay.dyn.nn.pad(%x, %w, %v) {pad_mode = "edge"} : (tensor<?x4xf32, #relay.dims<n>>, tensor<2x2xi64>, tensor<f32>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+
+// REMARK: relay.dyn.nn.pad: no nn.pad says that it gives tensor<?xf32, #relay.dims<2 * n>>
+// CHECK-LABEL: func.func @named_pads
+// CHECK:         relay.dyn.nn.pad(
+func.func @named_pads(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> !relay.incomplete {
+  %n = relay.shape_of(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<1xi64>
+  %zero = relay.constant dense<0> : tensor<1xi64>
+  %t = relay.tuple(%zero, %n) : (tensor<1xi64>, tensor<1xi64>) -> tuple<tensor<1xi64>, tensor<1xi64>>
+  %list = relay.concatenate(%t) : (tuple<tensor<1xi64>, tensor<1xi64>>) -> tensor<2xi64>
+  %w = relay.reshape(%list) {newshape = [1, 2]} : (tensor<2xi64>) -> tensor<1x2xi64>
+  %y = relay.dyn.nn.pad(%x, %w, %v) : (tensor<?xf32, #relay.dims<n>>, tensor<1x2xi64>, tensor<f32>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}

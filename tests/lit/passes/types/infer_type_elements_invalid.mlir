@@ -51,3 +51,12 @@ func.func @negative_repetitions(%x: tensor<8xf32>) {
   %y = relay.dyn.tile(%x, %r) : (tensor<8xf32>, tensor<1xi64>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @nothing_to_repeat(%x: tensor<0xf32>, %v: tensor<f32>) -> !relay.incomplete {
+  %c = relay.constant dense<[[0, 1]]> : tensor<1x2xi64>
+  // expected-error@below {{[relay.dyn.nn.pad C4] mode 'edge' cannot pad an extent of 0 by 1}}
+  %r = relay.dyn.nn.pad(%x, %c, %v) {pad_mode = "edge"} : (tensor<0xf32>, tensor<1x2xi64>, tensor<f32>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}

@@ -1,0 +1,80 @@
+"""`relay.dyn.nn.pad`: padding whose widths an operand gives."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import Constraints, OneOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.ops.tensor_transform import PAD_MODES, require_padding
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim
+
+
+@register_relay_op
+@irdl_op_definition
+class DynPadOp(RelayOp):
+    """Elements added around the data, as `nn.pad` does, as many as an operand says: before and after each axis.
+
+    `pad_mode` "constant" fills with the last operand, a scalar; "edge" repeats the outermost element; "reflect" mirrors
+    about it.
+
+    Constraints:
+    - C2: the widths are integers, two for each axis, and none is negative.
+    - C3: the pad value has rank 0 and the data's element type.
+    - C4: "edge" pads no axis of extent 0; "reflect" pads by less than the extent.
+
+    Example:
+    ```mlir
+    %y = relay.dyn.nn.pad(%x, %w, %v) : (tensor<4x8xf32>, tensor<2x2xi64>, tensor<f32>) -> tensor<?x?xf32>
+    ```
+
+    """
+
+    name = "relay.dyn.nn.pad"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": OneOf("pad_mode", PAD_MODES)}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    data = operand_def()
+    pad_width = operand_def()
+    pad_value = operand_def()
+
+    pad_mode = string_property("constant")
+
+    @property
+    def shape_depends_on_data(self) -> bool:
+        """The widths decide."""
+        return True
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Each extent grown by its widths where both are known, else a new one; C2 to C4."""
+        shape, element = facts.operand(0)
+        widths, kind = facts.operand(1)
+        fits = widths == (len(shape), 2) and isinstance(kind, IntegerType)
+        facts.require(fits, "C2", lambda: f"the widths of {facts[0]} are two integers for each axis, found {facts[1]}")
+        value = facts.operand(2)
+        facts.require(
+            value == ((), element), "C3", lambda: f"the pad value must be tensor<{element}>, found {facts[2]}"
+        )
+        found = facts.elements(1) or (ANY,) * (2 * len(shape))
+        pairs = zip(shape, found[::2], found[1::2], strict=True)
+        return tensor_type([self._padded(facts, *pair) for pair in pairs], element)
+
+    def _padded(self, facts: Facts, extent: Dim, before: Dim, after: Dim) -> Dim:
+        """An extent with its padding; C2 and C4 of what is known."""
+        for width in (before, after):
+            if not isinstance(width, AnyDim):
+                facts.require_at_least(width, 0, "C2", "padding")
+            if isinstance(width, int):
+                require_padding(facts, self.pad_mode.data, extent, width)
+        if isinstance(before, AnyDim) or isinstance(after, AnyDim):
+            return facts.new_extent("e")
+        return extent + before + after
