@@ -32,8 +32,8 @@ class SortOp(CheckedOp):
     undefined.
 
     - C1: one row index for each dimension of the source but one; 0 <= axis < rank.
-    - C2: values and indices have the shape of the source, but along the axis at most its extent; the scratch buffers
-      have the source's other extents, and then twice that along the axis.
+    - C2: the source's extent along the axis is a number; values and indices have the shape of the source, but along the
+      axis at most its extent; the scratch buffers have the source's other extents, and then twice that along the axis.
     - C3: values and the first scratch buffer have the source's element type; indices and the second one i64.
 
     ```mlir

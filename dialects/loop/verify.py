@@ -234,6 +234,8 @@ def verify_sort(op: SortOp) -> None:
     source, axis = shapes[0], op.axis.value.data
     if not 0 <= axis < len(source) or len(op.row) != len(source) - 1:
         raise fail(op, "C1", f"axis {axis} and {len(op.row)} row indices for a buffer of rank {len(source)}")
+    if source[axis] < 0:
+        raise fail(op, "C2", "the length of the rows is known only at run time")
     kept = list(source)
     for shape in shapes[1:3]:
         kept[axis] = shape[axis] if len(shape) == len(source) else -1

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xrelay.dialects.loop import SortOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 
 RUN = 8
@@ -26,10 +27,20 @@ Values = list[SSAValue]
 
 
 class SortWriter:
-    """Writes one `loop.sort`; `get` gives what stands for the op's operands at this level."""
+    """Writes one `loop.sort`.
 
-    def __init__(self, emitter: Emitter, op: SortOp, get: Callable[[SSAValue], SSAValue]):
-        self._emit, self._op = emitter, op
+    `get` gives what stands for the op's operands at this level, `index_of` the index of a place in one of its buffers.
+    """
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        op: SortOp,
+        get: Callable[[SSAValue], SSAValue],
+        index_of: Callable[[SSAValue, ValueMap], ValueMap],
+    ):
+        self._emit, self._op, self._index_of = emitter, op, index_of
+        self._olds = {get(buffer): buffer for buffer in (op.source, *op.writes)}
         self._row = [get(index) for index in op.row]
         self._source, self._values, self._indices = get(op.source), get(op.values), get(op.indices)
         self._keys, self._places = get(op.scratch_values), get(op.scratch_indices)
@@ -150,7 +161,7 @@ class SortWriter:
         def copy(place: SSAValue, _: Values) -> Values:
             at = [*self._row, self._arith(arith.AddiOp, first, place)]
             for scratch, result in ((self._keys, self._values), (self._places, self._indices)):
-                self._emit.add(memref.StoreOp.get(self._load(scratch, at), result, self._at(place)))
+                self._store(self._load(scratch, at), result, self._at(place))
             return []
 
         self._for(self._index(self._count), [], copy)
@@ -175,13 +186,20 @@ class SortWriter:
         return self._load(self._keys, [*self._row, place])
 
     def _load(self, buffer: SSAValue, at: Sequence[SSAValue]) -> SSAValue:
-        return self._emit.add(memref.LoadOp.get(buffer, at)).res
+        return self._emit.add(memref.LoadOp.get(buffer, self._places_in(buffer, at))).res
+
+    def _store(self, value: SSAValue, buffer: SSAValue, at: Sequence[SSAValue]) -> None:
+        self._emit.add(memref.StoreOp.get(value, buffer, self._places_in(buffer, at)))
+
+    def _places_in(self, buffer: SSAValue, at: Sequence[SSAValue]) -> list[SSAValue]:
+        """The indices at this level: one where the buffer is accessed as one row of elements."""
+        return self._emit.affine_all(self._index_of(self._olds[buffer], ValueMap.identity(at)))
 
     def _put(self, place: SSAValue, key: SSAValue, came_from: SSAValue) -> None:
         """Stores an element and where it came from in the scratch."""
         at = [*self._row, place]
-        self._emit.add(memref.StoreOp.get(key, self._keys, at))
-        self._emit.add(memref.StoreOp.get(came_from, self._places, at))
+        self._store(key, self._keys, at)
+        self._store(came_from, self._places, at)
 
     def _index(self, value: int) -> SSAValue:
         return self._emit.index(value)

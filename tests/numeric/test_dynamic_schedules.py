@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.levels import run_passes
+from support.native_kernels import NativeKernel
 from support.networks import weight
 from xdsl.dialects import func
 
@@ -76,6 +77,7 @@ CASES = [
     FamilyCase("sum-of-columns", "reduction", relay.sum(x(17, 23), axis=0), {17: "n", 23: "m"}),
     FamilyCase("cumsum", "reduction", relay.cumsum(x(17, 23), axis=0), {17: "n", 23: "m"}),
     FamilyCase("sort", "injective", relay.sort(x(17, 23), axis=1), {17: "n"}, lanes=False),
+    FamilyCase("sort-of-columns", "injective", relay.sort(x(17, 23), axis=0), {23: "m"}, lanes=False),
     FamilyCase("conv-of-batch", "conv2d_nchwc", relay.nn.relu(relay.nn.conv2d(x(17, 16, 6, 7), weight(32, 16, 3, 3))),
                {17: "n"}, sizes=(2,)),
     FamilyCase("conv-of-image", "conv2d_nchwc", relay.nn.relu(relay.nn.conv2d(x(1, 16, 19, 29), weight(32, 16, 3, 3))),
@@ -85,6 +87,8 @@ CASES = [
     FamilyCase("pool", "pool", relay.nn.max_pool2d(x(1, 16, 19, 29), pool_size=(3, 3)),
                {17: "h", 27: "w", 19: "ih", 29: "iw"}, WINDOW, sizes=(3, 17)),
 ]  # fmt: skip
+
+NATIVE = ("dense", "batch-matmul", "softmax", "sort-of-columns", "conv-of-image")
 
 
 def parse(text: str) -> func.FuncOp:
@@ -118,8 +122,27 @@ def test_family(case: FamilyCase):
                 np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("case", [c for c in CASES if c.name in NATIVE], ids=lambda case: case.name)
+def test_native(case: FamilyCase):
+    text = case.dynamic()
+    plain, scheduled = parse(text.text), parse(text.text)
+    apply_schedule(scheduled, schedule_kernel(plain, TARGET).schedule.data)
+    native = NativeKernel(str(scheduled).replace("func.func private", "func.func"), scheduled.sym_name.data)
+    free = len(text.names) - len(text.relations)
+    for sizes in ([0] * free, [1] * free, case.sizes[:free], [40] * free):
+        given = list(text.sizes(*sizes).values())
+        arguments = arguments_for(plain, given)
+        native(*arguments)
+        for found, wanted in zip(outputs_in(plain, arguments, given), results(plain, given), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
 def results(kernel: func.FuncOp, extents: list[int]) -> list[np.ndarray]:
     arguments = arguments_for(kernel, extents)
     run_kernel(kernel, arguments)
+    return outputs_in(kernel, arguments, extents)
+
+
+def outputs_in(kernel: func.FuncOp, arguments: Sequence[object], extents: Sequence[int]) -> list[np.ndarray]:
     end = len(arguments) - len(extents)
     return [np.asarray(array) for array in arguments[end - output_count(kernel) : end]]

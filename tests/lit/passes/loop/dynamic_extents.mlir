@@ -9,6 +9,10 @@
 // RUN: not xrelay-opt %s -p 'loop-vectorize{loop=i kernel=square}' 2>&1 | filecheck %s --check-prefix VECTORIZE
 // RUN: not xrelay-opt %s -p 'loop-fuse{outer=r inner=k}' 2>&1 | filecheck %s --check-prefix INNER
 
+// RUN: xrelay-opt %s -p 'loop-parallelize{loop=a},loop-split{loop=i factor=16 kernel=square},loop-lower-blocks,convert-loop-to-scf' | filecheck %s --check-prefix SCF
+// RUN: not xrelay-opt %s -p 'loop-reorder{loops=k,r},loop-fuse{outer=k inner=r}' 2>&1 | filecheck %s --check-prefix EMPTY
+
+// EMPTY: error: fuse("k", "r"): loop 'k': block 'sum' reduces over it, and where that has no iterations its init would not run; help: fuse spatial loops
 // OVERLAP: error: split("i", 16, tail = overlap): loop 'i': its extent is known only at run time, and may be less than one tile; help: use tail = peel or mask
 // VECTORIZE: error: vectorize("i"): loop 'i': its extent is known only at run time; help: split it, and name the inner loop
 // INNER: error: fuse("r", "k"): loop 'k': its extent is known only at run time; help: split it, and name the inner loop
@@ -58,6 +62,8 @@ func.func private @square(%X: memref<?xf32> {loop.extents = array<i64: 0>},
   func.return
 }
 
+// SCF-LABEL: @rows
+// SCF: "scf.parallel"(%{{[0-9]+}}, %n, %{{[0-9]+}})
 // A loop whose extent is a multiple needs no other split: the domain stays what it is.
 // FUSE-LABEL: @rows
 // FUSE: %a_b_extent = arith.muli %n
@@ -96,6 +102,27 @@ func.func private @sum(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>},
         %y = loop.load %Y[%vr] : memref<?xf32>
         %s = arith.addf %x, %y : f32
         loop.store %s, %Y[%vr] : memref<?xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// Loops that fuse does not make one are parallel together, and one loop below.
+// SCF-LABEL: @plane
+// SCF: %[[all:[0-9]+]] = arith.muli %n, %m overflow<nsw,nuw>
+// SCF: "scf.parallel"(%{{[0-9]+}}, %[[all]], %{{[0-9]+}})
+// SCF: ^bb0(%tile: index):
+// SCF: arith.divui %tile, %m {loop.positive_divisor}
+// SCF: arith.remui %tile, %m {loop.positive_divisor}
+func.func private @plane(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>},
+                         %Y: memref<?x?xf32> {loop.extents = array<i64: 0, 1>}, %n: index, %m: index)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "p" %p to %n parallel {
+    loop.for "q" %q to %m parallel {
+      loop.block "copy" (%vp : spatial %n = %p, %vq : spatial %m = %q) reads(%X) writes(%Y) {
+        %x = loop.load %X[%vp, %vq] : memref<?x?xf32>
+        loop.store %x, %Y[%vp, %vq] : memref<?x?xf32>
       }
     }
   }
