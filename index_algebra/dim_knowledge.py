@@ -52,6 +52,7 @@ class DimKnowledge:
         self.residues: dict[Atom, Residue] = {}
         self._simplified: dict[Dim, Dim | None] = {}
         self._values: dict[Atom, Dim] = {}
+        self._intervals: dict[Dim, Interval] = {}
 
     def copy(self) -> DimKnowledge:
         """The same knowledge, to which more can be added."""
@@ -63,6 +64,7 @@ class DimKnowledge:
         """Say that something was added: what was worked out before may be simpler now."""
         self._simplified.clear()
         self._values.clear()
+        self._intervals.clear()
 
     def bound(self, atom: Atom) -> Interval:
         """The interval that is known of `atom` itself."""
@@ -70,7 +72,10 @@ class DimKnowledge:
 
     def interval(self, dim: Dim) -> Interval:
         """The interval of `dim` from those of its atoms."""
-        return interval_of(dim, self.bounds)
+        found = self._intervals.get(dim)
+        if found is None:
+            found = self._intervals[dim] = interval_of(dim, self.bounds)
+        return found
 
     def residue(self, dim: Dim) -> Residue:
         """The residue of `dim` from those of its atoms."""

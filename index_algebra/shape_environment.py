@@ -120,10 +120,10 @@ class ShapeEnvironment:
         remainder, modulus = knowledge.residue(difference)
         if remainder % modulus if modulus else remainder:
             return Verdict.REFUTED
-        verdicts = {self._at_least(difference), self._at_least(-difference)}
-        if verdicts == {Verdict.PROVEN} or self._broadcast_without_one(lhs, rhs):
+        lows = [self._low(side, 1) for side in (difference, -difference)]
+        if all(low == 0 for low in lows) or self._broadcast_without_one(lhs, rhs):
             return Verdict.PROVEN
-        return Verdict.REFUTED if Verdict.REFUTED in verdicts else Verdict.UNKNOWN
+        return Verdict.REFUTED if any(low is not None and low > 0 for low in lows) else Verdict.UNKNOWN
 
     def _at_least(self, difference: Dim) -> Verdict:
         """Whether `difference` is 0 or more."""
@@ -145,10 +145,15 @@ class ShapeEnvironment:
         return Verdict.REFUTED if self._equal(rest, 0) is Verdict.REFUTED else Verdict.UNKNOWN
 
     def _broadcasts(self, lhs: Dim, rhs: Dim) -> Verdict:
-        verdicts = {self._equal(lhs, rhs), self._equal(lhs, 1), self._equal(rhs, 1)}
-        if Verdict.PROVEN in verdicts or self._is_known_to_broadcast(lhs, rhs):
+        refuted = True
+        for left, right in ((lhs, rhs), (lhs, 1), (rhs, 1)):
+            verdict = self._equal(left, right)
+            if verdict is Verdict.PROVEN:
+                return Verdict.PROVEN
+            refuted = refuted and verdict is Verdict.REFUTED
+        if self._is_known_to_broadcast(lhs, rhs):
             return Verdict.PROVEN
-        return Verdict.REFUTED if verdicts == {Verdict.REFUTED} else Verdict.UNKNOWN
+        return Verdict.REFUTED if refuted else Verdict.UNKNOWN
 
     def _is_known_to_broadcast(self, lhs: Dim, rhs: Dim) -> bool:
         """Whether each that one side is selected from is known to broadcast with each of the other."""
