@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, NoneAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
-from xrelay.index_algebra.dims import Shape
+from xrelay.index_algebra.dims import Shape, symbol
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
 from xrelay.lowering.topi_to_loop.build_positions import build_positions
 from xrelay.lowering.topi_to_loop.build_scan import build_scan
@@ -54,6 +54,16 @@ class ConvertTopiToLoopPass(ModulePass):
                                                           func.call @k(%x, %y) : (…) -> ()
     ```
 
+    Where inputs have named dimensions, the graph takes the size of each name behind its buffers, computes at its
+    beginning the extents that allocations and kernels take, and asserts what the ops of kernels demand:
+
+    ```
+    func.func @main(%x: tensor<?x8xf32,          →    func.func @main(%x: memref<?x8xf32> {loop.dims = #relay.dims<n>},
+        #relay.dims<n>>) -> …                             …, %n: index {xrelay.dim = "n"}) {
+      %y = func.call @k(%x) : …                         %y = memref.alloc(%n) : memref<?x8xf32>
+                                                        func.call @k(%x, %y, %n) : (…, index) -> ()
+    ```
+
     A value that is returned twice, or that is an input or a constant, is copied by a kernel of its own. Computes with
     an empty index space vanish. Refuses (`LoweringError`) named ops (expand them before), dynamic shapes, and ops
     that the topi level does not know.
@@ -64,11 +74,14 @@ class ConvertTopiToLoopPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""
         functions = [inner for inner in op.ops if isinstance(inner, func.FuncOp)]
-        copies = CopyKernels({function.sym_name.data for function in functions})
+        named = {function.sym_name.data: function for function in functions}
+        kernels = [function for function in functions if function.body.blocks and _is_kernel(function)]
+        for kernel in kernels:
+            _KernelLowering(kernel).run()
+        copies = CopyKernels(set(named))
         for function in functions:
-            if function.body.blocks:
-                lowering = _KernelLowering(function) if _is_kernel(function) else GraphLowering(function, copies.name)
-                lowering.run()
+            if function.body.blocks and function not in kernels:
+                GraphLowering(function, copies.kernel, named).run()
         op.body.block.add_ops(copies.made)
 
 
@@ -81,23 +94,28 @@ class CopyKernels:
 
     def __init__(self, taken: set[str]):
         self._taken = taken
-        self._names: dict[Attribute, str] = {}
-        self.made: list[func.FuncOp] = []
+        self._kernels: dict[Attribute, func.FuncOp] = {}
 
-    def name(self, type: MemRefType) -> str:
-        """The kernel that copies a buffer of `type`."""
-        if type not in self._names:
+    @property
+    def made(self) -> list[func.FuncOp]:
+        """The kernels, in the order in which they were wanted."""
+        return list(self._kernels.values())
+
+    def kernel(self, type: MemRefType) -> func.FuncOp:
+        """The kernel that copies a buffer of `type`; it takes each open extent, in order."""
+        if type not in self._kernels:
             name, n = "copy", 0
             while name in self._taken:
                 n += 1
                 name = f"copy_{n}"
             self._taken.add(name)
-            self._names[type] = name
-            self.made.append(self._build(name, type))
-        return self._names[type]
+            self._kernels[type] = self._build(name, type)
+        return self._kernels[type]
 
     def _build(self, name: str, type: MemRefType) -> func.FuncOp:
-        tensor = TensorType(type.element_type, type.get_shape())
+        names = [symbol(f"n{axis}") for axis, extent in enumerate(type.get_shape()) if extent == DYNAMIC_INDEX]
+        dims = DimsAttr(tuple(names)) if names else NoneAttr()
+        tensor = TensorType(type.element_type, type.get_shape(), dims)
         block = Block(arg_types=[tensor])
         copy = _copy_of(block.args[0])
         block.add_ops([copy, func.ReturnOp(*copy.results)])
@@ -181,11 +199,8 @@ class _KernelLowering(FunctionLowering):
         """An accumulator that nobody reads afterwards needs no memory beyond its fold: it is local."""
         shape = shape_of(value)
         local = not value.uses and isinstance(op, ComputeOp) and all(isinstance(dim, int) for dim in shape)
-        self._memref_of(value.type, op)
+        memref_of(value.type, op)
         return self._extents.alloc(tensor_type(value).element_type, shape, local=LOCAL if local else None)
-
-    def _memref_of(self, type: Attribute, place: Operation) -> MemRefType:
-        return memref_of(type, place, named=True)
 
     def _add_nest(self, nest: Operation | None) -> None:
         if nest is not None:

@@ -26,19 +26,15 @@ MAX_BYTES = (1 << 63) - 1
 """The size of the largest buffer: distances between its elements are computed in signed numbers of 64 bits."""
 
 
-def memref_of(type: Attribute, place: Operation, *, named: bool = False) -> MemRefType:
-    """The type of the buffer that holds a tensor; `LoweringError` for an open shape, or more bytes than addresses.
+def memref_of(type: Attribute, place: Operation) -> MemRefType:
+    """The type of the buffer that holds a tensor, `?` for named dimensions.
 
-    Named dimensions are `?`, where `named` says that they may be there.
+    `LoweringError` for an extent without a name, or more bytes than addresses.
     """
-    if named and isa(type, TensorType) and ANY not in (shape := shape_of(type)):
-        known = prod(dim for dim in shape if isinstance(dim, int))
-    elif not isa(type, TensorType) or any(extent < 0 for extent in type.get_shape()):
-        raise LoweringError(f"{type} has no buffer: the loop level needs tensors of static shape",
+    if not isa(type, TensorType) or ANY in (shape := shape_of(type)):
+        raise LoweringError(f"{type} has no buffer: the loop level needs extents that are known or named",
                             location=describe_place(place), help="give the model static shapes")  # fmt: skip
-    else:
-        known = prod(type.get_shape())
-    size = known * ceil(bit_width(type.element_type) / 8)
+    size = prod(dim for dim in shape if isinstance(dim, int)) * ceil(bit_width(type.element_type) / 8)
     if size > MAX_BYTES:
         raise LoweringError(f"{type} takes {size} bytes, a buffer can have {MAX_BYTES}",
                             location=describe_place(place), help="give the model smaller shapes")  # fmt: skip
@@ -100,7 +96,7 @@ class FunctionLowering(ABC):
         """Buffers for the inputs, and for the results behind them; gives the latter."""
         inputs = list(self._old.args)
         for value in (*inputs, *last.operands):
-            argument = self._new.insert_arg(self._memref_of(value.type, last), len(self._new.args))
+            argument = self._new.insert_arg(memref_of(value.type, last), len(self._new.args))
             argument.name_hint = value.name_hint
         self._buffers.update(zip(inputs, self._new.args, strict=False))
         return list(self._new.args[len(inputs) :])
@@ -127,14 +123,9 @@ class FunctionLowering(ABC):
             self._buffers[value] = self._add(alloc, op).results[0]
         return self._buffers[value]
 
+    @abstractmethod
     def _alloc(self, value: SSAValue, op: Operation) -> memref.AllocOp:
-        return memref.AllocOp([], [], self._buffer_type(value, op))
-
-    def _buffer_type(self, value: SSAValue, op: Operation) -> MemRefType:
-        return self._memref_of(value.type, op)
-
-    def _memref_of(self, type: Attribute, place: Operation) -> MemRefType:
-        return memref_of(type, place)
+        """The allocation of a buffer for a result of `op`."""
 
     def _add(self, new: Operation, source: Operation) -> Operation:
         new.location = source.location

@@ -12,7 +12,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith, func, memref, scf
-from xdsl.dialects.builtin import IndexType, MemRefType, TupleType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, TupleType, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp
@@ -21,7 +21,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.errors import LoweringError
-from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, memref_of
+from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering
 from xrelay.passes.infra.conversion import describe_place
 
 Move = tuple[SSAValue, SSAValue]
@@ -35,6 +35,14 @@ class RegionLowering(FunctionLowering):
         super().__init__(function)
         self._fields: dict[SSAValue, Sequence[SSAValue]] = {}
         """For the tuples that branches and loops give: the buffers of their fields."""
+
+    @abstractmethod
+    def _new_buffer(self, type: Attribute, op: Operation) -> memref.AllocOp:
+        """The allocation of a buffer for a tensor of a type, wanted at `op`."""
+
+    @abstractmethod
+    def buffer_like(self, buffer: SSAValue, place: Operation) -> SSAValue:
+        """Adds the allocation of a buffer of the type and the extents of another."""
 
     @abstractmethod
     def copy_buffer(self, source: SSAValue, target: SSAValue, place: Operation) -> None:
@@ -147,7 +155,7 @@ class RegionLowering(FunctionLowering):
         changed = [(source, slot) for source, slot in moves if source is not slot]
         saved: dict[SSAValue, SSAValue] = {}
         for source in dict.fromkeys(source for source, _ in changed if source in slots):
-            saved[source] = self._add(memref.AllocOp([], [], source.type), op).results[0]
+            saved[source] = self.buffer_like(source, op)
             self._move(source, saved[source], op)
         for source, slot in changed:
             self._move(saved.get(source, source), slot, op)
@@ -164,6 +172,9 @@ class RegionLowering(FunctionLowering):
         extents = SSAValue.get(source, type=MemRefType).type.get_shape()
         if 0 in extents:
             return
+        if DYNAMIC_INDEX in extents:
+            raise LoweringError("rows of a size that a run tells are stacked", location=describe_place(op),
+                                help="interpret the program, or give the model static shapes")  # fmt: skip
         outer, indices = self._new, list[SSAValue]()
         bounds = [self._add(arith.ConstantOp.from_int_and_width(each, IndexType()), op).results[0]
                   for each in (0, 1, *extents)]  # fmt: skip
@@ -201,7 +212,7 @@ class RegionLowering(FunctionLowering):
             self._buffers[op.result] = results[0]
 
     def _allocate(self, type: Attribute, op: Operation, name: str | None) -> SSAValue:
-        result = self._add(memref.AllocOp([], [], memref_of(type, op)), op).results[0]
+        result = self._add(self._new_buffer(type, op), op).results[0]
         result.name_hint = name
         return result
 

@@ -15,12 +15,13 @@ from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import is_static, shape_of
+from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InputError, LoweringError
-from xrelay.index_algebra.dims import AnyDim, names_of, symbol
+from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
 from xrelay.lowering.interface import CheckEntry, TensorEntry, read_interface
+from xrelay.runtime.dim_text import name_and_size
 from xrelay.runtime.metadata import CheckInfo, KernelInfo, TensorSpec
 
 
@@ -71,19 +72,28 @@ def main_function(module: ModuleOp) -> FuncOp:
     raise InputError(f"the module has no function @main with a body, it has {names}", help="call the entry @main")
 
 
-def check_static(module: ModuleOp) -> None:
-    """Raises `LoweringError` for an input of `@main` that is no tensor of a shape that is known when compiling.
+def check_names(module: ModuleOp) -> None:
+    """Raises `LoweringError` for an input of `@main` with an extent that is open, or from which no size follows.
 
-    Extents of outputs are then known too, or the data decide them: that each lowering says of its own ops.
+    Each name must be told by an extent of an input that is a multiple of it plus a number. Extents of outputs follow
+    then, or the data decide them: that each lowering says of its own ops.
     """
     main = main_function(module)
-    named = main.arg_attrs
+    attributes = main.arg_attrs.data if main.arg_attrs is not None else ()
+    told = {name for type in main.function_type.inputs for dim in dims_in(type) if (name := _told_by(dim)) is not None}
     for number, argument in enumerate(main.body.block.args):
-        if isinstance(argument.type, SequenceType | OptionalType) or not is_static(argument.type):
-            given = named.data[number].data.get(VALUE_NAME) if named is not None else None
-            hint = argument.name_hint if argument.name_hint is not None else f"input{number}"
-            name = given.data if isinstance(given, StringAttr) else hint
-            raise _open_shape(f"input {name!r}", argument.type, location_of(main))
+        if all(not isinstance(dim, AnyDim) and dim.names <= told for dim in dims_in(argument.type)):
+            continue
+        given = attributes[number].data.get(VALUE_NAME) if attributes else None
+        hint = argument.name_hint if argument.name_hint is not None else f"input{number}"
+        name = given.data if isinstance(given, StringAttr) else hint
+        raise _open_shape(f"input {name!r}", argument.type, location_of(main))
+
+
+def _told_by(dim: Dim) -> str | None:
+    """The name whose size an extent tells."""
+    found = name_and_size(str(dim), 0)
+    return found[0] if found is not None else None
 
 
 def _spec(kind: str, entry: TensorEntry, names: Sequence[str]) -> TensorSpec:

@@ -12,7 +12,7 @@ from xdsl.transforms import get_all_passes
 from xrelay import environment
 from xrelay.api.context import context_instruments, required_passes, with_context
 from xrelay.api.dumps import StageDump
-from xrelay.api.interface import check_static, main_function
+from xrelay.api.interface import check_names, main_function
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.remaining_stages import remaining_stages
@@ -52,7 +52,7 @@ class StageRunner:
         """The stages that `module` has yet to go through.
 
         Raises what their passes raise, `InputError` for a module without an entry and for one that cannot be compiled
-        from its level, `LoweringError` for inputs and outputs of open shape.
+        from its level, `LoweringError` for an input with an extent that is open, or from which no size follows.
         """
         stages = remaining_stages(self._stages, module)
         if any(stage.phase is Phase.SCHEDULED for stage in stages):
@@ -73,7 +73,7 @@ class StageRunner:
             with self.clock.step(stage.name):
                 run_pipeline(module, passes, context=self._context, instruments=instruments, required=required)
             if stage.phase is Phase.FUSED:
-                check_static(module)
+                check_names(module)
             if self._dump is not None:
                 self._dump.write(number, stage.name, module)
         if self._dump is not None:

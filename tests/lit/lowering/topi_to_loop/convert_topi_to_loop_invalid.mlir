@@ -16,7 +16,7 @@ func.func private @relay(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.p
 
 // -----
 
-// expected-error@+2 {{tensor<?xf32> has no buffer: the loop level needs tensors of static shape}}
+// expected-error@+2 {{tensor<?xf32> has no buffer: the loop level needs extents that are known or named}}
 func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
   func.return %x : tensor<?xf32>
 }
@@ -31,8 +31,19 @@ func.func private @rows(%x: tensor<4x?xf32, #relay.dims<n>>) -> tensor<4x?xf32, 
 
 // -----
 
-// The graph function has buffers of known size alone.
-// expected-error@+2 {{tensor<?xf32, #relay.dims<n>> has no buffer: the loop level needs tensors of static shape}}
+// What the graph allocates follows from the names of its inputs.
+func.func private @k(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<m>>
 func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  // expected-error@below {{the extent m is not known here; help: let an input have it}}
+  %y = func.call @k(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<m>>
   func.return %x : tensor<?xf32, #relay.dims<n>>
+}
+
+// -----
+
+func.func private @callee(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  // expected-error@below {{@callee has named dimensions and is no kernel; help: run relay-inline before}}
+  %y = func.call @callee(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+  func.return %y : tensor<?xf32, #relay.dims<n>>
 }
