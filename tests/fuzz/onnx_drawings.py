@@ -216,8 +216,8 @@ def reverse_sequence(draft: Draft) -> None:
 @draws("NonMaxSuppression")
 def non_max_suppression(draft: Draft) -> None:
     batch, classes, boxes = draft.integer(0, 2), draft.integer(0, 3), draft.integer(0, 70)
-    draft.data((batch, boxes, 4), np.float32, "moderate")
-    draft.data((batch, classes, boxes), np.float32, "moderate")
+    draft.data((batch, boxes, 4), np.float32, "finite")
+    draft.data((batch, classes, boxes), np.float32, "finite")
     draft.maybe(center_point_box=draft.integer(0, 1))
     draft.data((1,), np.int64, "small", constant=0.7)
     draft.setting([draft.pick(0.0, 0.3, 0.5, 1.0)], np.float32)

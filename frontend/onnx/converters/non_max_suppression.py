@@ -15,13 +15,16 @@ def convert_non_max_suppression(node: NodeView) -> SSAValue:
     """`vision.all_class_non_max_suppression`, cut to what is selected.
 
     Without a limit nothing is selected, without a threshold for overlaps it is 0; without one for scores all are
-    candidates but those that are NaN or -inf.
+    candidates but those that are NaN.
     """
     from_center = node.attribute_int("center_point_box", 0, check=lambda value: value in (0, 1))
-    boxes = _corners(node) if from_center else node.input(0)
+    boxes, scores = _corners(node) if from_center else node.input(0), node.input(1)
+    if node.optional_input(4) is None:
+        # A score of -inf is not greater than any threshold; the least finite one is greater than -inf.
+        scores = node.emit("maximum", scores, node.emit_constant(np.array(np.finfo(np.float32).min), "least"))
     most = _scalar(node, 2, np.array(0, np.int64))
     thresholds = [_scalar(node, 3, np.array(0, np.float32)), _scalar(node, 4, np.array(-np.inf, np.float32))]
-    both = node.emit("vision.all_class_non_max_suppression", boxes, node.input(1), most, *thresholds)
+    both = node.emit("vision.all_class_non_max_suppression", boxes, scores, most, *thresholds)
     begin, step = (node.emit_constant(np.array([value], np.int64), name) for value, name in ((0, "begin"), (1, "step")))
     return node.emit("dyn.strided_slice", node.tuple_field(both, 0), begin, node.tuple_field(both, 1), step)
 
