@@ -43,6 +43,7 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import ConstraintError, ContradictionError, XRelayError, did_you_mean
 from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.requirement import Requirement
+from xrelay.index_algebra.shape_environment import ShapeEnvironment
 
 
 class RelayOp(IRDLOperation):
@@ -156,16 +157,22 @@ class RelayOp(IRDLOperation):
             return
         try:
             inferred = self.inferred_type(operand_types)
-            environment = environment_of(self.requirements)
+            environment = self._require_possible(self.requirements)
         except ConstraintError as error:
             raise VerifyException(_verifier_text(error)) from error
-        except ContradictionError as error:
-            raise VerifyException(f"[{self.name} C0] what the op requires cannot hold: {error.message}") from error
         found = self.results[0].type
         if is_complete(found) and not compatible(inferred, found, environment):
             raise VerifyException(
                 f"[{self.name} C0] result type {found} does not follow from the operands, which give {inferred}"
             )
+
+    @classmethod
+    def _require_possible(cls, requirements: Sequence[Requirement]) -> ShapeEnvironment | None:
+        """What is known where `requirements` hold; `ConstraintError` where no sizes of names meet them."""
+        try:
+            return environment_of(requirements)
+        except ContradictionError as error:
+            raise ConstraintError(cls.name, "C0", f"what the op requires cannot hold: {error.message}") from error
 
     # --- fusion and layouts ----------------------------------------------------------------------------------------
 
@@ -219,17 +226,19 @@ class RelayOp(IRDLOperation):
     ) -> Self:
         """The op on `operands`, its result of the type that the shape rule gives; `ConstraintError` as that.
 
-        `elements` is what is known of the operands' elements.
+        So is what no sizes of names meet. `elements` is what is known of the operands' elements.
         """
         types = [operand.type for operand in operands]
         known = _INFERRED.get(_rule_key(cls, types, properties, elements))
         if known is not None:
+            cls._require_possible(known.known_requirements)
             op = cls.create(operands=operands, result_types=[known.anonymous_type], properties=properties)
             record_requirements(op, known.known_requirements)
             return op
         op = cls.create(operands=operands, result_types=[INCOMPLETE], properties=properties)
         try:
             inference = op.inference(types, elements)
+            cls._require_possible(inference.known_requirements)
         except (XRelayError, ValueError):
             # xDSL's implicit builder has put the op into a block already.
             if op.parent is not None:

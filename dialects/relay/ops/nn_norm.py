@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import AnyTensorType, IncompleteType, is_complete, tensor_type
+from xrelay.dialects.relay.core.types import AnyTensorType, IncompleteType, is_complete, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 
@@ -72,7 +72,7 @@ class BatchNormOp(RelayOp):
         for index, what in enumerate(VECTORS, start=1):
             shape, found = facts.operand(index)
             facts.require(len(shape) == 1, "C2", f"{what} must have rank 1, found {len(shape)}")
-            facts.require_equal(shape[0], vector.get_shape()[0], "C2", f"{what} and the data's axis differ in extent:")
+            facts.require_equal(shape[0], shape_of(vector)[0], "C2", f"{what} and the data's axis differ in extent:")
             if found != element:
                 facts.require(False, "C3", f"element type {found} of {what} is not the data's, {element}")
         return TupleType((facts.tensor(0), vector, vector))

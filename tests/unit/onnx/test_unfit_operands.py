@@ -75,3 +75,8 @@ def test_an_operand_that_does_not_suit_is_an_error_of_its_node(inputs: str, node
 
 def test_an_enormous_axis_is_not_split_part_by_part() -> None:
     imported("float[1099511627776] x", "s = SplitToSequence (x) n = SequenceLength (s) y = Cast <to = 1> (n)")
+
+
+def test_a_demand_that_no_size_meets_is_an_error_of_its_node() -> None:
+    with pytest.raises(ModelImportError, match=r"^node .*390 \* n == 1 contradicts"):
+        imported("float[390, n] x", "s = Constant <value = int64[0] {}> () y = Reshape (x, s)")
