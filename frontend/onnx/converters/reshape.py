@@ -6,6 +6,11 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.computed_axes import (
+    axes_are_computed,
+    squeezed_at_run_time,
+    unsqueezed_at_run_time,
+)
 from xrelay.frontend.onnx.converters.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -64,16 +69,20 @@ def convert_transpose(node: NodeView) -> SSAValue:
 
 
 @converts("Squeeze", until=12, attributes=("axes",))
-@converts("Squeeze", since=13, limits="constant axes")
+@converts("Squeeze", since=13, limits="native code: known axes")
 def convert_squeeze(node: NodeView) -> SSAValue:
     """`squeeze`, of all axes of extent 1 where none is named; before opset 13 the axes are an attribute."""
+    if axes_are_computed(node):
+        return squeezed_at_run_time(node)
     return node.emit("squeeze", node.input(0), axis=node.optional_setting_ints(1, "axes"))
 
 
 @converts("Unsqueeze", until=12, attributes=("axes",))
-@converts("Unsqueeze", since=13, limits="constant axes")
+@converts("Unsqueeze", since=13, limits="native code: known axes")
 def convert_unsqueeze(node: NodeView) -> SSAValue:
     """`expand_dims` at each axis named; before opset 13 the axes are an attribute."""
+    if axes_are_computed(node):
+        return unsqueezed_at_run_time(node)
     value, axes = node.input(0), node.setting_ints(1, "axes")
     for axis in sorted(known_axes(node, axes, len(node.shape(0)) + len(axes))):
         value = node.emit("expand_dims", value, axis=axis)

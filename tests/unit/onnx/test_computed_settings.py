@@ -105,3 +105,35 @@ def test_a_pad_value_that_is_computed_natively() -> None:
     proto = model([node], [value("x", (2, 3)), value("v", (1,))], ["y"], initializers={"p": np.array([0, 1, 1, 0])})
     (found,) = compile(proto, cache=False).run([X, np.array([4], np.float32)])
     np.testing.assert_array_equal(found, np.pad(X, [(0, 1), (1, 0)], constant_values=4))
+
+
+def at_axes(op: str, shape: tuple[int | str, ...], axes: list[int], x: np.ndarray) -> np.ndarray:
+    """What the op gives at axes that are an input of the model."""
+    given = [value("x", shape), value("a", (len(axes),), TensorProto.INT64)]
+    module = import_onnx(model([helper.make_node(op, ["x", "a"], ["y"])], given, ["y"]))
+    return run_relay(module, [x, np.array(axes, np.int64)])[0]
+
+
+@pytest.mark.parametrize(("shape", "axes"), [((2, "n"), [0, -1]), ((2, 3), [2]), ((), [1, 0]), ((0, "n"), [1])])
+def test_new_axes_that_are_computed(shape: tuple[int | str, ...], axes: list[int]) -> None:
+    x = np.ones([3 if extent == "n" else int(extent) for extent in shape], np.float32)
+    assert at_axes("Unsqueeze", shape, axes, x).shape == np.expand_dims(x, tuple(axes)).shape
+
+
+@pytest.mark.parametrize("axes", [[0, -2], [2, 0], [2], []])
+def test_axes_that_go_and_are_computed(axes: list[int]) -> None:
+    x = np.arange(4, dtype=np.float32).reshape(1, 4, 1)
+    if axes == [0, -2]:
+        with pytest.raises(InterpreterError, match=r"shape \[1, 4, 1\] cannot be reshaped to \[1\]"):
+            at_axes("Squeeze", (1, "n", 1), axes, x)
+        return
+    found = at_axes("Squeeze", (1, "n", 1), axes, x)
+    np.testing.assert_array_equal(found, np.squeeze(x, tuple(axes)), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("op", "axes"), [("Unsqueeze", [1, -4]), ("Unsqueeze", [5, 0]), ("Squeeze", [0, -3]), ("Squeeze", [0, 3])]
+)
+def test_axes_that_are_equal_or_none(op: str, axes: list[int]) -> None:
+    with pytest.raises(InterpreterError):
+        at_axes(op, (1, 3, 1), axes, np.ones((1, 3, 1), np.float32))
