@@ -43,11 +43,15 @@ from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.locations import source_names
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import ANY
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.call_demands import record_demands
 from xrelay.lowering.relay_to_topi.counted_results import CountedGraph, OpenExtents, split_results
@@ -111,6 +115,13 @@ def kernel_sources(kernel: FuncOp) -> list[str]:
     return list(found)
 
 
+def _has_no_known_shape(op: RelayOp) -> bool:
+    """Whether the data decides the shape, and no implementation counts what it decides."""
+    if isinstance(op, ShapeOperandOp) and (made_extents(op) or ANY in shape_of(op.results[0].type)):
+        return True
+    return not strategies.STRATEGIES.implementations(type(op))
+
+
 class LowerByStrategy(ConversionPattern[RelayOp]):
     """`%y = relay.op(%x)` → the ops of the chosen implementation."""
 
@@ -121,7 +132,7 @@ class LowerByStrategy(ConversionPattern[RelayOp]):
         """Build the implementation of greatest priority among those that fit."""
         if any(isinstance(value.type, SequenceType | OptionalType) for value in (*op.operands, *op.results)):
             return "native code has no sequences and optionals; help: run the program in the interpreter"
-        if op.shape_depends_on_data and not strategies.STRATEGIES.implementations(type(op)):
+        if op.shape_depends_on_data and _has_no_known_shape(op):
             return "its shape is known at run time alone, and native code takes known shapes; fix them with shapes={…}"
         try:
             selection = strategies.STRATEGIES.select(op)

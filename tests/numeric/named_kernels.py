@@ -184,6 +184,20 @@ KERNELS: Sequence[NamedKernel] = (
     simple("take_flat", "take", [tensor(4, 3), tensor("n", "m", dtype="i32")], '{mode = "wrap"}', highest=20),
     simple("take_named", "take", [NM, tensor(4, dtype="i32")], '{axis = 0, mode = "raise"}', ENOUGH, highest=3),
     simple("scatter_nd", "scatter_nd", [NM, tensor(1, "k", dtype="i64"), tensor("k", "m")], '{mode = "add"}', ENOUGH),
+    *(
+        NamedKernel(
+            name.replace(".", "_"),
+            f"%a: {type}, %b: {tensor('m', 'n', 4)}",
+            f"%s = relay.shape_of(%b) : ({tensor('m', 'n', 4)}) -> !relay.incomplete\n"
+            f"%r = relay.{name}(%a, %s) : ({type}, !relay.incomplete) -> !relay.incomplete",
+            sizes=[{"n": 3, "m": 2}, {"n": 1, "m": 1}],
+        )
+        for name, type in (
+            ("dyn.reshape", tensor("n", 4, "m")),
+            ("dyn.broadcast_to", tensor("n", 1)),
+            ("dyn.full", tensor()),
+        )
+    ),
     NamedKernel(
         "concatenate",
         f"%a: {tensor('n', 2)}, %b: {tensor(3, 2)}, %c: {tensor('m', 2)}",

@@ -51,7 +51,7 @@ REFUSED_BELOW = {"sort": "sorts rows of known length"}
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
-    """The extents that the kernel asks for are handed to it; nothing is left unwritten."""
+    """The extents that the kernel asks for are handed to it, scheduled or not; nothing is left unwritten."""
     module = through(kernel.kernel(), "convert-relay-to-topi", "topi-expand-named", "topi-inline-injective")
     if kernel.name in REFUSED_BELOW:
         with pytest.raises(LoweringError, match=REFUSED_BELOW[kernel.name]):
@@ -59,15 +59,18 @@ def test_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
         return
     (function,) = through(module, "convert-topi-to-loop").ops
     assert isinstance(function, FuncOp)
+    (scheduled,) = through(module.clone(), "loop-assign-schedules", "loop-apply-schedules").ops
+    assert isinstance(scheduled, FuncOp)
     relay = kernel.relay()
     for sizes in kernel.tried():
         inputs = kernel.inputs(sizes)
         (wanted,) = run_relay(relay, inputs)
-        found = np.full_like(wanted, 77)
         extents = [evaluate(dim, sizes) for dim in kernel_dims(function)]
         assert all(extent >= 0 for extent in extents)
-        run_kernel(function, [*inputs, found, *extents])
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
+        for form in (function, scheduled):
+            found = np.full_like(wanted, 77)
+            run_kernel(form, [*inputs, found, *extents])
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
 
 
 def test_an_index_is_checked_against_the_extent_that_there_is() -> None:
