@@ -11,7 +11,7 @@ from xdsl.dialects import cf, func, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import NUM_OUTPUTS, REQUIRES
+from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, REQUIRES
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.signature import PLAN, dim_arguments
@@ -128,7 +128,8 @@ class _Runner:
     def call(self, name: str, arguments: Sequence[Value]) -> None:
         """A function of calls is walked, any other is a kernel. Calls nest as functions do; recursion is refused."""
         function = self.function(name)
-        if not any(isinstance(op, func.CallOp | WeightOp | scf.IfOp | scf.WhileOp) for op in function.body.block.ops):
+        walked = func.CallOp | WeightOp | scf.IfOp | scf.WhileOp
+        if LOOP_KERNEL in function.attributes or not any(isinstance(op, walked) for op in function.body.block.ops):
             if name not in self._kernels:
                 self._kernels[name] = compile_kernel(function)
             self._kernels[name](arguments)
