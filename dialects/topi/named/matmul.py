@@ -10,8 +10,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, convert, verify_product_types, verify_ranks
-from xrelay.dialects.topi.shapes import known_shape_of, shape_list, shape_of, tensor_type
-from xrelay.index_algebra.dims import certainly_differ
+from xrelay.dialects.topi.shapes import shape_list, shape_of, tensor_type
+from xrelay.index_algebra.dims import DimExpr, certainly_differ
 
 
 @irdl_op_definition
@@ -50,7 +50,10 @@ class MatmulOp(NamedOp):
     def block(self) -> int | None:
         """How many columns are packed together; None for a plain weight."""
         weight = shape_of(self.weight)
-        return known_shape_of(self.weight)[2] if len(weight) == 3 else None
+        block = weight[2] if len(weight) == 3 else None
+        if isinstance(block, DimExpr):
+            raise VerifyException(f"[{self.name} C1] the block of {block} packed columns is not known")
+        return block
 
     def verify_(self) -> None:
         """Checks C1 to C4."""

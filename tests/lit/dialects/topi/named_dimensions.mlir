@@ -61,7 +61,7 @@ func.func @others(%x: tensor<?x?xf32, #relay.dims<n, m>>, %at: tensor<?xindex, #
 }
 
 // CHECK-LABEL: @named
-func.func @named(%x: tensor<?x3x?x8xf32, #relay.dims<n, h>>, %w: tensor<4x3x3x3xf32>, %q: tensor<?x?xf32, #relay.dims<n, k>>) {
+func.func @named(%x: tensor<?x3x?x8xf32, #relay.dims<n, h>>, %w: tensor<4x3x3x3xf32>, %q: tensor<?x?xf32, #relay.dims<n, k>>, %packed: tensor<2x?x16xf32, #relay.dims<k>>) {
   // CHECK-NEXT: topi.conv2d_nchw(%x, %w) : {{.*}} -> tensor<?x4x?x6xf32, #relay.dims<n, h - 2>>
   %c = topi.conv2d_nchw(%x, %w) : (tensor<?x3x?x8xf32, #relay.dims<n, h>>, tensor<4x3x3x3xf32>) -> tensor<?x4x?x6xf32, #relay.dims<n, h - 2>>
   // CHECK-NEXT: topi.pool2d(%x)
@@ -70,6 +70,8 @@ func.func @named(%x: tensor<?x3x?x8xf32, #relay.dims<n, h>>, %w: tensor<4x3x3x3x
   // CHECK-NEXT: topi.batch_matmul(%q, %q)
   %b = topi.batch_matmul(%q, %q) {transpose_right = true}
        : (tensor<?x?xf32, #relay.dims<n, k>>, tensor<?x?xf32, #relay.dims<n, k>>) -> tensor<?x?xf32, #relay.dims<n, n>>
+  // CHECK-NEXT: topi.matmul(%q, %packed)
+  %d = topi.matmul(%q, %packed) : (tensor<?x?xf32, #relay.dims<n, k>>, tensor<2x?x16xf32, #relay.dims<k>>) -> tensor<?x32xf32, #relay.dims<n>>
   // CHECK-NEXT: topi.softmax(%b)
   %s = topi.softmax(%b) {axis = 1 : i64} : (tensor<?x?xf32, #relay.dims<n, n>>) -> tensor<?x?xf32, #relay.dims<n, n>>
   func.return
