@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NoReturn, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,10 @@ class InputSpec:
             array = self._rounded(array)
         if array.shape != self._shape and not (self.spec.is_open and self._fits(array.shape)):
             self._refuse(array, None)
-        return np.require(array, requirements=("C", "A"))
+        try:
+            return np.require(array, requirements=("C", "A"))
+        except MemoryError:
+            self._refuse(array, "its elements are not in order in memory, and a copy of them does not fit")
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
         """Whether the extents that are known are those of `shape`."""
@@ -84,7 +87,7 @@ class InputSpec:
             self._refuse(array, "values do not fit the dtype")
         return result
 
-    def _refuse(self, array: NDArray[Any], help_: str | None) -> None:
+    def _refuse(self, array: NDArray[Any], help_: str | None) -> NoReturn:
         got = TensorSpec(self.spec.name, str(array.dtype), array.shape)
         raise InputError(f"input '{self.spec.name}': expected {self.spec}, got {got}", help=help_)
 

@@ -184,3 +184,9 @@ def test_a_c_program_asks_the_plan(model: CompiledModel, tmp_path: Path) -> None
     header = (tmp_path / "m.h").read_text()
     assert "dims: dims[0] = n" in header
     assert "sizes[1] y: n" in header
+
+
+def test_a_view_of_one_number_that_stands_for_more_than_memory_holds(model: CompiledModel) -> None:
+    huge = [np.broadcast_to(np.float32(0), shape) for shape in ((1 << 40, 8), (2 * (1 << 40) + 1,))]
+    with pytest.raises(InputError, match=r"input 'x'.*got float32\[1099511627776, 8\].*a copy of them does not fit"):
+        model.run(huge)
