@@ -30,6 +30,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "nodes": Campaign("fuzz.nodes:run_case", share=3, limit=60),
     "onnx": Campaign("fuzz.damaged_models:run_case", share=1, limit=30),
     "bodies": Campaign("fuzz.damaged_bodies:run_case", share=1, limit=60),
+    "programs": Campaign("fuzz.damaged_programs:run_case", share=1, limit=60),
     "saved": Campaign("fuzz.saved_models:run_case", share=1, limit=30),
     "texts": Campaign("fuzz.damaged_texts:run_case", share=1, limit=60),
 }

@@ -90,9 +90,9 @@ class Finding(Exception):
     """A text that is not handled as promised."""
 
 
-def corpus() -> list[str]:
-    """The texts of the lit tests, each piece between `// -----` lines alone."""
-    files = sorted((ROOT / "tests" / "lit").rglob("*.mlir"))
+def corpus(*folders: str) -> list[str]:
+    """The texts of the lit tests, of `folders` or of all, each piece between `// -----` lines alone."""
+    files = [file for folder in folders or (".",) for file in sorted((ROOT / "tests" / "lit" / folder).rglob("*.mlir"))]
     return [piece for file in files for piece in re.split(r"^// -----.*$", file.read_text(), flags=re.MULTILINE)]
 
 

@@ -1,0 +1,167 @@
+"""Programs of the text tests of relay, damaged or not, through passes in a random order.
+
+A pass ends in a module that verifies or in one error of the project's own, and each function computes afterwards what
+it computed before by the interpreter: exactly after exact passes, nearly after others.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import islice
+
+import numpy as np
+from support.pass_checks import relay_passes
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from fuzz.finding import Finding
+from fuzz.mlir_texts import corpus, mutate
+from fuzz.special_values import Array, is_float
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.errors import ParseError, XRelayError
+from xrelay.index_algebra.dims import ANY, Dim, evaluate
+from xrelay.interpreters.relay import run_relay
+from xrelay.lowering.registry import load_pass
+from xrelay.passes.catalogue.rounding import is_exact
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.infra.verify import verification_errors
+
+FOLDERS = ("dialects/relay/structure", "passes/relay", "passes/types", "passes/fusion")
+SECONDS = 3
+"""What a function may compute: a loop that a damaged condition does not end says nothing."""
+ATTEMPTS = 6
+"""How often a text is damaged; what then is no program is taken back, as four of five times it is."""
+LARGEST = 4096
+"""Elements of the largest input."""
+
+
+class TooLong(Exception):
+    """A function that computes for more than `SECONDS`."""
+
+
+@cache
+def texts() -> list[str]:
+    """The programs to start from."""
+    return [text for text in corpus(*FOLDERS) if "func.func" in text]
+
+
+@cache
+def passes() -> list[str]:
+    """The passes from relay to relay."""
+    return [name for exact in (True, False) for name in relay_passes(exact=exact)]
+
+
+def run_case(seed: int) -> None:
+    """One program, through up to five passes."""
+    rng = random.Random(seed)
+    text = rng.choice(texts())
+    for _ in range(ATTEMPTS):
+        changed = mutate(rng, text)
+        text = text if _valid(changed) is None else changed
+    module = _valid(text)
+    if module is None:
+        return
+    names = [rng.choice(passes()) for _ in range(rng.randint(1, 5))]
+    files = {"program.mlir": text.encode(), "passes.txt": ",".join(names).encode()}
+    before = _computed(module, seed, files)
+    try:
+        for name in names:
+            run_pipeline(module, [load_pass(name)()], context=full_context())
+    except XRelayError as error:
+        if "internal error" in str(error) or "\n" in str(error):
+            raise Finding("a pass fails", str(error), files) from error
+        return
+    wrong = list(islice(verification_errors(module), 1))
+    if wrong:
+        raise Finding("a pass makes what does not verify", f"{wrong[0]}", files)
+    after = _computed(module, seed, files)
+    for function, expected in before.items():
+        if function in after and not _same(expected, after[function], exact=all(map(is_exact, names))):
+            found = f"@{function} {','.join(names)}: {after[function]}, before {expected}"
+            raise Finding("a pass changes what a function computes", found, files)
+
+
+def _valid(text: str) -> ModuleOp | None:
+    try:
+        module = parse_module(full_context(), text, "fuzz.mlir")
+    except ParseError:
+        return None
+    return None if next(iter(verification_errors(module)), None) is not None else module
+
+
+def _computed(module: ModuleOp, seed: int, files: dict[str, bytes]) -> dict[str, list[Array]]:
+    """Function and types of its arguments → what it computes of random inputs, where it does."""
+    found: dict[str, list[Array]] = {}
+    for func in [op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks]:
+        inputs = _inputs(func, seed)
+        if inputs is None:
+            continue
+        name = func.sym_name.data
+        try:
+            with time_limit():
+                found[f"{name}{[array.shape for array in inputs]}"] = run_relay(module, inputs, name)
+        except (XRelayError, TooLong):
+            continue
+        except Exception as error:
+            raise Finding(f"{type(error).__name__} from the interpreter", str(error), files) from error
+    return found
+
+
+def _inputs(func: FuncOp, seed: int) -> list[Array] | None:
+    """Random tensors of the types of the arguments, of one size for each name; `None` where it takes others."""
+    rng = np.random.default_rng(seed)
+    sizes: dict[str, int] = {}
+    inputs: list[Array] = []
+    for type in func.function_type.inputs.data:
+        extents = _extents(type, sizes, rng)
+        if extents is None or np.prod(extents, dtype=object) > LARGEST:
+            return None
+        dtype = numpy_dtype(element_type_of(type))
+        numbers = rng.standard_normal(extents) if is_float(dtype) else rng.integers(0, 5, extents)
+        inputs.append(np.asarray(numbers).astype(dtype))
+    return inputs
+
+
+def _extents(type: Attribute, sizes: dict[str, int], rng: np.random.Generator) -> list[int] | None:
+    if not isinstance(type, TensorType):
+        return None
+    return [_extent(dim, sizes, rng) for dim in shape_of(type)]
+
+
+def _extent(dim: Dim, sizes: dict[str, int], rng: np.random.Generator) -> int:
+    if dim == ANY:
+        return int(rng.integers(5))
+    for name in () if isinstance(dim, int) else sorted(dim.names):
+        sizes.setdefault(name, int(rng.integers(5)))
+    return max(evaluate(dim, sizes), 0)
+
+
+def _same(expected: list[Array], found: list[Array], *, exact: bool) -> bool:
+    if [(a.dtype, a.shape) for a in expected] != [(a.dtype, a.shape) for a in found]:
+        return False
+    rtol = 0.0 if exact else 2e-2
+    pairs = [(a.astype(np.float64), b.astype(np.float64)) for a, b in zip(expected, found, strict=True)]
+    return all(np.allclose(a, b, rtol=rtol, atol=rtol, equal_nan=True) for a, b in pairs)
+
+
+@contextmanager
+def time_limit() -> Iterator[None]:
+    """Raise `TooLong` in what runs for more than `SECONDS`."""
+
+    def ring(_signal: int, _frame: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
