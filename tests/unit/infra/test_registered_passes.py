@@ -59,7 +59,11 @@ def stage_of(name: str, opt_level: int = 3) -> dict[Phase, tuple[str, ...]]:
         ("after relay-fold-constant", Phase.OPTIMIZED, ("relay-fold-constant", NAME, "relay-fold-scale-axis")),
         ("before relay-fold-constant#2", Phase.OPTIMIZED, (NAME, "relay-fold-constant", "relay-dead-code-elimination")),
         ("after stage-typed", Phase.TYPED, ("relay-infer-type", NAME)),
-        ("before stage-fused", Phase.FUSED, (NAME, "relay-fuse-ops{fuse-opt-level=3}", "relay-outline-fused")),
+        (
+            "before stage-fused",
+            Phase.FUSED,
+            (NAME, "relay-to-basic-block-normal-form", "relay-fuse-ops{fuse-opt-level=3}"),
+        ),
         ("after dce#2", Phase.LOOP, ("dce", NAME, "convert-topi-to-loop")),
     ],
 )
@@ -110,7 +114,7 @@ def compiled(**context: Any) -> list[str]:
 def test_the_compiler_runs_it_as_contexts_say() -> None:
     register_pass(AcmeNotePass, at="after stage-optimized", opt_level=2)
     names = compiled()
-    assert names[names.index(NAME) + 1] == "relay-fuse-ops"
+    assert names[names.index(NAME) + 1] == "relay-to-basic-block-normal-form"
     assert NAME not in compiled(disabled_pass=[NAME])
 
 
