@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.dim_trees import Tree, dim_of, trees
+from support.dim_trees import Tree, dim_of, trees
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, SSAValue

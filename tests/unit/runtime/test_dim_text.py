@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.dim_trees import Tree, dim_of, trees
+from support.dim_trees import Tree, dim_of, trees
 
 from xrelay.errors import ArtifactError, DimensionError
 from xrelay.index_algebra import dims
