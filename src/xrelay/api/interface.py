@@ -73,7 +73,7 @@ def main_function(module: ModuleOp) -> FuncOp:
 
 
 def check_names(module: ModuleOp) -> None:
-    """Raises `LoweringError` for an input of `@main` with an extent that is open, or from which no size follows.
+    """Raises `LoweringError` for an input of `@main` that is no tensor, or has an extent from which no size follows.
 
     Each name must be told by an extent of an input that is a multiple of it plus a number. Extents of outputs follow
     then, or the data decide them: that each lowering says of its own ops.
@@ -82,7 +82,8 @@ def check_names(module: ModuleOp) -> None:
     attributes = main.arg_attrs.data if main.arg_attrs is not None else ()
     told = {name for type in main.function_type.inputs for dim in dims_in(type) if (name := _told_by(dim)) is not None}
     for number, argument in enumerate(main.body.block.args):
-        if all(not isinstance(dim, AnyDim) and dim.names <= told for dim in dims_in(argument.type)):
+        open_dims = [dim for dim in dims_in(argument.type) if isinstance(dim, AnyDim) or not dim.names <= told]
+        if not open_dims and not isinstance(argument.type, SequenceType | OptionalType):
             continue
         given = attributes[number].data.get(VALUE_NAME) if attributes else None
         hint = argument.name_hint if argument.name_hint is not None else f"input{number}"

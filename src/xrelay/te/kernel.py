@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.attribute_names import NUM_OUTPUTS
-from xrelay.dialects.loop import BlockOp, IterKind
+from xrelay.dialects.loop import DYNAMIC, BlockOp, IterKind
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.errors import ScheduleError, XRelayError
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable
@@ -26,11 +26,11 @@ MakeSchedule = Callable[[Sequence[Tensor]], object]
 
 
 class BlockComputeOp(Operation):
-    """The compute that a block of a kernel is."""
+    """The compute that a block of a kernel is; an extent that only a run tells is `DYNAMIC`."""
 
     def __init__(self, block: BlockOp, inputs: Sequence[Tensor]):
         axes = [
-            IterVar(f"v{k}", extent, is_reduction=kind is IterKind.REDUCE)
+            IterVar(f"v{k}", extent if isinstance(extent, int) else DYNAMIC, is_reduction=kind is IterKind.REDUCE)
             for k, (kind, extent) in enumerate(zip(block.kinds, block.extents, strict=True))
         ]
         spatial = [axis for axis in axes if not axis.is_reduction]
