@@ -13,6 +13,9 @@ Before:
 After:
 
     %y = relay.nn.relu(%x) : (T) -> T
+
+Left alone: groups that have other types than their operands and what they yield, as before `relay-infer-type`: what
+reads their values would not fit.
 """
 
 from __future__ import annotations
@@ -33,13 +36,21 @@ from xrelay.passes.infra.verify import walk_ops
 
 @dataclass(frozen=True)
 class RelayDefuseOpsPass(ModulePass):
-    """Put the ops of every `relay.fused` group back where the group stands. It never refuses."""
+    """Put the ops of every typed `relay.fused` group back where the group stands; see the module's docstring."""
 
     name = "relay-defuse-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Defuse the module in place."""
-        defuse(*[inner for inner in walk_ops(op) if isinstance(inner, FusedOp)])
+        defuse(*[inner for inner in walk_ops(op) if isinstance(inner, FusedOp) and _is_typed(inner)])
+
+
+def _is_typed(group: FusedOp) -> bool:
+    """Whether the values of a group have the types of what replaces them."""
+    body = group.body.block
+    end = body.last_op
+    yielded = end.value.type if isinstance(end, YieldOp) else None
+    return yielded == group.result.type and tuple(body.arg_types) == tuple(group.arguments.types)
 
 
 def defuse(*groups: FusedOp) -> None:

@@ -29,3 +29,14 @@ func.func @identity(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   func.return %y : tensor<4xf32>
 }
+
+// Types that are not inferred yet would change: what reads %y takes no tensor<4xf32>.
+// CHECK-LABEL: func.func private @not_inferred
+// CHECK-NEXT:    relay.fused @half_typed
+func.func private @not_inferred(%x: !relay.incomplete) -> !relay.incomplete {
+  %y = relay.fused @half_typed(%p0 = %x : !relay.incomplete) -> !relay.incomplete {
+    %r = relay.exp(%p0) : (!relay.incomplete) -> tensor<4xf32>
+    relay.yield %r : tensor<4xf32>
+  }
+  func.return %y : !relay.incomplete
+}
