@@ -7,9 +7,6 @@ it computed before by the interpreter: exactly after exact passes, nearly after 
 from __future__ import annotations
 
 import random
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 
@@ -22,6 +19,7 @@ from xdsl.ir import Attribute
 from fuzz.finding import Finding
 from fuzz.mlir_texts import corpus, mutate
 from fuzz.special_values import Array, is_float
+from fuzz.time_limit import time_limit
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.errors import ParseError, XRelayError
@@ -105,7 +103,7 @@ def _computed(module: ModuleOp, seed: int, files: dict[str, bytes]) -> dict[str,
             continue
         name = func.sym_name.data
         try:
-            with time_limit():
+            with time_limit(SECONDS, TooLong()):
                 found[f"{name}{[array.shape for array in inputs]}"] = run_relay(module, inputs, name)
         except (XRelayError, TooLong):
             continue
@@ -149,19 +147,3 @@ def _same(expected: list[Array], found: list[Array], *, exact: bool) -> bool:
     rtol = 0.0 if exact else 2e-2
     pairs = [(a.astype(np.float64), b.astype(np.float64)) for a, b in zip(expected, found, strict=True)]
     return all(np.allclose(a, b, rtol=rtol, atol=rtol, equal_nan=True) for a, b in pairs)
-
-
-@contextmanager
-def time_limit() -> Iterator[None]:
-    """Raise `TooLong` in what runs for more than `SECONDS`."""
-
-    def ring(_signal: int, _frame: object) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)

@@ -10,11 +10,9 @@ from __future__ import annotations
 import random
 import re
 import resource
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -22,6 +20,7 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from fuzz.time_limit import time_limit
 from xrelay.errors import ParseError, XRelayError
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verification_errors
@@ -105,7 +104,7 @@ def mutate(rng: random.Random, text: str) -> str:
 
 def check_text(text: str) -> None:
     """Read, verify and print `text`; raises `Finding` where one of them does not end as promised."""
-    with _time_limit():
+    with time_limit(SECONDS, Finding(f"takes more than {SECONDS} s")):
         module = _parsed(text, "read")
         if module is None:
             return
@@ -145,20 +144,6 @@ def _check_round_trip(module: ModuleOp) -> None:
         raise Finding(f"what is printed is not read again: {error}\n{printed}") from error
     if str(again) != printed:
         raise Finding(f"what is printed reads as something else:\n{printed}\n{again}")
-
-
-@contextmanager
-def _time_limit() -> Iterator[None]:
-    def ring(_signal: int, _frame: object) -> None:
-        raise Finding(f"takes more than {SECONDS} s")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @cache

@@ -271,14 +271,20 @@ def _windows(build: _Builder, lines: list[str], data: Value) -> Value:
     return Value(build.op(lines, "nn.conv2d", data.name, weight.name), 4)
 
 
-def _branches(build: _Builder) -> tuple[Branches, Value] | None:
-    """An `if` of a branch with an op or two and one that passes a value of the same rank on."""
+def _one_or_two_steps(build: _Builder) -> tuple[list[str], Value]:
+    """The lines of a body, and its last value; what it computes is not seen outside."""
     kept, lines = list(build.values), list[str]()
     last = build.step(lines)
     if build.choices.chance(50):
         build.values.append(last)
         last = build.step(lines)
     build.values = kept
+    return lines, last
+
+
+def _branches(build: _Builder) -> tuple[Branches, Value] | None:
+    """An `if` of a branch with an op or two and one that passes a value of the same rank on."""
+    lines, last = _one_or_two_steps(build)
     other = build.value(last.rank)
     if other is None:
         return None
@@ -290,19 +296,14 @@ def _branches(build: _Builder) -> tuple[Branches, Value] | None:
 
 def _call(build: _Builder) -> tuple[Called, Value] | None:
     """A function of an op or two on values that are there."""
-    kept, lines = list(build.values), list[str]()
-    last = build.step(lines)
-    if build.choices.chance(50):
-        build.values.append(last)
-        last = build.step(lines)
-    build.values = kept
+    lines, last = _one_or_two_steps(build)
     body = needed(lines, [last.name])
     if any("2d" in line for line in body):
         # Windows want extents that are known.
         return None
     names = {name for line in body for name in re.findall(r"%\w+", line)}
     result = build.fresh()
-    operands = [value for value in kept if value.name in names]
+    operands = [value for value in build.values if value.name in names]
     return Called(result, body, last.name, operands), Value(result, last.rank)
 
 
