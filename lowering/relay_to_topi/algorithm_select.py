@@ -19,6 +19,7 @@ from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.relay_to_topi.algorithm_search import before, number_by_halving
+from xrelay.lowering.relay_to_topi.dyn_places import brought_inside
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -184,18 +185,9 @@ def _bound(b: Body, bound: SSAValue) -> SSAValue:
 def _slice(b: Body, bounds: Sequence[SSAValue], length: int) -> tuple[SSAValue, SSAValue]:
     """The first place and the number of elements; a step of 0 is an error where the program runs."""
     begin, end, step = (_bound(b, bound) for bound in bounds)
-    zero, one, size = (b.constant(number, i64) for number in (0, 1, length))
+    zero, size = b.constant(0, i64), b.constant(length, i64)
+    first, last = (brought_inside(b, bound, size, step) for bound in (begin, end))
     down = b.add(CmpiOp(step, zero, "slt"))
-    # Upwards places lie in [0, length], downwards in [-1, length - 1].
-    lowest = b.add(SelectOp(down, b.constant(-1, i64), zero))
-    highest = b.plus(size, lowest)
-
-    def brought_inside(bound: SSAValue) -> SSAValue:
-        from_end = b.add(CmpiOp(bound, zero, "slt"))
-        counted = b.add(SelectOp(from_end, b.plus(bound, size), bound))
-        return b.minimum(b.maximum(counted, lowest), highest)
-
-    first, last = brought_inside(begin), brought_inside(end)
-    towards = b.add(SelectOp(down, b.constant(-1, i64), one))
+    towards = b.add(SelectOp(down, b.constant(-1, i64), b.constant(1, i64)))
     reach = b.plus(b.minus(last, first), b.minus(step, towards))
     return first, b.maximum(b.divide(reach, step), zero)

@@ -163,16 +163,26 @@ def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
 @implements(PadOp, "pad.generic")
 def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The operand's element inside; outside the value of the second operand, or the element that the mode names."""
-    data, value = emitter.operand(0), emitter.operand(1)
+    """As many elements before each axis as stand in the op."""
+    widths = emitter.ints("pad_width")
+    padded = [any(pair) for pair in zip(widths[::2], widths[1::2], strict=True)]
+    return build_padded(emitter, emitter.operand(1), lambda b: widths[::2], padded)
+
+
+def build_padded(
+    emitter: TopiEmitter, value: SSAValue, before: Callable[[Body], Sequence[IndexLike]], padded: Sequence[bool]
+) -> Sequence[SSAValue]:
+    """The first operand's element inside; outside `value`, or the element that the mode names.
+
+    `before` gives how many stand before those of each axis, `padded` says which axes have any before or behind.
+    """
+    data, mode = emitter.operand(0), emitter.text("pad_mode")
     shape, element = shape_of(data), element_of(data)
-    widths, mode = emitter.ints("pad_width"), emitter.text("pad_mode")
 
     def fill(b: Body) -> SSAValue:
-        at = [index - start for index, start in zip(b.spatial, widths[::2], strict=True)]
+        at = [index - b.expr(start) for index, start in zip(b.spatial, before(b), strict=True)]
         if mode != "constant":
             bring = _nearest if mode == "edge" else _mirrored
-            padded = [any(pair) for pair in zip(widths[::2], widths[1::2], strict=True)]
             return b.read(data, *(bring(b, i, n) if out else i for i, n, out in zip(at, shape, padded, strict=True)))
         inside = b.in_bounds(at, shape)
         zeros = [0] * len(shape_of(value))

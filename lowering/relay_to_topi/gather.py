@@ -26,16 +26,19 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 INDEX = IndexType()
 
 
-def checked_indices(emitter: TopiEmitter, indices: SSAValue, size: Dim, *, part: int | None = None) -> SSAValue:
-    """A tensor of the indices in [0, size), counted from the end where they are negative, checked where it runs.
+def checked_indices(
+    emitter: TopiEmitter, indices: SSAValue, size: Dim, *, part: int | None = None, from_end: bool = True
+) -> SSAValue:
+    """A tensor of the indices in [0, size), checked where it runs.
 
-    `part` is the number of those wanted along the first axis, without which the result then is.
+    With `from_end` negative ones count from the end. `part` is the number of those wanted along the first axis, without
+    which the result then is.
     """
     first: tuple[IndexLike, ...] = () if part is None else (part,)
     shape = shape_of(indices)[len(first) :]
 
     def fill(b: Body) -> SSAValue:
-        return b.checked_index(b.read(indices, *first, *b.spatial), size, from_end=True)
+        return b.checked_index(b.read(indices, *first, *b.spatial), size, from_end=from_end)
 
     return emitter.compute("indices", variables("k", shape), INDEX, fill)
 

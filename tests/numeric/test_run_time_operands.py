@@ -1,0 +1,226 @@
+"""Kernels of ops whose operands decide what is read, of named extents: every level gives what relay gives.
+
+A name of the result is bound by an input that nothing reads, as an op that names extents does before the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.levels import run_passes
+from support.native_kernels import NativeKernel
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.dialects.func import FuncOp
+
+from xrelay.dialects.attribute_names import BINDS, PRIMITIVE
+from xrelay.dialects.loop.signature import kernel_dims
+from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import evaluate
+from xrelay.interpreters.loop import run_kernel
+from xrelay.interpreters.relay import run_relay
+from xrelay.interpreters.topi import run_topi_module
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.types.infer_type import infer_types
+
+Array = NDArray[Any]
+Sizes = Mapping[str, int]
+
+
+def typed(*dims: int | str, dtype: str = "f32") -> str:
+    """The text of a type: `typed("n", 8)`."""
+    extents = "".join(f"{dim}x" if isinstance(dim, int) else "?x" for dim in dims)
+    named = ", ".join(dim for dim in dims if isinstance(dim, str))
+    return f"tensor<{extents}{dtype}{f', #relay.dims<{named}>' if named else ''}>"
+
+
+@dataclass
+class Kernel:
+    """One op on arguments of `types` that gives tensors of `results`."""
+
+    op: str
+    types: Sequence[str]
+    results: Sequence[str]
+    attributes: str = ""
+    made: Sequence[str] = ()
+    """Names of the results that no argument of the op has."""
+
+    def __post_init__(self) -> None:
+        bound = [typed(name) for name in self.made]
+        arguments = ", ".join(f"%a{k}: {type}" for k, type in enumerate([*self.types, *bound]))
+        operands = ", ".join(f"%a{k}" for k in range(len(self.types)))
+        whole = self.results[0] if len(self.results) == 1 else f"tuple<{', '.join(self.results)}>"
+        lines = [f"%r = relay.{self.op}({operands}) {self.attributes} : ({', '.join(self.types)}) -> {whole}"]
+        names = ["%r"]
+        if len(self.results) > 1:
+            names = [f"%r{k}" for k in range(len(self.results))]
+            lines += [
+                f"{name} = relay.tuple_get_item(%r) {{index = {k}}} : ({whole}) -> {self.results[k]}"
+                for k, name in enumerate(names)
+            ]
+        lines.append(f"func.return {', '.join(names)} : {', '.join(self.results)}")
+        body = "\n".join(lines)
+        text = f"func.func @main({arguments}) -> ({', '.join(self.results)}) {{\n{body}\n}}"
+        self.relay = parse_module(full_context(), text, self.op)
+        infer_types(self.relay)
+        self.topi = self.relay.clone()
+        (function,) = self.topi.ops
+        assert isinstance(function, FuncOp)
+        function.sym_name, function.sym_visibility = StringAttr("k"), StringAttr("private")
+        function.attributes[PRIMITIVE] = UnitAttr()
+        for op in function.walk():
+            op.attributes.pop(BINDS, None)
+        run_passes(self.topi, "convert-relay-to-topi")
+        self.nests = self.topi.clone()
+        run_passes(self.nests, "topi-expand-named,topi-inline-injective,dce,convert-topi-to-loop")
+        self.scheduled = self.nests.clone()
+        run_passes(self.scheduled, "loop-assign-schedules,loop-apply-schedules")
+        self._native: NativeKernel | None = None
+
+    def check(self, sizes: Sizes, *inputs: Array, native: bool = False) -> list[Array]:
+        """What relay gives, which all levels give; `sizes` are those of all names."""
+        arrays = [*inputs, *(np.zeros(sizes[name], np.float32) for name in self.made)]
+        expected = list(run_relay(self.relay, arrays))
+        for found, wanted in zip(run_topi_module(self.topi, "k", arrays), expected, strict=True):
+            assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+            np.testing.assert_array_equal(found, wanted)
+        for form in (self.nests, self.scheduled):
+            for found, wanted in zip(self.run(form, sizes, arrays, expected), expected, strict=True):
+                np.testing.assert_array_equal(found, wanted)
+        if native:
+            for found, wanted in zip(self.natively(sizes, arrays, expected), expected, strict=True):
+                np.testing.assert_array_equal(found, wanted)
+        return expected
+
+    def extents(self, function: FuncOp, sizes: Sizes) -> list[int]:
+        return [evaluate(dim, sizes) for dim in kernel_dims(function)]
+
+    def run(self, form: Any, sizes: Sizes, arrays: Sequence[Array], like: Sequence[Array]) -> list[Array]:
+        (function,) = form.ops
+        found = [np.full_like(each, 77) for each in like]
+        run_kernel(function, [*arrays, *found, *self.extents(function, sizes)])
+        return found
+
+    def natively(self, sizes: Sizes, arrays: Sequence[Array], like: Sequence[Array]) -> list[Array]:
+        (function,) = self.scheduled.ops
+        assert isinstance(function, FuncOp)
+        if self._native is None:
+            self._native = NativeKernel(str(self.scheduled).replace("func.func private", "func.func"))
+        found = [np.full_like(each, 77) for each in like]
+        self._native(*arrays, *found, *self.extents(function, sizes))
+        return found
+
+
+def integers(*values: Any) -> Array:
+    return np.array(values, np.int64)
+
+
+def ramp(*shape: int) -> Array:
+    return np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+
+
+def test_tiles() -> None:
+    kernel = Kernel("dyn.tile", [typed("n", 3), typed(3, dtype="i64")], [typed("p", "q", "m")], made=("p", "q", "m"))
+    for n, reps in [(2, (2, 1, 3)), (0, (1, 2, 1)), (1, (1, 7, 1)), (5, (0, 1, 2))]:
+        p, q, m = reps[0], reps[1] * n, reps[2] * 3
+        kernel.check({"n": n, "p": p, "q": q, "m": m}, ramp(n, 3), integers(*reps), native=n == 2)
+
+
+SLICES = [
+    ((0, 1), (7, 3), (1, 1)),
+    ((-1, 2), (-99, -99), (-2, -1)),
+    ((5, 0), (2, 99), (1, 2)),
+    ((-99, -2), (99, 3), (3, 1)),
+    ((99, -1), (0, 0), (-1, -3)),
+    ((-99, 0), (-99, 3), (-1, 1)),
+]
+
+
+def test_slices_of_several_axes() -> None:
+    numbers = typed(2, dtype="i64")
+    kernel = Kernel(
+        "dyn.strided_slice", [typed("n", 3, 2), numbers, numbers, numbers], [typed("p", "q", 2)], made=("p", "q")
+    )
+    for n in (7, 1, 0):
+        for number, (begin, end, step) in enumerate(SLICES):
+            p, q = (
+                len(range(*slice(*each).indices(size))) for *each, size in zip(begin, end, step, (n, 3), strict=True)
+            )
+            x = ramp(n, 3, 2)
+            (found,) = kernel.check(
+                {"n": n, "p": p, "q": q}, x, *(integers(*each) for each in (begin, end, step)), native=number < 4
+            )
+            assert found.shape == (p, q, 2)
+
+
+def test_slices_of_the_last_axis_in_i32() -> None:
+    numbers = typed(2, dtype="i32")
+    kernel = Kernel("dyn.strided_slice", [typed(2, "n"), numbers, numbers, numbers], [typed(2, "m")], made=("m",))
+    for n, begin, end, step in [(37, 3, 36, 1), (37, -1, -99, -1), (40, 2, 40, 3), (1, 0, 1, 1)]:
+        m = len(range(*slice(begin, end, step).indices(n)))
+        bounds = (np.array(pair, np.int32) for pair in ((0, begin), (2, end), (1, step)))
+        kernel.check({"n": n, "m": m}, ramp(2, n), *bounds, native=True)
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
+def test_padding(mode: str) -> None:
+    kernel = Kernel(
+        "dyn.nn.pad",
+        [typed("n", 3), typed(2, 2, dtype="i64"), typed()],
+        [typed("p", "q")],
+        f'{{pad_mode = "{mode}"}}',
+        made=("p", "q"),
+    )
+    value = np.array(9, np.float32)
+
+    def check(n: int, *widths: int, native: bool = False) -> None:
+        p, q = n + widths[0] + widths[1], 3 + widths[2] + widths[3]
+        kernel.check({"n": n, "p": p, "q": q}, ramp(n, 3), integers(*widths).reshape(2, 2), value, native=native)
+
+    check(5, 1, 2, 2, 0, native=True)
+    check(7, 0, 0, 0, 0)
+    check(1, 0, 0, 2, 2, native=True)
+    check(0, 0, 0, 1, 1)
+    if mode != "reflect":
+        check(3, 4, 5, 7, 9)
+
+
+@pytest.mark.parametrize(
+    ("mode", "n", "widths"),
+    [
+        ("constant", 3, (-1, 2, 0, 0)),
+        ("edge", 0, (1, 0, 0, 0)),
+        ("reflect", 2, (0, 0, 0, 3)),
+        ("reflect", 0, (0, 1, 0, 0)),
+    ],
+)
+def test_padding_that_there_is_nothing_for(mode: str, n: int, widths: Sequence[int]) -> None:
+    """Also of widths behind, which no place that is read depends on."""
+    kernel = Kernel(
+        "dyn.nn.pad",
+        [typed("n", 3), typed(2, 2, dtype="i64"), typed()],
+        [typed("p", "q")],
+        f'{{pad_mode = "{mode}"}}',
+        made=("p", "q"),
+    )
+    sizes = {"n": n, "p": n + widths[0] + widths[1], "q": 3 + widths[2] + widths[3]}
+    arrays = [ramp(n, 3), integers(*widths).reshape(2, 2), np.array(9, np.float32)]
+    arrays += [np.zeros(sizes[name], np.float32) for name in kernel.made]
+    like = [np.zeros((sizes["p"], sizes["q"]), np.float32)]
+    with pytest.raises(InterpreterError, match=r"cannot pad|padded by"):
+        run_relay(kernel.relay, arrays)
+    with pytest.raises(InterpreterError, match=r"is not in \[0, "):
+        kernel.run(kernel.scheduled, sizes, arrays, like)
+
+
+@pytest.mark.parametrize("dtype", ["i64", "f32"])
+def test_ranges(dtype: str) -> None:
+    number = typed(dtype=dtype)
+    kernel = Kernel("arange", [number, number, number], [typed("m", dtype=dtype)], made=("m",))
+    for start, stop, step in [(3, 20, 2), (5, -6, -3), (0, 1, 1), (4, 4, 1)]:
+        numbers = [np.array(each, np.int64 if dtype == "i64" else np.float32) for each in (start, stop, step)]
+        kernel.check({"m": len(range(start, stop, step))}, *numbers, native=start == 3)
