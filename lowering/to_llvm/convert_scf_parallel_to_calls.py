@@ -32,8 +32,10 @@ from xrelay.dialects.upstream.llvm_extras import ZeroOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.parallel_work import WorkEstimate
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, describe_place
+from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 PARALLEL_FOR = "xrelay_parallel_for"
 """The function of the runtime that splits `n` iterations among threads."""
@@ -59,6 +61,15 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
           %task = func.constant @k_parallel_0_task
           func.call @xrelay_parallel_for(%task, %env, 64)
 
+    Where only a run tells how many iterations there are, or how long loops inside are, the work is computed first, and
+    a loop of little work is run by who meets it:
+
+          scf.if %small {
+            func.call @k_parallel_0(%x, 0, %n)
+          } else {
+            … func.call @xrelay_parallel_for(%task, %env, %n)
+          }
+
     Several dimensions become one, of the product of their trip counts. A parallel loop inside becomes serial: the
     threads are busy with the outer one.
     """
@@ -76,7 +87,7 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
         _serialise_nested(op, rewriter)
         captures, constants = _captured(op)
         count = _trip_count(op, rewriter)
-        environment = _pack(captures, function, rewriter)
+        work = WorkEstimate(op, rewriter).work(count)
 
         rewriter.insertion_point = InsertPoint.before(function)
         kernel = function.attributes.get(PART_OF_KERNEL, function.sym_name)
@@ -84,8 +95,13 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
             part.attributes[PART_OF_KERNEL] = kernel
             rewriter.insert(part)
         rewriter.insertion_point = InsertPoint.before(op)
+        if work is not None:
+            _run_small(name, work, [*captures, count], rewriter)
+        environment = _pack(captures, function, rewriter)
         task = rewriter.insert(ConstantOp(f"{name}_task", TASK_TYPE))
         rewriter.insert(CallOp(PARALLEL_FOR, [task.result, environment, count], []))
+        if work is not None:
+            rewriter.insert(scf.YieldOp())
         rewriter.erase(op)
         self._declare(rewriter)
         return None
@@ -104,6 +120,18 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
             self.symbols.add(PARALLEL_FOR)
             rewriter.insertion_point = InsertPoint.at_end(self.module.body.block)
             rewriter.insert(FuncOp.external(PARALLEL_FOR, PARALLEL_FOR_TYPE.inputs.data, []))
+
+
+def _run_small(name: str, work: SSAValue, arguments: Sequence[SSAValue], rewriter: ConversionRewriter) -> None:
+    """Call the body itself where there is little work; what is inserted next is done otherwise."""
+    enough = rewriter.insert(arith.ConstantOp.from_int_and_width(MIN_PARALLEL_WORK, INDEX)).result
+    small = rewriter.insert(arith.CmpiOp(work, enough, "ult")).result
+    begin = arith.ConstantOp.from_int_and_width(0, INDEX)
+    *captures, count = arguments
+    inline = [begin, CallOp(name, [*captures, begin.result, count], []), scf.YieldOp()]
+    otherwise = Block()
+    rewriter.insert(scf.IfOp(small, [], [*inline], Region(otherwise)))
+    rewriter.insertion_point = InsertPoint.at_end(otherwise)
 
 
 def _function_around(op: Operation) -> FuncOp:

@@ -17,9 +17,9 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import (
     ITERATIONS_PER_THREAD,
-    MIN_PARALLEL_WORK,
     ScheduleDraft,
 )
+from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 MIN_LANES = 4
 """A loop of fewer iterations is left to LLVM."""

@@ -10,9 +10,9 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_oute
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import (
     ITERATIONS_PER_THREAD,
-    MIN_PARALLEL_WORK,
     ScheduleDraft,
 )
+from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 
 def is_scan(block: BlockOp) -> bool:

@@ -8,7 +8,8 @@ from xrelay.dialects.loop import BlockOp, IterKind, StoreOp
 from xrelay.dialects.loop.schedule import Reorder
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loops_of_kind, points
-from xrelay.lowering.topi_to_loop.schedules.schedule_draft import MIN_PARALLEL_WORK, ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 
 def is_update(block: BlockOp) -> bool:

@@ -15,9 +15,6 @@ from xrelay.passes.loop.nest_queries import blocks_of, loops_of
 from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target
 
-MIN_PARALLEL_WORK = 1 << 15
-"""How many element operations a parallel loop should have: below that, waking the threads costs more than it saves."""
-
 ITERATIONS_PER_THREAD = 4
 """How many iterations of a parallel loop each thread should get, so that uneven ones even out."""
 

@@ -64,3 +64,57 @@ func.func @two() {
 func.func @serial() {
   func.return
 }
+
+// -----
+
+// How much work there is only a run tells: n rows of m elements, each loaded, added (an index is not counted) and stored.
+// CHECK-LABEL: func.func @rows
+// CHECK:         [[TRIPS:%.*]] = arith.maxsi
+// CHECK:         [[ROW:%.*]] = arith.minui %m, {{%.*}} : index
+// CHECK:         [[STEPS:%.*]] = arith.constant 3 : index
+// CHECK:         [[PRODUCT:%.*]] = arith.muli [[ROW]], [[STEPS]]
+// CHECK:         [[INSIDE:%.*]] = arith.minui [[PRODUCT]]
+// CHECK:         [[OUTSIDE:%.*]] = arith.minui [[TRIPS]]
+// CHECK:         arith.muli [[OUTSIDE]], [[INSIDE]]
+// CHECK:         [[SMALL:%.*]] = arith.cmpi ult
+// CHECK:         scf.if [[SMALL]] {
+// CHECK-NEXT:      [[BEGIN:%.*]] = arith.constant 0 : index
+// CHECK-NEXT:      func.call @rows_parallel_0(%n, %m, %x, [[BEGIN]], [[TRIPS]])
+// CHECK-NEXT:    } else {
+// CHECK:           func.call @xrelay_parallel_for(
+// CHECK-NEXT:    }
+func.func @rows(%x: memref<64x64xf32>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  "scf.parallel"(%c0, %n, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    scf.for %j = %c0 to %m step %c1 {
+      %k = arith.addi %j, %c0 : index
+      %0 = memref.load %x[%i, %k] : memref<64x64xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %x[%i, %k] : memref<64x64xf32>
+    }
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}
+
+// -----
+
+// What a loop inside does is not known before: the pool decides, as it does where all is known.
+// CHECK-LABEL: func.func @unknown
+// CHECK-NOT:     scf.if
+// CHECK:         func.call @xrelay_parallel_for(
+func.func @unknown(%x: memref<?xindex>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  "scf.parallel"(%c0, %n, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %m = memref.load %x[%i] : memref<?xindex>
+    scf.for %j = %c0 to %m step %c1 {
+      memref.store %j, %x[%i] : memref<?xindex>
+    }
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}

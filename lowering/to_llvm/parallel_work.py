@@ -1,0 +1,159 @@
+"""An estimate of the work of a parallel loop whose extents only a run tells, computed right in front of it.
+
+What is counted are operations on elements: arithmetic, functions, and accesses to buffers that are not on the stack,
+each times its lanes and the trip counts of the loops around it. The estimate is compared with `MIN_PARALLEL_WORK`
+alone, so every number is cut off there: nothing overflows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from xdsl.dialects import arith, math, memref, scf, vector
+from xdsl.dialects.builtin import IndexType, VectorType
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from xrelay.lowering.to_llvm.addressing import constant_index
+from xrelay.passes.infra.conversion import ConversionRewriter
+from xrelay.target.parallel_work import MIN_PARALLEL_WORK
+
+Amount: TypeAlias = "int | SSAValue"
+"""A number from 0 to `MIN_PARALLEL_WORK`, where it is known or as an index value."""
+
+INDEX = IndexType()
+
+_ACCESSES = (memref.LoadOp, memref.StoreOp, vector.LoadOp, vector.StoreOp, vector.MaskedLoadOp, vector.MaskedStoreOp)
+_INSTRUCTIONS = (
+    math.AbsFOp,
+    math.CeilOp,
+    math.CopySignOp,
+    math.FloorOp,
+    math.FmaOp,
+    math.RoundEvenOp,
+    math.SqrtOp,
+    math.TruncOp,
+)
+"""What a CPU has an instruction for; other functions are polynomials or calls."""
+
+_FUNCTION_WORK = 8
+"""How many operations a function counts as."""
+
+_MAX_DEPTH = 8
+"""How many steps of index arithmetic the trip count of an inner loop may be from what is known outside."""
+
+
+class WorkEstimate:
+    """Computes, in front of a parallel loop, how much work it has."""
+
+    def __init__(self, loop: scf.ParallelOp, rewriter: ConversionRewriter):
+        """Insert where `rewriter` does, which is in front of `loop`."""
+        self._loop, self._rewriter = loop, rewriter
+
+    def work(self, iterations: SSAValue) -> SSAValue | None:
+        """The work of so many iterations; `None` where it is a number, or a trip count inside cannot be told before."""
+        count = constant_index(iterations)
+        inside = self._of_block(self._loop.body.block)
+        if inside is None:
+            return None
+        work = self._product(self._cut_off(iterations if count is None else count), inside)
+        return None if isinstance(work, int) else work
+
+    # --- what is counted
+
+    def _of_block(self, block: Block) -> Amount | None:
+        """The work of a block, run once; loops in it are few and shallow."""
+        return self._sum([self._of_op(op) for op in block.ops])
+
+    def _of_op(self, op: Operation) -> Amount | None:
+        match op:
+            case scf.ForOp():
+                trips, inside = self._trips(op), self._of_block(op.body.block)
+                return None if trips is None or inside is None else self._product(trips, inside)
+            case scf.IfOp():
+                parts = [self._of_block(region.block) for region in op.regions if region.blocks]
+                return self._sum(parts)
+            case _ if op.regions:
+                return None
+            case _:
+                return _elements(op)
+
+    def _trips(self, loop: scf.ForOp) -> Amount | None:
+        """How often a loop runs; `None` where that depends on what is computed inside of the parallel loop."""
+        if constant_index(loop.lb) != 0 or constant_index(loop.step) != 1:
+            return None
+        upper = self._outside(loop.ub, 0)
+        return None if upper is None else self._cut_off(upper)
+
+    # --- values in front of the loop
+
+    def _outside(self, value: SSAValue, depth: int) -> Amount | None:
+        """A value as it is in front of the parallel loop; of the least of several one that is known there."""
+        number = constant_index(value)
+        if number is not None:
+            return number
+        owner = value.owner
+        place = owner if isinstance(owner, Operation) else owner.parent_op()
+        if place is None or not self._loop.is_ancestor(place):
+            return value
+        if not isinstance(value, OpResult) or not isinstance(owner, Operation) or depth == _MAX_DEPTH:
+            return None
+        parts = [self._outside(operand, depth + 1) for operand in owner.operands]
+        known = [part for part in parts if part is not None]
+        if isinstance(owner, arith.MinSIOp | arith.MinUIOp) and len(known) == 1:
+            return known[0]
+        if owner.dialect_name() != arith.Arith.name or value.type != INDEX or len(known) < len(parts):
+            return None
+        copy = owner.clone(dict(zip(owner.operands, map(self._value, known), strict=True)))
+        return self._rewriter.insert(copy).results[0]
+
+    # --- sums and products, cut off
+
+    def _cut_off(self, value: Amount) -> Amount:
+        if isinstance(value, int):
+            return max(0, min(value, MIN_PARALLEL_WORK))
+        return self._rewriter.insert(arith.MinUIOp(value, self._constant(MIN_PARALLEL_WORK))).result
+
+    def _product(self, left: Amount, right: Amount) -> Amount:
+        if isinstance(left, int) and isinstance(right, int):
+            return self._cut_off(left * right)
+        if isinstance(left, int):
+            left, right = right, left
+        if right == 1 or isinstance(left, int):
+            return left
+        return self._cut_off(self._rewriter.insert(arith.MuliOp(left, self._value(right))).result)
+
+    def _sum(self, parts: Sequence[Amount | None]) -> Amount | None:
+        if None in parts:
+            return None
+        total: Amount = self._cut_off(sum(part for part in parts if isinstance(part, int)))
+        for part in parts:
+            if isinstance(part, SSAValue):
+                total = part if total == 0 else self._add(part, total)
+        return total
+
+    def _add(self, left: SSAValue, right: Amount) -> Amount:
+        return self._cut_off(self._rewriter.insert(arith.AddiOp(left, self._value(right))).result)
+
+    def _value(self, amount: Amount) -> SSAValue:
+        return self._constant(amount) if isinstance(amount, int) else amount
+
+    def _constant(self, number: int) -> SSAValue:
+        return self._rewriter.insert(arith.ConstantOp.from_int_and_width(number, INDEX)).result
+
+
+def _elements(op: Operation) -> int:
+    """How many elements an op computes or moves."""
+    if isinstance(op, _ACCESSES):
+        return 0 if any(isinstance(operand.owner, memref.AllocaOp) for operand in op.operands) else _lanes(op)
+    if op.dialect_name() not in (arith.Arith.name, math.Math.name) or isinstance(op, arith.ConstantOp):
+        return 0
+    if all(result.type == INDEX for result in op.results):
+        return 0
+    is_function = op.dialect_name() == math.Math.name and not isinstance(op, _INSTRUCTIONS)
+    return _lanes(op) * (_FUNCTION_WORK if is_function else 1)
+
+
+def _lanes(op: Operation) -> int:
+    types = [value.type for value in (*op.results, *op.operands)]
+    return max((type.element_count() for type in types if isinstance(type, VectorType)), default=1)
