@@ -18,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from xrelay.dialects.loop.checked_op import CheckedOp
+from xrelay.dialects.loop.extents import extents_of
 from xrelay.index_algebra.dims import Dim
 
 
@@ -32,8 +33,8 @@ class SortOp(CheckedOp):
     undefined.
 
     - C1: one row index for each dimension of the source but one; 0 <= axis < rank.
-    - C2: the source's extent along the axis is a number; values and indices have the shape of the source, but along the
-      axis at most its extent; the scratch buffers have the source's other extents, and then twice that along the axis.
+    - C2: values and indices have the shape of the source, but along the axis at most its extent; the scratch buffers
+      have the source's other extents, and then twice that along the axis. Lengths are numbers, or values say them.
     - C3: values and the first scratch buffer have the source's element type; indices and the second one i64.
 
     ```mlir
@@ -92,14 +93,14 @@ class SortOp(CheckedOp):
         return self.values, self.indices, self.scratch_values, self.scratch_indices
 
     @property
-    def length(self) -> int:
-        """How many elements a row has."""
-        return SSAValue.get(self.source, type=MemRefType).type.get_shape()[self.axis.value.data]
+    def length(self) -> int | SSAValue | None:
+        """How many elements a row has; `None` where no value says it."""
+        return extents_of(self.source)[self.axis.value.data]
 
     @property
-    def count(self) -> int:
-        """How many elements are kept."""
-        return SSAValue.get(self.values, type=MemRefType).type.get_shape()[self.axis.value.data]
+    def count(self) -> int | SSAValue | None:
+        """How many elements are kept; `None` where no value says it."""
+        return extents_of(self.values)[self.axis.value.data]
 
 
 def scratch_shape(shape: Sequence[Dim], axis: int) -> list[Dim]:

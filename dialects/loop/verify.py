@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import IndexType, MemRefType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, i64
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -234,18 +234,20 @@ def verify_sort(op: SortOp) -> None:
     source, axis = shapes[0], op.axis.value.data
     if not 0 <= axis < len(source) or len(op.row) != len(source) - 1:
         raise fail(op, "C1", f"axis {axis} and {len(op.row)} row indices for a buffer of rank {len(source)}")
-    if source[axis] < 0:
-        raise fail(op, "C2", "the length of the rows is known only at run time")
     kept = list(source)
     for shape in shapes[1:3]:
         kept[axis] = shape[axis] if len(shape) == len(source) else -1
-        if list(shape) != kept or not 0 <= kept[axis] <= source[axis]:
+        if list(shape) != kept or (DYNAMIC_INDEX != source[axis] < kept[axis]):
             raise fail(op, "C2", f"a result of shape {list(shape)} for a source of shape {list(source)}")
     if shapes[1] != shapes[2]:
         raise fail(op, "C2", f"values of shape {list(shapes[1])} and indices of shape {list(shapes[2])}")
     wanted = scratch_shape(source, axis)
+    if source[axis] == DYNAMIC_INDEX:
+        wanted[-1] = DYNAMIC_INDEX
     if any(list(shape) != wanted for shape in shapes[3:]):
         raise fail(op, "C2", f"scratch buffers of shape {[list(s) for s in shapes[3:]]}, not {wanted}")
+    if op.length is None or op.count is None:
+        raise fail(op, "C2", "no value says how long the rows are, or how many elements are kept")
     elements = [SSAValue.get(buffer, type=MemRefType).type.element_type for buffer in buffers]
     if elements != [elements[0], elements[0], i64, elements[0], i64]:
         raise fail(op, "C3", f"element types are {', '.join(map(str, elements))}, not T, T, i64, T, i64")

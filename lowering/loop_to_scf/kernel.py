@@ -149,8 +149,6 @@ class KernelWriter:
     def _sort(self, op: SortOp) -> None:
         if self._values.lanes is not None:
             raise self._failure(op, "rows cannot be sorted in the lanes of a vectorised loop")
-        if op.length < 0:
-            raise self._failure(op, "the length of the rows is known only at run time")
         SortWriter(self._emitter, op, self._values.get, self._flat.index_of).write()
 
     def _place(self, op: LoadOp | StoreOp) -> Place:

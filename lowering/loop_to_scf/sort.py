@@ -44,7 +44,9 @@ class SortWriter:
         self._row = [get(index) for index in op.row]
         self._source, self._values, self._indices = get(op.source), get(op.values), get(op.indices)
         self._keys, self._places = get(op.scratch_values), get(op.scratch_indices)
-        self._length, self._count = op.length, op.count
+        self._length, self._count = (
+            extent if isinstance(extent, int) else get(extent) for extent in (op.length, op.count) if extent is not None
+        )
         self._element: Attribute = SSAValue.get(self._keys, type=MemRefType).type.element_type
 
     def write(self) -> None:
@@ -64,60 +66,60 @@ class SortWriter:
             self._put(free, key, self._emit.add(arith.IndexCastOp(place, i64)).result)
             return []
 
-        self._for(self._index(self._length), [], insert)
+        self._for(self._extent(self._length), [], insert)
 
     def _shift_behind(self, key: SSAValue, first: SSAValue, last: SSAValue) -> SSAValue:
         """Moves what comes after `key` in the sorted run `[first, last)` one place on; gives the place that is free."""
-        test, body = Block(arg_types=[IndexType()]), Block(arg_types=[IndexType()])
-        with self._emit.inside(test):
-            is_inside = self._compare(test.args[0], first, "sgt")
-            goes_on = self._if(is_inside, i1, lambda: self._before(key, self._scratch(self._previous(test.args[0]))))
-            self._emit.add(scf.ConditionOp(goes_on, test.args[0]))
-        with self._emit.inside(body):
-            before = self._previous(body.args[0])
-            self._put(body.args[0], self._scratch(before), self._load(self._places, [*self._row, before]))
-            self._emit.add(scf.YieldOp(before))
-        loop = scf.WhileOp([last], [IndexType()], Region(test), Region(body))
-        return self._emit.add(loop).res[0]
+
+        def goes_on(places: Values) -> SSAValue:
+            is_inside = self._compare(places[0], first, "sgt")
+            return self._if(is_inside, i1, lambda: self._before(key, self._scratch(self._previous(places[0]))))
+
+        def move(places: Values) -> Values:
+            before = self._previous(places[0])
+            self._put(places[0], self._scratch(before), self._load(self._places, [*self._row, before]))
+            return [before]
+
+        return self._while([last], goes_on, move)[0]
 
     def _previous(self, place: SSAValue) -> SSAValue:
         return self._arith(arith.SubiOp, place, self._index(1))
 
     # --- merges
 
-    def _passes(self) -> int:
-        """How many passes leave one run."""
-        width, length, passes = RUN, self._length, 0
-        while length > width:
-            kept = min(2 * width, self._count)
-            whole = -(-length // (2 * width)) - 1
-            length = whole * kept + min(length - 2 * width * whole, kept)
-            width, passes = kept, passes + 1
-        return passes
-
     def _write_merges(self) -> SSAValue:
         """All passes; gives where in the scratch the sorted elements begin."""
-        zero = self._index(0)
-        if not self._passes():
-            return zero
+        zero, length = self._index(0), self._extent(self._length)
+        if isinstance(self._length, int) and isinstance(self._count, int):
+            passes = _passes(self._length, self._count)
+            if not passes:
+                return zero
+            most = self._index(self._count)
+            first = [self._index(RUN), length, zero]
+            return self._for(self._index(passes), first, lambda _, carried: self._merge(most, carried))[2]
+        # Where nothing is kept a run of one ends the passes as well.
+        most = self._arith(arith.MaxSIOp, self._extent(self._count), self._index(1))
+        return self._while(
+            [self._index(RUN), length, zero],
+            lambda carried: self._compare(carried[1], carried[0], "sgt"),
+            lambda carried: self._merge(most, carried),
+        )[2]
 
-        def merge(_: SSAValue, carried: Values) -> Values:
-            width, length, source = carried
-            target = self._arith(arith.SubiOp, self._index(self._length), source)
-            both = self._arith(arith.AddiOp, width, width)
-            kept = self._arith(arith.MinSIOp, both, self._index(self._count))
-            self._for(self._quotient_up(length, both), [], lambda pair, _: self._merge_pair(
-                pair, width, length, source, self._arith(arith.AddiOp, target, self._arith(arith.MuliOp, pair, kept)),
-                kept))  # fmt: skip
-            whole = self._previous(self._quotient_up(length, both))
-            left = self._arith(arith.SubiOp, length, self._arith(arith.MuliOp, whole, both))
-            merged = self._arith(
-                arith.AddiOp, self._arith(arith.MuliOp, whole, kept), self._arith(arith.MinSIOp, left, kept)
-            )
-            return [kept, merged, target]
-
-        first = [self._index(RUN), self._index(self._length), zero]
-        return self._for(self._index(self._passes()), first, merge)[2]
+    def _merge(self, most: SSAValue, carried: Values) -> Values:
+        """One pass: runs of some width, of which so many elements are left and begin somewhere in the scratch."""
+        width, length, source = carried
+        target = self._arith(arith.SubiOp, self._extent(self._length), source)
+        both = self._arith(arith.AddiOp, width, width)
+        kept = self._arith(arith.MinSIOp, both, most)
+        self._for(self._quotient_up(length, both), [], lambda pair, _: self._merge_pair(
+            pair, width, length, source, self._arith(arith.AddiOp, target, self._arith(arith.MuliOp, pair, kept)),
+            kept))  # fmt: skip
+        whole = self._previous(self._quotient_up(length, both))
+        left = self._arith(arith.SubiOp, length, self._arith(arith.MuliOp, whole, both))
+        merged = self._arith(
+            arith.AddiOp, self._arith(arith.MuliOp, whole, kept), self._arith(arith.MinSIOp, left, kept)
+        )
+        return [kept, merged, target]
 
     def _quotient_up(self, value: SSAValue, by: SSAValue) -> SSAValue:
         return self._arith(arith.DivUIOp, self._arith(arith.AddiOp, value, self._previous(by)), by)
@@ -164,7 +166,7 @@ class SortWriter:
                 self._store(self._load(scratch, at), result, self._at(place))
             return []
 
-        self._for(self._index(self._count), [], copy)
+        self._for(self._extent(self._count), [], copy)
 
     # --- parts
 
@@ -204,6 +206,9 @@ class SortWriter:
     def _index(self, value: int) -> SSAValue:
         return self._emit.index(value)
 
+    def _extent(self, extent: int | SSAValue) -> SSAValue:
+        return self._index(extent) if isinstance(extent, int) else extent
+
     def _arith(
         self, op: Callable[[SSAValue, SSAValue], arith.SignlessIntegerBinaryOperation], *args: SSAValue
     ) -> SSAValue:
@@ -233,3 +238,27 @@ class SortWriter:
             following = body(block.args[0], list(block.args[1:]))
             self._emit.add(scf.YieldOp(*following))
         return list(self._emit.add(scf.ForOp(self._index(0), count, self._index(1), carried, block)).results)
+
+    def _while(
+        self, carried: Values, goes_on: Callable[[Values], SSAValue], body: Callable[[Values], Values]
+    ) -> Values:
+        """A loop while a condition of the carried values holds; `body` gives their next ones."""
+        blocks = [Block(arg_types=[value.type for value in carried]) for _ in range(2)]
+        with self._emit.inside(blocks[0]):
+            values: Values = list(blocks[0].args)
+            self._emit.add(scf.ConditionOp(goes_on(values), *values))
+        with self._emit.inside(blocks[1]):
+            self._emit.add(scf.YieldOp(*body(list(blocks[1].args))))
+        types = [value.type for value in carried]
+        return list(self._emit.add(scf.WhileOp(carried, types, Region(blocks[0]), Region(blocks[1]))).res)
+
+
+def _passes(length: int, count: int) -> int:
+    """How many passes leave one run."""
+    width, passes = RUN, 0
+    while length > width:
+        kept = min(2 * width, count)
+        whole = -(-length // (2 * width)) - 1
+        length = whole * kept + min(length - 2 * width * whole, kept)
+        width, passes = kept, passes + 1
+    return passes

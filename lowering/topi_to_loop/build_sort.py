@@ -14,10 +14,8 @@ from xrelay.dialects.loop.sort_op import scratch_shape
 from xrelay.dialects.topi import SortOp
 from xrelay.dialects.topi.build import is_unsigned
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
-from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, nested
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
-from xrelay.passes.infra.conversion import describe_place
 
 
 def build_sort(
@@ -29,12 +27,6 @@ def build_sort(
     """
     if 0 in shape_of(op.values):
         return []
-    length = shape_of(op.data)[op.axis.value.data]
-    if not isinstance(length, int):
-        raise LoweringError(
-            f"rows of {length} elements are sorted; native code sorts rows of known length",
-            location=describe_place(op), help="fix that extent with shapes={…}",
-        )  # fmt: skip
     block_name = names.block_called("sort")
     loop_names = names.loops_called(block_name, [f"i{n}" for n in range(len(op.rows))])
     loops: list[ForOp] = []

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.loop.signature import kernel_dims
-from xrelay.errors import InterpreterError, LoweringError
+from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import evaluate
 from xrelay.interpreters.loop import run_kernel
 from xrelay.interpreters.relay import run_relay
@@ -45,18 +45,10 @@ def test_topi_computes_what_relay_does(kernel: NamedKernel) -> None:
                 np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
 
 
-REFUSED_BELOW = {"sort": "sorts rows of known length"}
-"""Kernels that the loop level refuses, and why."""
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
     """The extents that the kernel asks for are handed to it, scheduled or not; nothing is left unwritten."""
     module = through(kernel.kernel(), "convert-relay-to-topi", "topi-expand-named", "topi-inline-injective")
-    if kernel.name in REFUSED_BELOW:
-        with pytest.raises(LoweringError, match=REFUSED_BELOW[kernel.name]):
-            through(module, "convert-topi-to-loop")
-        return
     (function,) = through(module, "convert-topi-to-loop").ops
     assert isinstance(function, FuncOp)
     (scheduled,) = through(module.clone(), "loop-assign-schedules", "loop-apply-schedules").ops

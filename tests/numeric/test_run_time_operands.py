@@ -28,6 +28,7 @@ from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
 
 Array = NDArray[Any]
+RANDOM = np.random.default_rng(5)
 Sizes = Mapping[str, int]
 
 
@@ -224,3 +225,27 @@ def test_ranges(dtype: str) -> None:
     for start, stop, step in [(3, 20, 2), (5, -6, -3), (0, 1, 1), (4, 4, 1)]:
         numbers = [np.array(each, np.int64 if dtype == "i64" else np.float32) for each in (start, stop, step)]
         kernel.check({"m": len(range(start, stop, step))}, *numbers, native=start == 3)
+
+
+ROWS = [(19, 5), (1, 1), (0, 0), (8, 8), (33, 0), (40, 33), (9, 1)]
+"""Lengths of rows, and how many elements are kept."""
+
+
+def test_first_elements_of_rows() -> None:
+    kernel = Kernel(
+        "dyn.topk",
+        [typed(3, "n"), typed(1, dtype="i64")],
+        [typed(3, "k"), typed(3, "k", dtype="i64")],
+        "{dtype = i64}",
+        made=("k",),
+    )
+    for n, k in ROWS:
+        x = RANDOM.integers(0, 9, (3, n)).astype(np.float32)
+        x[:, 3::7] = np.nan
+        kernel.check({"n": n, "k": k}, x, integers(k), native=True)
+
+
+def test_orders_along_the_first_axis() -> None:
+    kernel = Kernel("argsort", [typed("n", "m", dtype="i32")], [typed("n", "m", dtype="i32")], "{axis = 0}")
+    for n, m in [(7, 2), (1, 3), (0, 2), (67, 1), (3, 0)]:
+        kernel.check({"n": n, "m": m}, RANDOM.integers(-3, 3, (n, m)).astype(np.int32), native=True)

@@ -145,7 +145,10 @@ def points(block: BlockOp) -> int:
 
 def steps_of(op: Operation) -> int:
     """How many steps an op in the body of a block takes, roughly: one, but a sort takes many."""
-    return op.length * op.length.bit_length() if isinstance(op, SortOp) else 1
+    if not isinstance(op, SortOp):
+        return 1
+    length = expected(op.length)
+    return length * length.bit_length()
 
 
 def loop_of_variable(block: BlockOp, position: int) -> str | None:

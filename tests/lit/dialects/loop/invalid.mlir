@@ -385,7 +385,7 @@ func.func @named_size(%i: index) {
 
 func.func @rows_of_any_length(%X: memref<4x?xf32>, %V: memref<4x3xf32>, %I: memref<4x3xi64>, %a: memref<4x?xf32>,
                               %b: memref<4x?xi64>, %row: index) {
-  // expected-error@below {{[loop.sort C2] the length of the rows is known only at run time}}
+  // expected-error@below {{[loop.sort C2] no value says how long the rows are, or how many elements are kept}}
   loop.sort %X[%row] into %V, %I scratch %a, %b {axis = 1 : i64}
     : memref<4x?xf32>, memref<4x3xf32>, memref<4x3xi64>, memref<4x?xf32>, memref<4x?xi64>
   func.return

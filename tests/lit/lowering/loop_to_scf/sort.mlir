@@ -36,3 +36,21 @@ func.func private @short(%X: memref<8xui8>, %V: memref<8xui8>, %I: memref<8xi64>
     : memref<8xui8>, memref<8xui8>, memref<8xi64>, memref<16xui8>, memref<16xi64>
   func.return
 }
+
+// Extents that are values: passes end where one run is left.
+// CHECK-LABEL: func.func private @named
+// CHECK: scf.for %{{.*}} to %n
+// CHECK: %[[MOST:.*]] = arith.maxsi %k
+// CHECK: scf.while (%[[W:.*]] = %{{.*}}, %[[LEFT:.*]] = %n, %{{.*}} = %{{.*}}) : (index, index, index) -> (index, index, index) {
+// CHECK-NEXT: %[[ON:.*]] = arith.cmpi sgt, %[[LEFT]], %[[W]] : index
+// CHECK-NEXT: scf.condition(%[[ON]])
+// CHECK: arith.minsi %{{.*}}, %[[MOST]]
+// CHECK: scf.for %{{.*}} to %k
+func.func private @named(%X: memref<?xf32> {loop.extents = array<i64: 0>}, %V: memref<?xf32> {loop.extents = array<i64: 1>},
+                         %I: memref<?xi64> {loop.extents = array<i64: 1>}, %a: memref<?xf32> {loop.extents = array<i64: 2>},
+                         %b: memref<?xi64> {loop.extents = array<i64: 2>}, %n: index, %k: index, %twice: index)
+    attributes {loop.kernel} {
+  loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64}
+    : memref<?xf32>, memref<?xf32>, memref<?xi64>, memref<?xf32>, memref<?xi64>
+  func.return
+}

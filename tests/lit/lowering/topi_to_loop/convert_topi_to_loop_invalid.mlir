@@ -23,14 +23,6 @@ func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
-func.func private @rows(%x: tensor<4x?xf32, #relay.dims<n>>) -> tensor<4x?xf32, #relay.dims<n>> attributes {relay.primitive} {
-  // expected-error@below {{rows of n elements are sorted; native code sorts rows of known length}}
-  %v, %i = topi.sort(%x) {axis = 1 : i64} : (tensor<4x?xf32, #relay.dims<n>>) -> (tensor<4x?xf32, #relay.dims<n>>, tensor<4x?xi64, #relay.dims<n>>)
-  func.return %v : tensor<4x?xf32, #relay.dims<n>>
-}
-
-// -----
-
 // What the graph allocates follows from the names of its inputs.
 func.func private @k(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<m>>
 func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {

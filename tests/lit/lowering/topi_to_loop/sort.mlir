@@ -16,3 +16,14 @@ func.func private @rows(%x: tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor
   %v, %i = topi.sort(%x) {axis = 1 : i64, descending} : (tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>)
   func.return %v, %i : tensor<64x7x1xf32>, tensor<64x7x1xi64>
 }
+
+// Rows of a length that has a name, of which so many are kept as another name says.
+// CHECK-LABEL: func.func private @named
+// CHECK-SAME: %n: index, %k: index, %extent: index)
+// CHECK-SAME: loop.dims = #relay.dims<n, k, 2 * n>
+// CHECK-NEXT: %sorted = memref.alloc(%extent) : memref<4x?xf32>
+// CHECK: loop.sort %x[%v0] into %v, %i scratch %sorted, %order {axis = 1 : i64} : memref<4x?xf32>
+func.func private @named(%x: tensor<4x?xf32, #relay.dims<n>>) -> (tensor<4x?xf32, #relay.dims<k>>, tensor<4x?xi64, #relay.dims<k>>) attributes {relay.primitive} {
+  %v, %i = topi.sort(%x) {axis = 1 : i64} : (tensor<4x?xf32, #relay.dims<n>>) -> (tensor<4x?xf32, #relay.dims<k>>, tensor<4x?xi64, #relay.dims<k>>)
+  func.return %v, %i : tensor<4x?xf32, #relay.dims<k>>, tensor<4x?xi64, #relay.dims<k>>
+}
