@@ -14,6 +14,7 @@ from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, Requirement
 from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import EXTENT_OPS
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -34,6 +35,7 @@ LANGUAGE = (
     TupleGetItemOp,
     *SEQUENCE_OPS,
     *OPTIONAL_OPS,
+    *EXTENT_OPS,
     LetOp,
     IfOp,
     LoopOp,

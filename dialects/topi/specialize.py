@@ -11,6 +11,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.extents import with_sizes as extents_with_sizes
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import dims_in, with_dims
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp
@@ -33,14 +34,15 @@ def has_named_dimensions(function: FuncOp) -> bool:
 def specialized(function: FuncOp, sizes: Mapping[str, int]) -> FuncOp:
     """A copy of `function`, inserted nowhere, in which each named dimension is its size.
 
-    Calls stay calls of the functions that they name. Raises `DimensionError` where a name has no size, or an extent no
-    value.
+    Names of extents that ops of the function make stay. Calls stay calls of the functions that they name. Raises
+    `DimensionError` where another name has no size, or an extent no value.
     """
     copy = function.clone()
+    made_here = {extent.name for op in function.walk() for extent in made_extents(op)}
 
     def known(type: Attribute) -> Attribute:
         made = with_dims(type, lambda dim: dim.substitute(sizes))
-        if missing := [dim for dim in dims_in(made) if dim.names]:
+        if missing := [dim for dim in dims_in(made) if not dim.names <= made_here]:
             raise DimensionError(f"{missing[0]} has no value in @{function.sym_name.data}")
         return made
 

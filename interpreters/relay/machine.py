@@ -34,6 +34,7 @@ from xrelay.interpreters.relay.dim_bindings import (
     note_made_sizes,
     sizes_of_callee,
 )
+from xrelay.interpreters.relay.extents import note_extents
 from xrelay.interpreters.relay.loop_run import LoopRun, captured
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 
@@ -168,6 +169,7 @@ class Machine:
             self._begin(task.targets, task.inner)
             return False
         value = evaluate_op(op, cast("list[Value]", self._values(op.operands, environment)))
+        note_extents(op, value, environment.sizes)
         bind_dims(value, op.results[0].type, environment.sizes, op)
         environment.values[op.results[0]] = value
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from xdsl.dialects import func
@@ -12,10 +13,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp
 from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
+from xrelay.interpreters.relay.extents import note_extents
+from xrelay.interpreters.relay.registry import evaluate_op
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
@@ -40,6 +44,17 @@ def run_topi_module(
     return _Runner(functions, resolve_weight).call(name, inputs)
 
 
+def _sizes_in(type: Attribute, array: Array) -> dict[str, int]:
+    """The sizes of the names in the type of an array."""
+    sizes: dict[str, int] = {}
+    if isinstance(type, TensorType) and len(shape := shape_of(type)) == array.ndim:
+        for dim, extent in zip(shape, array.shape, strict=True):
+            name, size = name_and_size(dim, extent) or ("", None)
+            if size is not None:
+                sizes.setdefault(name, size)
+    return sizes
+
+
 class _Runner:
     def __init__(self, functions: dict[str, func.FuncOp], resolve_weight: ResolveWeight | None):
         self._functions = functions
@@ -47,7 +62,7 @@ class _Runner:
         self._active: list[str] = []
         self._sizes: list[dict[str, int]] = []
         self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
-        self._regions = Regions(self._step)
+        self._regions = Regions(self._step, self._note_sizes)
 
     def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> list[Array]:
         """Calls are as deep as functions are nested, which recursion would make endless: it is refused.
@@ -76,12 +91,12 @@ class _Runner:
         """The sizes of the names in the types of the inputs, before those that are given."""
         sizes: dict[str, int] = {}
         for argument, array in zip(function.body.block.args, inputs, strict=False):
-            if isinstance(argument.type, TensorType) and len(shape := shape_of(argument.type)) == array.ndim:
-                for dim, extent in zip(shape, array.shape, strict=True):
-                    name, size = name_and_size(dim, extent) or ("", None)
-                    if size is not None:
-                        sizes.setdefault(name, size)
+            sizes = {**_sizes_in(argument.type, array), **sizes}
         return {**given, **sizes}
+
+    def _note_sizes(self, type: Attribute, array: Array) -> None:
+        """Note the sizes of the names that an op or a region's argument brings."""
+        self._sizes[-1].update(_sizes_in(type, array))
 
     def _for_sizes(self, function: func.FuncOp, sizes: Mapping[str, int]) -> func.FuncOp:
         """The function itself, or what it is where its named dimensions have these sizes."""
@@ -131,6 +146,11 @@ class _Runner:
                 return evaluate_sort(op, self._value(values, op.data))
             case PositionsOp():
                 return evaluate_positions(self._value(values, op.mask))
+            case ExtentsOp() | CutOp():
+                value = evaluate_op(op, [self._value(values, operand) for operand in op.operands])
+                note_extents(op, value, self._sizes[-1])
+                self._note_sizes(op.result.type, cast(Array, value))
+                return [cast(Array, value)]
             case ConstantOp():
                 return [op.array if self._resolve_weight is None else np.asarray(self._resolve_weight(op.value))]
             case func.CallOp() | NamedCallOp():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
@@ -20,10 +20,10 @@ Values = dict[SSAValue, Array]
 
 
 class Regions:
-    """Runs control flow; `step` runs every other op of a block."""
+    """Runs control flow; `step` runs every other op of a block, `note` is told values whose types may bring names."""
 
-    def __init__(self, step: Callable[[Operation, Values], None]):
-        self._step = step
+    def __init__(self, step: Callable[[Operation, Values], None], note: Callable[[Attribute, Array], None]):
+        self._step, self._note = step, note
         self._fields: dict[SSAValue, Sequence[Array]] = {}
 
     def run(self, op: Operation, values: Values) -> bool:
@@ -45,7 +45,9 @@ class Regions:
     def _loop(self, op: LoopOp, values: Values) -> None:
         run = LoopRun.start(op, [values[operand] for operand in op.operands])
         while (arguments := run.arguments) is not None:
-            values.update(zip(op.body.block.args, cast("Sequence[Array]", arguments), strict=True))
+            for argument, value in zip(op.body.block.args, cast("Sequence[Array]", arguments), strict=True):
+                self._note(argument.type, value)
+                values[argument] = value
             run.take(tuple(self._block(op.body.block, values)))
         result: Value = run.result({})
         self._give(op.result, cast("Sequence[Array]", result), values)
@@ -59,6 +61,9 @@ class Regions:
         return []
 
     def _give(self, result: SSAValue, fields: Sequence[Array], values: Values) -> None:
+        types = result.type.types.data if isinstance(result.type, TupleType) else [result.type]
+        for type, field in zip(types, fields, strict=True):
+            self._note(type, field)
         if isinstance(result.type, TupleType):
             self._fields[result] = fields
         else:

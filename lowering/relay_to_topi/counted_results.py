@@ -33,9 +33,11 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
+from xrelay.dialects.relay.structure.extents import EXTENT_OPS
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY, DimExpr
 from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.infra.verify import walk_ops
 
 PLACE_BY_PLACE = (CastOp, TransposeOp)
 """Operators whose result has at each place what the operand has at one."""
@@ -54,18 +56,19 @@ class Counted:
 
 @dataclass(frozen=True)
 class OpenExtents:
-    """Tells the extents that the data decides from those whose names inputs bind."""
+    """Tells the extents that the data decides from those whose names the graph binds."""
 
     bound: frozenset[str] | None
-    """The names that the inputs of the graph bind; `None` where there is no graph, so that all are taken to be."""
+    """The names that the graph binds; `None` where there is no graph, so that all are taken to be."""
 
     @staticmethod
     def of(graphs: Sequence[FuncOp]) -> OpenExtents:
-        """What the graph functions of a module bind."""
+        """What the graph functions of a module bind, by their inputs and by `relay.extents` and `relay.cut`."""
         if not graphs:
             return OpenExtents(None)
         inputs = [type for graph in graphs for type in graph.function_type.inputs.data]
-        return OpenExtents(frozenset[str]().union(*(dim.names for type in inputs for dim in dims_in(type))))
+        made = {name for graph in graphs for op in walk_ops(graph) if isinstance(op, EXTENT_OPS) for name in op.names}
+        return OpenExtents(frozenset(made).union(*(dim.names for type in inputs for dim in dims_in(type))))
 
     def axes(self, type: Attribute) -> list[int]:
         """The axes of open extent of a tensor type."""

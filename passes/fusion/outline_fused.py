@@ -57,6 +57,7 @@ from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -181,6 +182,8 @@ class _Outliner:
             self._outline_loop(op)
         elif isinstance(op, YieldOp):
             self._flatten_yield(op)
+        elif isinstance(op, ExtentsOp | CutOp):
+            op.operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
         elif isinstance(op, FnOp | InvokeOp):
             raise PassError(
                 f"relay-outline-fused: {_without_native_form(op)} has no native form",
@@ -305,8 +308,11 @@ class _Outliner:
 
 
 def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
-    """Whether a returned value has no buffer of its own: it comes from outside, is a constant, or is returned twice."""
-    return not isinstance(value, OpResult) or isinstance(value.op, ConstantOp) or value in returned
+    """Whether a returned value has no buffer of its own.
+
+    It comes from outside, is a constant, is returned twice, or is another value's buffer, seen otherwise.
+    """
+    return not isinstance(value, OpResult) or isinstance(value.op, ConstantOp | ExtentsOp | CutOp) or value in returned
 
 
 def copy_of(value: SSAValue) -> CastOp:

@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -42,7 +43,7 @@ class OpKind(Enum):
     GROUP = auto()
     """`relay.fused`."""
     OTHER = auto()
-    """A call of another function, or an op that is not of this dialect."""
+    """A call of another function, an op that binds names of extents, or an op that is not of this dialect."""
 
 
 CALLS = (OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER)
@@ -59,6 +60,8 @@ _KINDS: dict[type[Operation], OpKind] = {
     FnOp: OpKind.REGIONS,
     InvokeOp: OpKind.INVOCATION,
     FusedOp: OpKind.GROUP,
+    ExtentsOp: OpKind.OTHER,
+    CutOp: OpKind.OTHER,
 }
 
 

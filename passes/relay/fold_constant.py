@@ -44,6 +44,7 @@ from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import ExtentsOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -238,6 +239,8 @@ def _may_fold(op: Operation) -> bool:
         not is_computation(op)
         or not is_pure(op)
         or requirements_of(op)
+        # Whose names others use, as numbers that nothing would bind then.
+        or isinstance(op, ExtentsOp)
         or isinstance(op.results[0].type, SequenceType | OptionalType)
     ):
         return False

@@ -56,10 +56,12 @@ class DimNames:
         """A name for each extent that `op` makes.
 
         Where `found`, the type that the text gives, has a name in that place, and no value before `op` has it, that is
-        the name.
+        the name. Of extents that the type does not show the names are those that `op` says already.
         """
         names = self._given.setdefault(op, {})
         written = {single_name(own): single_name(given) for own, given in dim_pairs(inferred, found)}
+        if written.keys().isdisjoint(extent.placeholder for extent in extents):
+            written = {each.placeholder: own.name for each, own in zip(extents, made_extents(op), strict=False)}
         for extent in extents:
             if extent.placeholder not in names:
                 known = written.get(extent.placeholder)

@@ -16,6 +16,7 @@ from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.dialects.relay.structure.extents import ExtentsOp
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
@@ -138,8 +139,8 @@ def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> 
 def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
     types = [solver.type_of(operand) for operand in op.operands]
     found = solver.type_of(op.results[0])
-    # Of types without names nothing is demanded, but by an op that says what itself.
-    named = isinstance(op, RequireOp) or any(dims_in(type) for type in (*types, found))
+    # Of types without names nothing is demanded, but by an op that says what itself, or makes names of elements.
+    named = isinstance(op, RequireOp | ExtentsOp) or any(dims_in(type) for type in (*types, found))
     if not named or not all(map(is_complete, types)):
         return (), []
     inference = solver.inference(op, types)

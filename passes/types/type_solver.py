@@ -83,7 +83,7 @@ class TypeSolver:
 
     def learn_elements(self, op: RelayOp, types: Sequence[Attribute]) -> None:
         """Ask `op` for the elements of its result; its users hear of them."""
-        if self.elements.learn(op, types):
+        if self.elements.learn(op, types, self.names_around(op).names_made_by(op)):
             self._notify(op.results[0])
 
     def next_op(self) -> Operation | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.facts import Elements, Facts, MadeExtent
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
+from xrelay.index_algebra.dims import ANY, Dim, substitute, symbol
 
 LIMIT = 64
 """The number of elements of which anything is noted: shapes are short."""
@@ -31,12 +34,28 @@ class KnownElements:
         """The elements of each operand."""
         return [self.of(operand) for operand in op.operands]
 
-    def learn(self, op: RelayOp, types: Sequence[Attribute]) -> bool:
-        """Ask `op`, whose operands have `types`, for the elements of its result; whether there is news."""
+    def learn(self, op: RelayOp, types: Sequence[Attribute], names: Mapping[str, str] = MappingProxyType({})) -> bool:
+        """Ask `op`, whose operands have `types`, for the elements of its result; whether there is news.
+
+        Elements may be extents that the op makes: `names` says what those are called that `op` does not name yet.
+        """
         if type(op).infer_elements is RelayOp.infer_elements:
             return False
-        found = op.infer_elements(Facts(op.name, types, self.of_operands(op)))
-        if found is None or len(found) > LIMIT or found == self._known.get(op.results[0]):
+        facts = Facts(op.name, types, self.of_operands(op))
+        found = op.infer_elements(facts)
+        if found is None or len(found) > LIMIT:
+            return False
+        if facts.extents:
+            found = substitute(found, _extents_by_placeholder(op, facts.extents, names))
+        if found == self._known.get(op.results[0]):
             return False
         self._known[op.results[0]] = found
         return True
+
+
+def _extents_by_placeholder(op: Operation, extents: Sequence[MadeExtent], names: Mapping[str, str]) -> dict[str, Dim]:
+    """What stands for the extents that `op` makes; Any for what has no name."""
+    own = made_extents(op)
+    recorded = {each.placeholder: new.name for each, new in zip(extents, own, strict=False)}
+    given = {**recorded, **names}
+    return {each.placeholder: symbol(given[each.placeholder]) if each.placeholder in given else ANY for each in extents}

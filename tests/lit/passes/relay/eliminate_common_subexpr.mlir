@@ -55,3 +55,14 @@ func.func @different(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tuple<tensor<4
   %r = relay.tuple(%m, %n) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tuple<tensor<4x4xf32>, tensor<4x4xf32>>
   func.return %r : tuple<tensor<4x4xf32>, tensor<4x4xf32>>
 }
+
+// So are those that bind other names.
+// CHECK-LABEL: func.func @names
+// CHECK-COUNT-2: relay.extents
+func.func @names(%s: tensor<1xi64>, %x: tensor<f32>) -> (tensor<?xf32, #relay.dims<p>>, tensor<?xf32, #relay.dims<q>>) {
+  %v = relay.extents(%s) {relay.binds = #relay.bounds<p>} : (tensor<1xi64>) -> tensor<1xi64>
+  %w = relay.extents(%s) {relay.binds = #relay.bounds<q>} : (tensor<1xi64>) -> tensor<1xi64>
+  %0 = relay.dyn.full(%x, %v) : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<p>>
+  %1 = relay.dyn.full(%x, %w) : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<q>>
+  func.return %0, %1 : tensor<?xf32, #relay.dims<p>>, tensor<?xf32, #relay.dims<q>>
+}

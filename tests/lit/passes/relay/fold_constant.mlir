@@ -177,3 +177,13 @@ func.func @demands(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<2xf32> {
   %0 = relay.require(%c) {demands = #relay.requirements<n >= 2 "C1">, relay.requires = #relay.requirements<n >= 2 "C1">} : (tensor<2xf32>) -> tensor<2xf32>
   func.return %0 : tensor<2xf32>
 }
+
+// Names that others use stay bound.
+// CHECK-LABEL: func.func @binds(
+// CHECK:         relay.extents(%c) {
+func.func @binds(%x: tensor<f32>) -> tensor<?xf32, #relay.dims<p>> {
+  %c = relay.constant dense<3> : tensor<1xi64>
+  %v = relay.extents(%c) {relay.binds = #relay.bounds<p>} : (tensor<1xi64>) -> tensor<1xi64>
+  %0 = relay.dyn.full(%x, %v) : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<p>>
+  func.return %0 : tensor<?xf32, #relay.dims<p>>
+}

@@ -1,0 +1,135 @@
+"""`relay.extents` and `relay.cut`: where values become extents that have names.
+
+Both stay in the function that calls kernels, down to the loop level: what they bind are sizes there, from the op on.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.attribute_names import BINDS
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
+from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
+
+MOST_EXTENTS = 64
+"""How many extents one op binds: as many as the rules of other ops are told of (`known_elements.LIMIT`)."""
+
+
+class BindingOp(RelayOp):
+    """Base of the ops that bind names of extents and do nothing else; `relay.binds` lists the names in order."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the op binds, in order; none before `relay-infer-type` has given any."""
+        return tuple(extent.name for extent in made_extents(self))
+
+    @property
+    def may_fail(self) -> bool:
+        """A value that is no extent fails."""
+        return True
+
+    def verify_(self) -> None:
+        """Check what every operator does, and that each extent has a name, where any has."""
+        super().verify_()
+        if BINDS in self.attributes and all(map(is_complete, self.operand_types)):
+            count = len(self.inference(self.operand_types).extents)
+            if len(self.names) != count:
+                raise VerifyException(f"[{self.name} C2] {BINDS} has {len(self.names)} names for {count} extents")
+
+
+@irdl_op_definition
+class ExtentsOp(BindingOp):
+    """The operand itself, an integer or a list of integers; from here on its elements are extents with names.
+
+    `relay.binds` has a name for each element, in order, whatever is known of it. A negative element is an error where
+    the program runs, and so is one that no tensor can have, from 2**47 on.
+
+    Constraints:
+    - C1: the operand has integer elements, and rank 0 or rank 1 and a known extent of at most 64.
+    - C2: `relay.binds`, which `relay-infer-type` sets where it is not there, has as many names as there are elements.
+    - C3: no element is negative, or 2**47 or more.
+
+    Example:
+    ```mlir
+    %v = relay.extents(%s) {relay.binds = #relay.bounds<p, q>} : (tensor<2xi64>) -> tensor<2xi64>
+    ```
+
+    """
+
+    name = "relay.extents"
+
+    data = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The operand's type, and a name for each element; C1."""
+        shape, element = facts.operand(0)
+        count = shape[0] if len(shape) == 1 else 1
+        fits = len(shape) <= 1 and isinstance(count, int) and count <= MOST_EXTENTS
+        text = "the extents must be an integer, or a list of at most 64"
+        is_list = fits and isinstance(element, IntegerType) and element.width.data > 1
+        facts.require(is_list, "C1", lambda: f"{text}, found {facts[0]}")
+        for _ in range(count if isinstance(count, int) else 0):
+            facts.new_extent("e")
+        return facts.tensor(0)
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """The names."""
+        (count,) = facts.shape(0) if facts.shape(0) else (1,)
+        return tuple(facts.new_extent("e") for _ in range(count)) if isinstance(count, int) else None
+
+
+@irdl_op_definition
+class CutOp(BindingOp):
+    """The first `count` elements of a tensor along an axis; from here on `count` is an extent with a name.
+
+    Constraints:
+    - C1: `axis` is one of the data's.
+    - C2: `relay.binds`, which `relay-infer-type` sets where it is not there, has one name.
+    - C3: `count` is an integer of rank 0.
+    - C4: the count is neither negative nor more than the extent of the axis.
+
+    Example:
+    ```mlir
+    %i = relay.cut(%buffer, %count) {axis = 0, relay.binds = #relay.bounds<k <= 8>}
+        : (tensor<8x1xi32>, tensor<i64>) -> tensor<?x1xi32, #relay.dims<k>>
+    ```
+
+    """
+
+    name = "relay.cut"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis")}
+
+    data = operand_def()
+    count = operand_def()
+
+    axis = int_property(0)
+
+    @property
+    def axis_number(self) -> int:
+        """The axis, counted from the front."""
+        return self.axis.value.data % len(shape_of(self.data.type))
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's shape with an extent of its own along the axis; C3."""
+        (shape, element), (rank, kind) = facts.operand(0), facts.operand(1)
+        is_integer = rank == () and isinstance(kind, IntegerType) and kind.width.data > 1
+        facts.require(is_integer, "C3", lambda: f"the count must be an integer of rank 0, found {facts[1]}")
+        axis = self.axis.value.data % len(shape)
+        kept = facts.new_extent("k", at_most=shape[axis])
+        return tensor_type((*shape[:axis], kept, *shape[axis + 1 :]), element)
+
+
+EXTENT_OPS = (ExtentsOp, CutOp)
+"""The ops that bind names of extents."""

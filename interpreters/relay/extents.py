@@ -1,0 +1,43 @@
+"""Values that become extents with names: `relay.extents` and `relay.cut`."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.registry import Value, evaluates
+
+LARGEST = 1 << 47
+"""No address has more bits."""
+
+
+@evaluates(ExtentsOp)
+def evaluate_extents(op: ExtentsOp, data: Array) -> Array:
+    """The operand, once its elements are found to be extents; C3."""
+    for place, element in enumerate(data.reshape(-1).tolist()):
+        if not 0 <= element < LARGEST:
+            name = f" ({op.names[place]})" if place < len(op.names) else ""
+            raise InterpreterError(f"[{op.name} C3] the extent at place {place}{name} is {element}", help=WANTED)
+    return data
+
+
+WANTED = "extents are 0 or more, and less than 2**47"
+
+
+@evaluates(CutOp)
+def evaluate_cut(op: CutOp, data: Array, count: Array) -> Array:
+    """A slice; C4."""
+    axis, length = op.axis_number, int(count)
+    if not 0 <= length <= data.shape[axis]:
+        raise InterpreterError(f"[{op.name} C4] the count is {length}, axis {axis} has {data.shape[axis]} elements")
+    return data[(slice(None),) * axis + (slice(length),)]
+
+
+def note_extents(op: Operation, value: Value, sizes: MutableMapping[str, int]) -> None:
+    """Note the sizes of the names that `op` makes of the elements of its `value`, if it is a `relay.extents`."""
+    if isinstance(op, ExtentsOp) and not isinstance(value, tuple):
+        sizes.update(zip(op.names, value.reshape(-1).tolist(), strict=False))
