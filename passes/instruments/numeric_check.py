@@ -1,8 +1,9 @@
 """`NumericCheck` checks on random inputs that passes keep the results of the program.
 
 The module runs before and after each pass, on the same inputs, in the interpreter of the level it is at: relay, topi
-or loop, so that lowerings are checked too. The first pass after which an output differs is named in a `PassError`, with
-the largest difference and the inputs. Exact passes must leave every bit, others may round (`rounding`).
+or loop, so that lowerings are checked too. Named dimensions get sizes by chance, others where the program refuses them.
+The first pass after which an output differs is named in a `PassError`, with the largest difference and the inputs.
+Exact passes must leave every bit, others may round (`rounding`).
 
 Where a module cannot be run (it is below loop, an op has no numpy meaning) the check pauses; `unchecked` says for which
 passes and why. The next module that runs is compared with the last that did.
@@ -12,21 +13,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
+from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop.signature import input_arguments
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError, PassError, XRelayError
+from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level
+from xrelay.interpreters.loop.named_sizes import NamedSizes
 from xrelay.passes.catalogue.rounding import REASSOCIATING_RTOL, is_exact
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.instruments.pass_stack import PassStack
-from xrelay.passes.instruments.random_inputs import random_array
+from xrelay.passes.instruments.random_inputs import DRAWS, random_arrays
 
 
 @dataclass(frozen=True)
@@ -116,19 +123,37 @@ class NumericCheck(PassInstrument):
         """Returns the results of the module, or the reason why it cannot be run."""
         try:
             level = module_level(mod)
-            if self._inputs is None:
-                self._name = self._function if self._function is not None else _entry(mod)
-                self._inputs = list(self._given) if self._given is not None else self._random(mod)
-            return _Results(mod, level, run_at_level(level, mod, self._name, [array.copy() for array in self._inputs]))
+            if self._inputs is not None:
+                return self._run_on(self._inputs, mod, level)
+            self._name = self._function if self._function is not None else _entry(mod)
+            return self._first_run(mod, level)
         except XRelayError as error:
             return error.message
         except Exception as error:
             return f"the interpreter failed, {type(error).__name__}: {error}"
 
-    def _random(self, mod: ModuleOp) -> list[Array]:
-        function = next(op for op in _functions(mod) if op.sym_name.data == self._name)
+    def _run_on(self, inputs: Sequence[Array], mod: ModuleOp, level: str) -> _Results:
+        return _Results(mod, level, run_at_level(level, mod, self._name, [array.copy() for array in inputs]))
+
+    def _first_run(self, mod: ModuleOp, level: str) -> _Results:
+        """The results on the inputs from now on: the first that the module takes; raises what met the first of all."""
+        if self._given is not None:
+            self._inputs = list(self._given)
+            return self._run_on(self._inputs, mod, level)
+        rows = _input_rows(next(op for op in _functions(mod) if op.sym_name.data == self._name))
+        draws = DRAWS if any(not isinstance(dim, int) for shape, _ in rows for dim in shape) else 1
         rng = np.random.default_rng(self._seed)
-        return [random_array(argument.type, rng) for argument in input_arguments(function)]
+        errors: list[XRelayError] = []
+        for draw in range(draws):
+            try:
+                inputs = random_arrays(rows, rng, draw)
+                found = self._run_on(inputs, mod, level)
+            except XRelayError as error:
+                errors.append(error)
+            else:
+                self._inputs = inputs
+                return found
+        raise errors[0]
 
     def _compare(self, before: _Results, after: _Results, name: str) -> None:
         """`PassError` where results differ by more than the pass, and those unchecked before it, may change them."""
@@ -173,6 +198,18 @@ def describe_difference(old: Array, new: Array, rtol: float) -> str | None:
 
 def _functions(mod: ModuleOp) -> list[FuncOp]:
     return [op for op in mod.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+
+
+def _input_rows(function: FuncOp) -> list[tuple[Shape, np.dtype[Any]]]:
+    """Shape and dtype of each input, at the loop level over the names that the function's buffers have."""
+    rows: list[tuple[Shape, np.dtype[Any]]] = []
+    for argument, buffer in zip(input_arguments(function), NamedSizes(function).shapes, strict=False):
+        type = argument.type
+        if not isa(type, TensorType) and not isa(type, MemRefType):
+            raise PassError(f"there are no random inputs of type {type}", help="pass inputs")
+        shape = shape_of(type) if isa(type, TensorType) else buffer
+        rows.append((shape, numpy_dtype(type.element_type)))
+    return rows
 
 
 def _entry(mod: ModuleOp) -> str:

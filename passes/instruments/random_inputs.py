@@ -1,35 +1,49 @@
-"""Random arrays to run programs on."""
+"""Random arrays to run programs on, and sizes for the names in their shapes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType, TensorType
-from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import PassError
-from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, Polynomial, Symbol
+from xrelay.errors import DimensionError, PassError
+from xrelay.index_algebra.dims import AnyDim, Dim, Shape, evaluate, names_of
 
-OPEN_EXTENT = 3
-"""The extent that stands for one that the program leaves open."""
+DRAWS = 6
+"""How often sizes are drawn for a program that takes not all of them."""
 
 
-def random_array(type_: Attribute, rng: np.random.Generator) -> Array:
-    """Returns an array of a tensor or buffer type, with `random_values`.
+def drawn_sizes(names: Collection[str], rng: np.random.Generator, draw: int) -> dict[str, int]:
+    """Returns a size for each name, 1 to 8 by chance; the same for all in every other draw.
 
-    Open extents are `OPEN_EXTENT`. Raises `PassError` for any other type.
+    A program may demand that extents are equal, which sizes that differ would hardly ever be.
     """
-    if isa(type_, MemRefType):
-        type_ = tensor_type(type_.get_shape(), type_.element_type)
-    if not isa(type_, TensorType):
-        raise PassError(f"there are no random inputs of type {type_}", help="pass inputs")
-    return random_values(tuple(_extent(dim) for dim in shape_of(type_)), numpy_dtype(type_.element_type), rng)
+    return dict.fromkeys(names, _size(rng)) if draw % 2 else {name: _size(rng) for name in sorted(names)}
+
+
+def random_arrays(rows: Sequence[tuple[Shape, np.dtype[Any]]], rng: np.random.Generator, draw: int = 0) -> list[Array]:
+    """Returns `random_values` of these shapes and dtypes, at the sizes of a draw.
+
+    An extent without a name is as large as one with a name of its own. Raises `PassError` for an extent that is
+    negative at these sizes.
+    """
+    sizes = drawn_sizes({name for shape, _ in rows for dim in shape for name in names_of(dim)}, rng, draw)
+    common = next(iter(sizes.values()), _size(rng)) if draw % 2 else None
+
+    def extent(dim: Dim) -> int:
+        if isinstance(dim, AnyDim):
+            return _size(rng) if common is None else common
+        try:
+            found = evaluate(dim, sizes)
+        except DimensionError as error:
+            raise PassError(f"there is no random input with the extent {dim}", help="pass inputs") from error
+        if found < 0:
+            raise PassError(f"there is no random input with the extent {dim} of {found}", help="pass inputs")
+        return found
+
+    return [random_values([extent(dim) for dim in shape], dtype, rng) for shape, dtype in rows]
 
 
 def random_values(shape: Sequence[int], dtype: np.dtype[Any], rng: np.random.Generator) -> Array:
@@ -42,17 +56,5 @@ def random_values(shape: Sequence[int], dtype: np.dtype[Any], rng: np.random.Gen
     return rng.standard_normal(shape).astype(dtype)
 
 
-def _extent(dim: Dim) -> int:
-    """Returns an extent for a dimension that may be open; every name stands for `OPEN_EXTENT`."""
-    if isinstance(dim, int):
-        return dim
-    known: Dim = OPEN_EXTENT if isinstance(dim, AnyDim) else dim.substitute(dict.fromkeys(_names(dim), OPEN_EXTENT))
-    if not isinstance(known, int):
-        raise PassError(f"there is no random input with the extent {dim}", help="pass inputs")
-    return known
-
-
-def _names(dim: DimExpr) -> list[str]:
-    if not isinstance(dim, Polynomial):
-        return []
-    return [factor.name for monomial, _ in dim.terms for factor in monomial if isinstance(factor, Symbol)]
+def _size(rng: np.random.Generator) -> int:
+    return int(rng.integers(1, 9))

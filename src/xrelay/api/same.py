@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from xrelay.api.model import CompiledModel
 from xrelay.api.programs import Program, Signature, program_of
 from xrelay.api.sources import Shapes, Source
 from xrelay.arguments import checked_shapes
-from xrelay.errors import DimensionError, InputError
+from xrelay.errors import DimensionError, ExecutionError, InputError, InterpreterError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, evaluate, name_and_size, names_of
-from xrelay.passes.instruments.random_inputs import random_values
+from xrelay.passes.instruments.random_inputs import DRAWS, drawn_sizes, random_values
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import TensorSpec, dtype_from_name
 
@@ -37,8 +37,8 @@ def same(
 
     Each is a module at the relay, topi or loop level, a compiled model, or a path of a model. They run on `inputs` (by
     name or in order), or on seeded random ones; `shapes` fixes extents that both leave open, and the sizes of named
-    dimensions, which are 1 to 8 by chance without it. Without `atol` it is 1e-4 of the largest finite absolute value of
-    each output of `b`. NaN equals NaN, infinity itself.
+    dimensions. Without it these are 1 to 8 by chance, and drawn again where both programs refuse them. Without `atol`
+    it is 1e-4 of the largest finite absolute value of each output of `b`. NaN equals NaN, infinity itself.
 
     Raises `InputError` where the programs differ in number, dtype or shape of inputs or outputs, and for a module that
     has no interpreter.
@@ -48,11 +48,41 @@ def same(
     second = program_of(b, shapes=shapes, function=function)
     _check_agreement("inputs", first.inputs, second.inputs)
     _check_agreement("outputs", first.outputs, second.outputs)
-    arrays = _arrays(_specs(first, second, shapes, seed), inputs, seed)
-    # Each gets arrays of its own: a wrong program may write to its inputs.
-    results = [[np.asarray(out) for out in program.run([x.copy() for x in arrays])] for program in (first, second)]
+    found, expected = _results(first, second, inputs, shapes, seed)
     names = [signature.name for signature in first.outputs]
-    return compare_outputs(names, *results, levels=(first.level, second.level), rtol=rtol, atol=atol)
+    return compare_outputs(names, found, expected, levels=(first.level, second.level), rtol=rtol, atol=atol)
+
+
+def _results(
+    first: Program,
+    second: Program,
+    inputs: Mapping[str, object] | Sequence[object] | None,
+    shapes: Shapes,
+    seed: int,
+) -> list[list[Array]]:
+    """What both programs give; random inputs that both refuse, whose sizes they do not take, are drawn again."""
+    rng = np.random.default_rng(seed)
+    results: list[list[Array]] = []
+    errors: list[XRelayError] = []
+    for draw in range(DRAWS if inputs is None else 1):
+        said = _said(first, second, shapes, {} if inputs is None else _shapes_of(first.inputs, inputs))
+        arrays = _arrays(_specs(first.inputs, said, _sizes(said, rng, draw)), inputs, seed)
+        outcomes = [_outcome(program, arrays) for program in (first, second)]
+        results = [outcome for outcome in outcomes if isinstance(outcome, list)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, XRelayError)]
+        if results:
+            break
+    if errors:
+        raise errors[0]
+    return results
+
+
+def _outcome(program: Program, arrays: Sequence[Array]) -> list[Array] | XRelayError:
+    """What a program gives, or with what it refuses the inputs; of its own, as a wrong program may write to them."""
+    try:
+        return [np.asarray(out) for out in program.run([x.copy() for x in arrays])]
+    except (ExecutionError, InterpreterError) as error:
+        return error
 
 
 def _check_agreement(kind: str, first: Sequence[Signature], second: Sequence[Signature]) -> None:
@@ -71,46 +101,58 @@ def _may_agree(left: Dim, right: Dim) -> bool:
     return left == right or not (isinstance(left, int) and isinstance(right, int))
 
 
-def _specs(first: Program, second: Program, shapes: Shapes, seed: int) -> list[TensorSpec]:
-    """The inputs with every extent known: from either program, from `shapes`, or by chance for a named dimension."""
+def _shapes_of(places: Sequence[Signature], inputs: Mapping[str, object] | Sequence[object]) -> Shapes:
+    """The shapes of inputs that are given, as far as they have any."""
+    named = inputs if is_mapping(inputs) else dict(zip((place.name for place in places), inputs, strict=False))
+    return {name: value.shape for name, value in named.items() if isinstance(value, np.ndarray)}
+
+
+Said: TypeAlias = Sequence[Sequence[Sequence[Dim]]]
+"""All that is said of each extent of each input."""
+
+
+def _said(first: Program, second: Program, shapes: Shapes, found: Shapes) -> Said:
+    """What both programs and `shapes` say, and where neither gives a number, the arrays that were `found`."""
     names = [signature.name for signature in first.inputs]
     for name in shapes:
         if name not in names:
             raise InputError(f"shapes names {name!r}, which is no input", help=f"the inputs are {', '.join(names)}")
-    rows = [_input_row(*pair, shapes) for pair in zip(first.inputs, second.inputs, strict=True)]
-    sizes = _sizes([dims for row in rows for dims in row], seed)
-    specs: list[TensorSpec] = []
-    for signature, row in zip(first.inputs, rows, strict=True):
-        extents = tuple(_extent(signature, dims, sizes) for dims in row)
-        specs.append(TensorSpec(signature.name, signature.dtype, extents))
-    return specs
+    return [_input_row(*pair, shapes, found) for pair in zip(first.inputs, second.inputs, strict=True)]
 
 
-def _input_row(left: Signature, right: Signature, shapes: Shapes) -> list[list[Dim]]:
-    """What is said of each extent of an input: by both programs, and by `shapes`."""
-    given = shapes.get(left.name)
+def _input_row(left: Signature, right: Signature, shapes: Shapes, found: Shapes) -> list[list[Dim]]:
+    given, array = shapes.get(left.name), found.get(left.name, ())
     if given is not None and len(given) != len(left.shape):
         raise InputError(f"shapes gives {len(given)} extents for input {left.name!r}, which is {left}")
     row: list[list[Dim]] = []
     for axis, pair in enumerate(zip(left.shape, right.shape, strict=True)):
         said = [dim for dim in pair if dim != ANY]
-        row.append([*said, given[axis]] if given is not None else said)
+        said += [given[axis]] if given is not None else []
+        is_open = not any(isinstance(dim, int) for dim in said)
+        row.append([*said, *array[axis : axis + 1]] if is_open and len(array) == len(left.shape) else said)
     return row
 
 
-def _sizes(said: Sequence[Sequence[Dim]], seed: int) -> dict[str, int]:
-    """The size of each named dimension: as a number that stands beside it tells, else 1 to 8 by chance."""
+def _sizes(said: Said, rng: np.random.Generator, draw: int) -> dict[str, int]:
+    """The size of each named dimension: as a number that stands beside it tells, else by chance."""
     sizes: dict[str, int] = {}
-    for dims in said:
+    extents = [dims for row in said for dims in row]
+    for dims in extents:
         numbers = [dim for dim in dims if isinstance(dim, int)]
         for dim in dims if numbers else ():
             name, size = name_and_size(dim, numbers[0]) or ("", None)
             if size is not None:
                 sizes.setdefault(name, size)
-    rng = np.random.default_rng(seed)
-    for name in sorted({name for dims in said for dim in dims for name in names_of(dim)} - sizes.keys()):
-        sizes[name] = int(rng.integers(1, 9))
-    return sizes
+    names = {name for dims in extents for dim in dims for name in names_of(dim)}
+    return {**drawn_sizes(names - sizes.keys(), rng, draw), **sizes}
+
+
+def _specs(places: Sequence[Signature], said: Said, sizes: Mapping[str, int]) -> list[TensorSpec]:
+    """The inputs with every extent known."""
+    return [
+        TensorSpec(place.name, place.dtype, tuple(_extent(place, dims, sizes) for dims in row))
+        for place, row in zip(places, said, strict=True)
+    ]
 
 
 def _extent(place: Signature, dims: Sequence[Dim], sizes: Mapping[str, int]) -> int:
@@ -125,6 +167,8 @@ def _extent(place: Signature, dims: Sequence[Dim], sizes: Mapping[str, int]) -> 
         raise InputError(f"input {place.name!r} is {place}: {error.message}", help="give shapes=") from error
     if any(value != values[0] for value in values):
         raise InputError(f"input {place.name!r} is {place}: {values[-1]} contradicts {values[0]}", help="give shapes=")
+    if values[0] < 0:
+        raise InputError(f"input {place.name!r} is {place}: {dims[0]} is {values[0]}", help="give shapes=")
     return values[0]
 
 

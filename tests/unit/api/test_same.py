@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay.api.comparison import compare_outputs
-from xrelay.errors import InputError
+from xrelay.errors import InputError, InterpreterError
 from xrelay.passes.infra.source import full_context, parse_module
 
 TO_TOPI = "relay-infer-type,relay-fuse-ops,relay-outline-fused,convert-relay-to-topi"
@@ -166,3 +166,24 @@ NAN, INF = float("nan"), float("inf")
 def test_what_counts_as_equal(a: list[float], b: list[float], dtype: str, equal: bool) -> None:
     first, second = np.array(a, dtype), np.array(b, dtype)
     assert bool(compare_outputs(["y"], [first], [second], levels=("a", "b"))) is equal
+
+
+ROWS = """%z = relay.add(%x, %y) : (tensor<?x3xf32, #relay.dims<n>>, tensor<?x3xf32, #relay.dims<m>>)
+    -> !relay.incomplete func.return %z : !relay.incomplete"""
+
+
+def test_sizes_that_both_refuse_are_drawn_again() -> None:
+    """The extents of one operand must be those of the other or 1, which few draws are."""
+    types = "%x: tensor<?x3xf32, #relay.dims<n>>, %y: tensor<?x3xf32, #relay.dims<m>>"
+    module = program(ROWS, types, "!relay.incomplete")
+    native = xrelay.compile(module, cache=False)
+    assert all(xrelay.same(module, native, seed=seed) for seed in range(4))
+    with pytest.raises(InterpreterError, match="broadcastable"):
+        xrelay.same(module, native, inputs=[np.zeros((3, 3), np.float32), np.zeros((2, 3), np.float32)])
+
+
+def test_given_arrays_tell_the_sizes_of_names() -> None:
+    type = "tensor<?x3xf32, #relay.dims<n>>"
+    module = program(f"%y = relay.exp(%x) : ({type}) -> {type} func.return %y : {type}", f"%x: {type}", type)
+    for rows in (0, 1, 11):
+        assert xrelay.same(module, module, inputs={"x": np.ones((rows, 3), np.float32)})

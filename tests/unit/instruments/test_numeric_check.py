@@ -186,3 +186,20 @@ def test_marks_are_known_under_both_names() -> None:
     assert not is_exact("AlterOpLayout")
     assert not is_exact("add_for_multiply")
     assert not EXACT & REASSOCIATING.keys()
+
+
+def test_names_get_sizes_that_the_program_takes() -> None:
+    """Extents differ where they may, and are equal where the program demands it."""
+    x, y = relay.var("x", shape=("n", 4)), relay.var("y", shape=("m", 4))
+    free = relay.Module.from_expr(relay.Function([x, y], relay.Tuple([relay.exp(x), relay.exp(y)])))
+    x, y = relay.var("x", shape=("n", 4)), relay.var("y", shape=("m", 4))
+    bound = relay.Module.from_expr(relay.Function([x, y], relay.add(x, y)))
+    for module, equal in ((free, False), (bound, True)):
+        check = instrument.NumericCheck(seed=1)
+        run(check, [*TO_LOOP], module)
+        assert check.unchecked == []
+        assert check._inputs is not None
+        first, second = (len(array) for array in check._inputs)
+        assert (first == second or 1 in (first, second)) == equal
+    with pytest.raises(PassError, match=r"addf_for_mulf\] changes"):
+        run(instrument.NumericCheck(), [addf_for_mulf], Sequential(TO_LOOP[:-3])(small()))
