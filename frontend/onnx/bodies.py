@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
 
-from xrelay.dialects.relay.core.container_types import SequenceType
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.types import common_type, element_type_of, joined_types, shape_of, tensor_type
 from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
+from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
 from xrelay.dialects.relay.structure.sequences import SequenceEmptyOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import ModelImportError
@@ -89,6 +90,7 @@ def emit_loop(
         block = Block(arg_types=[COUNT, *types])
         inner = node.inside(block)
         made = make_body(inner, block.args[0], block.args[1:])
+        made = replace(made, carried=[_as_optional(inner, *pair) for pair in zip(made.carried, types, strict=False)])
         wider = [_wider(node, index, *pair) for index, pair in enumerate(_pairs(node, types, made.carried))]
         if wider == types:
             break
@@ -127,6 +129,12 @@ def _with_ranks(node: NodeView, initial: Sequence[SSAValue], make_body: MakeBody
         if isinstance(type, SequenceType):
             found[index] = node.emit(SequenceEmptyOp, of=common_type([type.element]))
     return found
+
+
+def _as_optional(node: NodeView, value: SSAValue, type: Attribute) -> SSAValue:
+    """`value`, in an optional where one is carried: ONNX takes a value for an optional that has it."""
+    wrap = isinstance(type, OptionalType) and not isinstance(value.type, OptionalType)
+    return node.emit(OptionalConstructOp, value) if wrap else value
 
 
 def _pairs(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import TensorType, TupleType, UnrankedTensorType
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import location_of
@@ -114,6 +114,8 @@ def matches(value: Value, type: Attribute) -> bool:
         if value.ndim != len(shape) or value.dtype != numpy_dtype(type.element_type):
             return False
         return value.shape == shape or not any(map(certainly_differ, value.shape, shape))
+    if isinstance(type, UnrankedTensorType):
+        return not isinstance(value, tuple) and value.dtype == numpy_dtype(type.element_type)
     if isinstance(type, SequenceType | OptionalType):
         wanted = SequenceValue if isinstance(type, SequenceType) else OptionalValue
         return isinstance(value, wanted) and all(matches(each, type.element) for each in value)

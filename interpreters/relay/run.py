@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
@@ -68,7 +68,7 @@ def _value(given: Given, type: Attribute, names: dict[str, int]) -> Value | None
     if isinstance(type, SequenceType):
         values = _values(given, type.element, names) if isinstance(given, list | tuple) else None
         return None if values is None else SequenceValue(values)
-    if not isinstance(type, TensorType) or given is None:
+    if not isinstance(type, TensorType | UnrankedTensorType) or given is None:
         return None
     array = np.asarray(given)
     return array if _fits(array, type, names) else None
@@ -85,10 +85,14 @@ def _described(given: Given) -> str:
     return "nothing" if given is None else describe(np.asarray(given))
 
 
-def _fits(array: Array, type: AnyTensorType, names: dict[str, int]) -> bool:
+def _fits(array: Array, type: AnyTensorType | UnrankedTensorType[Attribute], names: dict[str, int]) -> bool:
     """Returns whether an array has a type; named dimensions are noted first and compared afterwards."""
+    if array.dtype != numpy_dtype(type.element_type):
+        return False
+    if isinstance(type, UnrankedTensorType):
+        return True
     shape = shape_of(type)
-    if array.dtype != numpy_dtype(type.element_type) or array.ndim != len(shape):
+    if array.ndim != len(shape):
         return False
     return all(_extent_fits(found, dim, names) for found, dim in zip(array.shape, shape, strict=True))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import TensorType, TupleType, UnrankedTensorType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.relay.core.types import element_of_any_rank, element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim, certainly_differ
 from xrelay.index_algebra.requirement import Equal, Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
@@ -31,6 +31,8 @@ def compatible(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | N
     """
     if lhs == rhs:
         return True
+    if isinstance(lhs, UnrankedTensorType) or isinstance(rhs, UnrankedTensorType):
+        return element_of_any_rank(lhs) == element_of_any_rank(rhs)
     if not isinstance(lhs, TensorType) or not isinstance(rhs, TensorType):
         return _compatible_tuples(lhs, rhs, environment)
     left, right = shape_of(lhs), shape_of(rhs)

@@ -1,7 +1,8 @@
 """`!relay.sequence<T>` and `!relay.optional<T>`: any number of values of one type, and one value or none.
 
 How many values there are only the run says. Those of a sequence may differ in extents: `?` in T is an extent that may
-be another one for each value. A name would stand for one size, so T has none.
+be another one for each value, and of `tensor<*xf32>` each value has a rank of its own. A name would stand for one size,
+so T has none.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr, TensorType, TupleType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr, TensorType, TupleType, UnrankedTensorType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
@@ -86,6 +86,11 @@ def element_type_of(type: Attribute) -> Attribute:
     if not isinstance(type, TensorType):
         raise TensorTypeError(f"a tensor is expected, found {type}")
     return type.element_type
+
+
+def element_of_any_rank(type: Attribute) -> Attribute | None:
+    """The element type of a tensor whose rank may be open; `None` for anything else."""
+    return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None
 
 
 def is_complete(type: Attribute) -> bool:
@@ -175,8 +180,23 @@ def _joined_containers(first: SequenceType | OptionalType, types: Sequence[Attri
     elements = [type.element for type in types if isinstance(type, SequenceType | OptionalType)]
     if any(type.name != first.name for type in types):
         return None
+    if isinstance(first, SequenceType):
+        return sequence_of(elements)
     element = common_type(elements)
-    return None if element is None else type(first)(element)
+    return None if element is None else OptionalType(element)
+
+
+def sequence_of(types: Sequence[Attribute]) -> SequenceType | None:
+    """The type of a sequence of values of any of `types`, whose rank is open where they have several.
+
+    `None` where they differ in more than extents and rank.
+    """
+    element = common_type(types)
+    if element is None:
+        found = {element_of_any_rank(type) for type in types}
+        same = found.pop() if len(found) == 1 else None
+        element = None if same is None else UnrankedTensorType(same)
+    return None if element is None else SequenceType(element)
 
 
 def common_type(types: Sequence[Attribute]) -> Attribute | None:
@@ -241,6 +261,12 @@ def merge_types(lhs: Attribute, rhs: Attribute) -> Attribute | None:
         return rhs
     if isinstance(lhs, TensorType) and isinstance(rhs, TensorType):
         return _merge_tensors(lhs, rhs)
+    element = element_of_any_rank(lhs)
+    if element is not None:
+        if element != element_of_any_rank(rhs):
+            return None
+        # One of them has an open rank, and gives way.
+        return rhs if isinstance(rhs, TensorType) else lhs
     if isinstance(lhs, TupleType) and isinstance(rhs, TupleType):
         fields = _merge_all(lhs.types.data, rhs.types.data)
         return None if fields is None else TupleType(tuple(cast(TypeAttribute, field) for field in fields))

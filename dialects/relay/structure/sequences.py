@@ -1,4 +1,4 @@
-"""Sequences: any number of tensors of one element type and rank, as a value.
+"""Sequences: any number of tensors of one element type, as a value.
 
 The interpreters compute them; native code does not.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, TensorType, i64
+from xdsl.dialects.builtin import IntegerType, TensorType, UnrankedTensorType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 
@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property
-from xrelay.dialects.relay.core.types import common_type, tensor_type, with_dims
+from xrelay.dialects.relay.core.types import sequence_of, tensor_type, with_dims
 from xrelay.index_algebra.dims import ANY, Dim
 
 
@@ -35,6 +35,13 @@ class SequenceOp(RelayOp):
             return type
         return type.element
 
+    def held_tensor(self, facts: Facts) -> Attribute:
+        """The type of the values of operand 0, which have one rank; C1 and C4."""
+        type = self.held_type(facts)
+        if not isinstance(type, TensorType):
+            facts.require(False, "C4", f"the values must have one rank, found {type}")
+        return type
+
     def check_place(self, facts: Facts, index: int) -> None:
         """An optional operand `index` is a place; C2."""
         for shape, element in [facts.operand(each, "C2") for each in range(index, len(facts))]:
@@ -43,13 +50,13 @@ class SequenceOp(RelayOp):
 
     def joined(self, facts: Facts, types: Sequence[Attribute]) -> Attribute:
         """The sequence's type whose values have any of `types`; C3."""
-        tensors = all(isinstance(type, TensorType) for type in types)
-        element = common_type(types) if tensors else None
-        if element is None:
+        tensors = all(isinstance(type, TensorType | UnrankedTensorType) for type in types)
+        sequence = sequence_of(types) if tensors else None
+        if sequence is None:
             found = ", ".join(map(str, types))
-            facts.require(False, "C3", f"values of one element type and rank make a sequence, found {found}")
+            facts.require(False, "C3", f"tensors of one element type make a sequence, found {found}")
             return types[0]
-        return SequenceType(element)
+        return sequence
 
 
 @irdl_op_definition
@@ -58,7 +65,7 @@ class SequenceConstructOp(SequenceOp):
 
     Constraints:
     - C1: there is at least one operand; `relay.sequence_empty` has none.
-    - C3: they are tensors of one element type and rank.
+    - C3: they are tensors of one element type.
 
     Example:
     ```mlir
@@ -107,7 +114,7 @@ class SequenceInsertOp(SequenceOp):
     Constraints:
     - C1: the first operand is a sequence.
     - C2: a place is an integer of rank 0.
-    - C3: the value has element type and rank of the others.
+    - C3: the value has the element type of the others.
 
     Example:
     ```mlir
@@ -162,6 +169,7 @@ class SequenceAtOp(SequenceOp):
     Constraints:
     - C1: the first operand is a sequence.
     - C2: a place is an integer of rank 0.
+    - C4: the values have one rank.
 
     Example:
     ```mlir
@@ -176,9 +184,9 @@ class SequenceAtOp(SequenceOp):
     at = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The type of the values, with names for the extents that the op makes; C1 and C2."""
+        """The type of the values, with names for the extents that the op makes; C1, C2 and C4."""
         self.check_place(facts, 1)
-        return with_dims(self.held_type(facts), lambda _: facts.new_extent("d"))
+        return with_dims(self.held_tensor(facts), lambda _: facts.new_extent("d"))
 
 
 @irdl_op_definition
@@ -212,6 +220,7 @@ class ConcatFromSequenceOp(SequenceOp):
     Constraints:
     - C1: the operand is a sequence.
     - C2: `axis` is an axis of the values, with `new_axis` of the result.
+    - C4: the values have one rank.
 
     Example:
     ```mlir
@@ -228,8 +237,8 @@ class ConcatFromSequenceOp(SequenceOp):
     new_axis = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The values' extents, with one that the op makes along the axis; C1 and C2."""
-        shape, element = Facts(self.name, [self.held_type(facts)]).operand(0, "C1")
+        """The values' extents, with one that the op makes along the axis; C1, C2 and C4."""
+        shape, element = Facts(self.name, [self.held_tensor(facts)]).operand(0, "C1")
         new = bool(self.new_axis.value.data)
         axis = require_axis(self, self.axis.value.data, len(shape) + new, "C2")
         extents: list[Dim] = [*shape[:axis], ANY, *shape[axis if new else axis + 1 :]]

@@ -20,6 +20,7 @@ A, B = np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((2, 3), np.float32)
 X = np.arange(10, dtype=np.float32).reshape(5, 2)
 PLACE = value("at", (), TensorProto.INT64)
 SEQUENCE = helper.make_tensor_sequence_value_info("q", TensorProto.FLOAT, ("n", 3))
+SCALARS = helper.make_tensor_sequence_value_info("q", TensorProto.FLOAT, ())
 OPTIONAL = helper.make_value_info("o", helper.make_optional_type_proto(SEQUENCE.type))
 
 node = helper.make_node
@@ -111,7 +112,7 @@ def test_values_of_another_kind_are_refused(given: Any, words: str) -> None:
         ([node("SequenceLength", ["a"], ["y"])], {}, "input #0 must be a sequence, found tensor<2x3xf32>"),
         ([PAIR, node("Transpose", ["s"], ["y"])], {}, "input #0 must be a tensor, found !relay.sequence"),
         ([node("SplitToSequence", ["x", "n"], ["y"])], {"n": [4, 2]}, r"parts of \[4, 2\] do not make"),
-        ([node("SequenceConstruct", ["a", "i"], ["y"])], {"i": 2}, "one element type and rank"),
+        ([node("SequenceConstruct", ["a", "i"], ["y"])], {"i": 2}, "one element type"),
         ([node("Optional", [], ["y"])], {}, "needs the attribute 'type'"),
         (
             [node("Optional", [], ["o"], type=SEQUENCE.type), node("OptionalGetElement", ["o"], ["y"])],
@@ -165,6 +166,21 @@ def test_a_map_of_other_values_is_a_loop(result: str) -> None:
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert run_relay(module, [A, []]) == []
+
+
+def test_a_loop_may_insert_values_of_another_rank() -> None:
+    inserted = helper.make_graph(
+        [node("Identity", ["c"], ["d"]), node("Range", ["i", "five", "one"], ["v"]),
+         node("Cast", ["v"], ["w"], to=TensorProto.FLOAT), node("SequenceInsert", ["q", "w"], ["t"])],
+        "body",
+        [value("i", (), TensorProto.INT64), value("c", (), TensorProto.BOOL), SCALARS],
+        [value("d", (), TensorProto.BOOL), helper.make_empty_tensor_value_info("t")],
+    )  # fmt: skip
+    module = imported([node("Loop", ["n", "", "q"], ["y"], body=inserted)], "y", SCALARS, n=2, five=5, one=1)
+    assert "relay.sequence_insert" in str(module)
+    for given in ([], [np.float32(7)]):
+        found = run_relay(module, [given])
+        assert [each.tolist() for each in found] == [*given, [0, 1, 2, 3, 4], [1, 2, 3, 4]]
 
 
 def test_a_map_of_sequences_of_other_lengths_is_refused() -> None:

@@ -34,6 +34,16 @@ func.func @branches(%c: tensor<i1>, %x: tensor<6xf32>, %y: tensor<?xf32, #relay.
   func.return %z : !relay.incomplete
 }
 
+// Values of several ranks make a sequence from which none is taken out.
+// TYPED-LABEL: @ranks(
+func.func @ranks(%x: tensor<6xf32>, %y: tensor<f32>) -> !relay.incomplete {
+  // TYPED: relay.sequence_construct(%x, %y) : (tensor<6xf32>, tensor<f32>) -> !relay.sequence<tensor<*xf32>>
+  %s = relay.sequence_construct(%x, %y) : (tensor<6xf32>, tensor<f32>) -> !relay.incomplete
+  // TYPED: relay.sequence_erase(%s) : (!relay.sequence<tensor<*xf32>>) -> !relay.sequence<tensor<*xf32>>
+  %r = relay.sequence_erase(%s) : (!relay.incomplete) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+
 // CHECK-LABEL: @optionals(
 func.func @optionals(%x: tensor<4xf32>) -> !relay.incomplete {
   // TYPED: %o = relay.optional_construct(%x) : (tensor<4xf32>) -> !relay.optional<tensor<4xf32>>

@@ -9,7 +9,7 @@ func.func @no_values() {
 // -----
 
 func.func @kinds(%x: tensor<4xf32>, %y: tensor<4xi32>) {
-  // expected-error@below {{[relay.sequence_construct C3] values of one element type and rank make a sequence, found tensor<4xf32>, tensor<4xi32>}}
+  // expected-error@below {{[relay.sequence_construct C3] tensors of one element type make a sequence, found tensor<4xf32>, tensor<4xi32>}}
   %r = relay.sequence_construct(%x, %y) : (tensor<4xf32>, tensor<4xi32>) -> !relay.incomplete
   func.return
 }
@@ -17,7 +17,7 @@ func.func @kinds(%x: tensor<4xf32>, %y: tensor<4xi32>) {
 // -----
 
 func.func @of() {
-  // expected-error@below {{[relay.sequence_empty C3] values of one element type and rank make a sequence, found f32}}
+  // expected-error@below {{[relay.sequence_empty C3] tensors of one element type make a sequence, found f32}}
   %r = relay.sequence_empty() {of = f32} : () -> !relay.incomplete
   func.return
 }
@@ -72,9 +72,25 @@ func.func @insert_place(%s: !relay.sequence<tensor<4xf32>>, %x: tensor<4xf32>) {
 
 // -----
 
-func.func @insert_rank(%s: !relay.sequence<tensor<4xf32>>, %x: tensor<4x4xf32>) {
-  // expected-error@below {{[relay.sequence_insert C3] values of one element type and rank make a sequence, found tensor<4xf32>, tensor<4x4xf32>}}
-  %r = relay.sequence_insert(%s, %x) : (!relay.sequence<tensor<4xf32>>, tensor<4x4xf32>) -> !relay.incomplete
+func.func @insert_element(%s: !relay.sequence<tensor<4xf32>>, %x: tensor<4xi8>) {
+  // expected-error@below {{[relay.sequence_insert C3] tensors of one element type make a sequence, found tensor<4xf32>, tensor<4xi8>}}
+  %r = relay.sequence_insert(%s, %x) : (!relay.sequence<tensor<4xf32>>, tensor<4xi8>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @at_rank(%s: !relay.sequence<tensor<*xf32>>, %at: tensor<i64>) {
+  // expected-error@below {{[relay.sequence_at C4] the values must have one rank, found tensor<*xf32>}}
+  %r = relay.sequence_at(%s, %at) : (!relay.sequence<tensor<*xf32>>, tensor<i64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @concat_rank(%s: !relay.sequence<tensor<*xf32>>) {
+  // expected-error@below {{[relay.concat_from_sequence C4] the values must have one rank, found tensor<*xf32>}}
+  %r = relay.concat_from_sequence(%s) : (!relay.sequence<tensor<*xf32>>) -> !relay.incomplete
   func.return
 }
 
