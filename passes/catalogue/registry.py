@@ -48,6 +48,7 @@ FOLDERS: dict[str, str] = {
     "loop-set-tail": "loop",
     "loop-lower-blocks": "loop",
     "loop-plan-memory": "loop",
+    "loop-merge-kernels": "loop",
 }
 """Pass name → folder of `passes/`."""
 

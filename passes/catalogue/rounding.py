@@ -72,6 +72,7 @@ EXACT: frozenset[str] = frozenset(
         "test-print-post-dominators",
         "loop-assign-schedules",
         "loop-disable-unroll",
+        "loop-merge-kernels",
         "loop-plan-memory",
         "convert-scf-parallel-to-calls",
         "convert-scf-to-branches",

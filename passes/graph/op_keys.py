@@ -27,9 +27,7 @@ class OpKeys:
 
     def of(self, op: Operation) -> Hashable:
         """What `op` does with its operands: its name, properties, attributes and result types."""
-        distinct = id(op) if op.regions else None
-        types = [self._number(result.type) for result in op.results]
-        return (op.name, *self._items(op.properties), None, *self._items(op.attributes), None, *types, distinct)
+        return (self._does(op), id(op) if op.regions else None)
 
     def of_block(self, block: Block) -> Hashable:
         """A key that two blocks share exactly when they compute the same in the same way.
@@ -48,9 +46,30 @@ class OpKeys:
                 numbers[result] = next(fresh)
         return (tuple(self._number(argument.type) for argument in block.args), tuple(ops))
 
+    def of_nest(self, block: Block) -> Hashable:
+        """As `of_block`, but an op with regions counts by what is in them. There are no branches between blocks."""
+        numbers: dict[SSAValue, int] = {argument: number for number, argument in enumerate(block.args)}
+        parts: list[Hashable] = [tuple(self._number(argument.type) for argument in block.args)]
+        for op in (inner for outer in block.ops for inner in outer.walk()):
+            regions: list[Hashable] = []
+            for region in op.regions:
+                regions.append(len(region.blocks))
+                for inside in region.blocks:
+                    regions.append((len(inside.ops), tuple(self._number(type) for type in inside.arg_types)))
+                    for argument in inside.args:
+                        numbers[argument] = len(numbers)
+            parts.append((self._does(op), tuple(numbers.get(operand, operand) for operand in op.operands), *regions))
+            for result in op.results:
+                numbers[result] = len(numbers)
+        return tuple(parts)
+
     def of_attributes(self, attributes: Mapping[str, Attribute]) -> Hashable:
         """A key that equal attributes share, in whatever order they come."""
         return tuple(self._items(attributes))
+
+    def _does(self, op: Operation) -> Hashable:
+        types = [self._number(result.type) for result in op.results]
+        return (op.name, *self._items(op.properties), None, *self._items(op.attributes), None, *types)
 
     def _items(self, attributes: Mapping[str, Attribute]) -> list[Hashable]:
         items: list[Hashable] = []
