@@ -13,7 +13,7 @@ from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
 from xrelay.dialects.topi.build import Body, IndexLike, compute, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
-from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.dims import Dim, minimum
 from xrelay.lowering.relay_to_topi.algorithm_sort import as_integers
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -23,7 +23,7 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 def build_searchsorted(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """As many places as have elements before the value; on the right those that are equal too."""
     rows, values, right = emitter.operand(0), emitter.operand(1), emitter.flag("right")
-    (length,) = emitter.known_extents(shape_of(rows)[-1:], "the rows that are searched")
+    length = shape_of(rows)[-1]
 
     def is_left(b: Body, place: AffineExpr) -> SSAValue:
         row: list[IndexLike] = [] if len(shape_of(rows)) == 1 else [*b.spatial[:-1]]
@@ -38,26 +38,37 @@ def number_by_halving(
     emitter: TopiEmitter,
     label: str,
     shape: Sequence[Dim],
-    length: int,
+    length: Dim,
     is_left: Callable[[Body, AffineExpr], SSAValue],
 ) -> SSAValue:
     """For each point of `shape` the number of places of which `is_left` holds: the first ones of `length` places.
 
-    `[first, first + size)` is what may still hold the last of them; log2 steps empty it.
+    `[first, first + size)` is what may still hold the last of them; log2 steps empty it, and more change nothing. The
+    second accumulator is the size, or, since it begins as a number, where the length has a name what the size lost.
     """
+    known = isinstance(length, int)
 
     def halve(b: Body) -> list[SSAValue]:
         first, size = b.accumulators
+        if not known:
+            size = b.minus(b.size(length, i64), size)
         one, half = b.constant(1, i64), b.divide(size, b.constant(2, i64))
-        middle = b.minimum(b.plus(first, half), b.constant(length - 1, i64))
+        middle = b.minimum(b.plus(first, half), b.size(length - 1, i64))
         goes_on = is_left(b, b.as_index(b.add(arith.IndexCastOp(middle, IndexType()))))
         goes_on = b.add(arith.AndIOp(goes_on, b.add(CmpiOp(size, b.constant(0, i64), "sgt"))))
         behind = b.minus(b.minus(size, half), one)
-        return [b.add(SelectOp(goes_on, b.plus(middle, one), first)), b.add(SelectOp(goes_on, behind, half))]
+        first, left = b.add(SelectOp(goes_on, b.plus(middle, one), first)), b.add(SelectOp(goes_on, behind, half))
+        return [first, left if known else b.minus(b.size(length, i64), left)]
 
-    steps: dict[str, Dim] = {"k": length.bit_length()}
-    extents = variables("i", shape)
-    return emitter.insert(compute(label, extents, [i64, i64], halve, reduce=steps, init=[0, length])).results[0]
+    extents, steps, init = variables("i", shape), {"k": _halvings(length)}, [0, length if known else 0]
+    return emitter.insert(compute(label, extents, [i64, i64], halve, reduce=steps, init=init)).results[0]
+
+
+def _halvings(length: Dim) -> Dim:
+    """How many halvings leave nothing of a length, or up to 15 more."""
+    if isinstance(length, int):
+        return length.bit_length()
+    return 16 * minimum(1, length) + 16 * minimum(1, length // 2**16) + 16 * minimum(1, length // 2**32)
 
 
 def before(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:

@@ -18,10 +18,11 @@ from xrelay.dialects.topi import PositionsOp, SortOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.algorithm_search import before, number_by_halving
 from xrelay.lowering.relay_to_topi.dyn_places import brought_inside
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, divisor, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
@@ -29,7 +30,7 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Positions of what is not zero, taken apart into indices."""
     data = emitter.operand(0)
-    shape = emitter.known(data, "the data")
+    shape = shape_of(data)
     mask = emitter.compute(
         "is_not_zero", variables("i", shape), i1, lambda b: convert_scalar(b, b.read(data, *b.spatial), i1)
     )
@@ -39,12 +40,13 @@ def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
         row, column = b.spatial
         position = b.as_index(b.add(arith.IndexCastOp(b.read(found.positions, row), IndexType())))
         result = b.constant(0, i32)
-        inner = 1
+        inner: Dim = 1
         for axis in reversed(range(len(shape))):
-            value = b.add(arith.IndexCastOp(b.index(position // inner % max(1, shape[axis])), i32))
+            extent = divisor(shape[axis])
+            value = b.add(arith.IndexCastOp(b.index(b.remainder(b.quotient(position, inner), extent)), i32))
             here = b.add(CmpiOp(b.index(column), b.constant(axis, IndexType()), "eq"))
             result = b.add(SelectOp(here, value, result))
-            inner *= max(1, shape[axis])
+            inner = inner * extent
         return result
 
     rows = shape_of(found.positions)[0]
@@ -56,7 +58,7 @@ def build_argwhere(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Where the sorted elements change, runs of equal ones begin; for the order of meeting these are sorted again."""
     data = emitter.operand(0)
-    length, element = emitter.known(data, "the data")[0], element_of(data)
+    length, element = shape_of(data)[0], element_of(data)
     by_value = emitter.insert(SortOp(data, 0))
     is_new = emitter.compute("is_new", {"i": length}, i1, lambda b: _begins_run(b, by_value.values, length))
     runs = emitter.insert(PositionsOp(is_new))
@@ -79,7 +81,7 @@ def build_unique(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [*results, lists.as_i32(counts)] if emitter.flag("return_counts") else results
 
 
-def _begins_run(b: Body, ordered: SSAValue, length: int) -> SSAValue:
+def _begins_run(b: Body, ordered: SSAValue, length: Dim) -> SSAValue:
     """Whether an element of a sorted list is the first of equal ones."""
     (i,) = b.spatial
     has_previous, first = b.in_bounds([i - 1], [length]), b.constant(1, i1)
@@ -89,7 +91,7 @@ def _begins_run(b: Body, ordered: SSAValue, length: int) -> SSAValue:
 class _Lists:
     """Lists of `length` places of which the first `count`, known at run time, are in use."""
 
-    def __init__(self, emitter: TopiEmitter, count: SSAValue, length: int):
+    def __init__(self, emitter: TopiEmitter, count: SSAValue, length: Dim):
         self._emitter, self._count, self._length = emitter, count, length
 
     def all(self, label: str, fill: Callable[[Body, AffineExpr], SSAValue], element: Attribute = i64) -> SSAValue:
@@ -97,13 +99,13 @@ class _Lists:
         return self._emitter.compute(label, {"i": self._length}, element, lambda b: fill(b, b.spatial[0]))
 
     def of(
-        self, label: str, element: Attribute, fill: Callable[[Body, AffineExpr], SSAValue], *, behind: int = 0
+        self, label: str, element: Attribute, fill: Callable[[Body, AffineExpr], SSAValue], *, behind: Dim = 0
     ) -> SSAValue:
         """A list that holds one number behind the places that are in use."""
 
         def chosen(b: Body, j: AffineExpr) -> SSAValue:
             used = self._is_used(b, b.index(j))
-            return b.guard(used, element, lambda: fill(b, j), lambda: b.constant(behind, element))
+            return b.guard(used, element, lambda: fill(b, j), lambda: b.size(behind, element))
 
         return self.all(label, chosen, element)
 
@@ -119,7 +121,7 @@ class _Lists:
         """How far the run that is number `j` reaches: to the start of the next, or to the end."""
         following = b.add(arith.AddiOp(b.index(j), b.constant(1, IndexType())))
         end = b.guard(
-            self._is_used(b, following), i64, lambda: b.read(starts, j + 1), lambda: b.constant(self._length, i64)
+            self._is_used(b, following), i64, lambda: b.read(starts, j + 1), lambda: b.size(self._length, i64)
         )
         return b.minus(end, b.read(starts, j))
 

@@ -15,7 +15,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.algorithm_select import is_below_count
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, divisor, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
@@ -45,19 +45,19 @@ def build_compress(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def build_rank_rows(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """One pass over all rows for each: the sign of the first difference, and how many rows were less at their end."""
     data = emitter.operand(0)
-    rows, columns = emitter.known(data, "the rows that are ranked")
+    rows, columns = shape_of(data)
 
     def step(b: Body) -> list[SSAValue]:
         sign, before = b.accumulators
         (row,), (place,) = b.spatial, b.reduction
-        other, column = place // max(1, columns), place % max(1, columns)
+        other, column = b.quotient(place, divisor(columns)), b.remainder(place, divisor(columns))
         zero = b.constant(0, i32)
         begins = b.add(CmpiOp(b.index(column), b.constant(0, IndexType()), "eq"))
         so_far = b.add(SelectOp(begins, zero, sign))
         here = _sign(b, b.read(data, other, column), b.read(data, row, column))
         is_decided = b.add(CmpiOp(so_far, zero, "ne"))
         sign = b.add(SelectOp(is_decided, so_far, here))
-        ends = b.add(CmpiOp(b.index(column), b.constant(columns - 1, IndexType()), "eq"))
+        ends = b.add(CmpiOp(b.index(column), b.size(columns - 1, IndexType()), "eq"))
         is_before = b.add(arith.AndIOp(ends, b.add(CmpiOp(sign, zero, "slt"))))
         return [sign, b.plus(before, b.add(SelectOp(is_before, b.constant(1, i32), zero)))]
 

@@ -23,7 +23,7 @@ from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, divisor, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 Place = Callable[[Body, int, AffineExpr], IndexLike]
@@ -81,7 +81,7 @@ def build_tile(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """At the remainder."""
     shape, target = shape_of(emitter.operand(0)), emitter.result_shape
     own = target[len(target) - len(shape) :]
-    sizes = [max(1, extent) if isinstance(extent, int) else extent for extent in shape]
+    sizes = [divisor(extent) for extent in shape]
     return moved(emitter, "tile", lambda b, axis, i: i if own[axis] == shape[axis] else b.remainder(i, sizes[axis]))
 
 

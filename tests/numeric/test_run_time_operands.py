@@ -249,3 +249,23 @@ def test_orders_along_the_first_axis() -> None:
     kernel = Kernel("argsort", [typed("n", "m", dtype="i32")], [typed("n", "m", dtype="i32")], "{axis = 0}")
     for n, m in [(7, 2), (1, 3), (0, 2), (67, 1), (3, 0)]:
         kernel.check({"n": n, "m": m}, RANDOM.integers(-3, 3, (n, m)).astype(np.int32), native=True)
+
+
+def test_places_in_rows() -> None:
+    kernel = Kernel("searchsorted", [typed("n"), typed("m")], [typed("m", dtype="i32")], "{right = true}")
+    for n, m in [(7, 5), (0, 3), (1, 2), (31, 0), (70_001, 7)]:
+        x = np.sort(RANDOM.integers(0, 9, n).astype(np.float32))
+        kernel.check({"n": n, "m": m}, x, RANDOM.integers(-1, 11, m).astype(np.float32), native=n != 7)
+
+
+def test_different_elements() -> None:
+    lists = [typed("n", dtype="i64"), *[typed("n", dtype="i32")] * 2, typed(1, dtype="i32"), typed("n", dtype="i32")]
+    kernel = Kernel("unique", lists[:1], lists, "{is_sorted = false, return_counts = true}")
+    for n in (0, 1, 23):
+        kernel.check({"n": n}, RANDOM.integers(0, 6, n), native=True)
+
+
+def test_ranks_of_rows() -> None:
+    kernel = Kernel("rank_rows", [typed("n", "m", dtype="ui8")], [typed("n", dtype="i32")])
+    for n, m in [(7, 2), (1, 3), (4, 0), (0, 2)]:
+        kernel.check({"n": n, "m": m}, RANDOM.integers(0, 2, (n, m)).astype(np.uint8) * 200, native=n == 7)

@@ -54,3 +54,23 @@ func.func private @concatenate(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf
   %r = relay.concatenate(%t) {axis = 0} : (tuple<tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>>) -> tensor<?xf32, #relay.dims<m + n>>
   func.return %r : tensor<?xf32, #relay.dims<m + n>>
 }
+
+// As many steps as halve the longest row of such a size; what is left of the row counts down from its length.
+// CHECK-LABEL: @search
+func.func private @search(%r: tensor<?xf32, #relay.dims<n>>, %v: tensor<4xf32>) -> tensor<4xi64> attributes {relay.primitive} {
+  // CHECK: topi.compute "searchsorted" [%i0 : 4] reduce [%k : 16 * min(1, n floordiv 4294967296) + 16 * min(1, n floordiv 65536) + 16 * min(1, n)] init [%acc = 0 : i64, %acc_1 = 0 : i64]
+  // CHECK-NEXT: %[[N:.*]] = topi.index [n]
+  // CHECK: arith.subi
+  %y = relay.searchsorted(%r, %v) {dtype = i64} : (tensor<?xf32, #relay.dims<n>>, tensor<4xf32>) -> tensor<4xi64>
+  func.return %y : tensor<4xi64>
+}
+
+// CHECK-LABEL: @argwhere
+func.func private @argwhere(%x: tensor<?x?xf32, #relay.dims<n, m>>) -> tensor<?x2xi32, #relay.dims<k>> attributes {relay.primitive} {
+  // CHECK: topi.positions(%{{.*}}) : (tensor<?x?xi1, #relay.dims<n, m>>) -> (tensor<?xi64, #relay.dims<m * n>>, tensor<i64>)
+  // CHECK: topi.compute "argwhere" [%i : m * n, %j : 2]
+  // CHECK: topi.index [%{{.*}} mod m]
+  // CHECK: topi.index [%{{.*}} floordiv m mod n]
+  %y = relay.argwhere(%x) {relay.binds = #relay.bounds<k <= m * n>} : (tensor<?x?xf32, #relay.dims<n, m>>) -> tensor<?x2xi32, #relay.dims<k>>
+  func.return %y : tensor<?x2xi32, #relay.dims<k>>
+}
