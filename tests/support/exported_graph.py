@@ -21,10 +21,13 @@ Extent = int | str
 
 
 class ExportedGraph:
-    """The nodes and weights written so far; every method gives the name of the value that it adds."""
+    """The nodes and weights written so far; every method gives the name of the value that it adds.
 
-    def __init__(self, opset: int, seed: int = 0):
-        self.opset = opset
+    All names begin with `prefix`, by which a graph that stands in a node differs from those around it.
+    """
+
+    def __init__(self, opset: int, seed: int = 0, prefix: str = ""):
+        self.opset, self._prefix = opset, prefix
         self._rng = np.random.default_rng(seed)
         self._nodes: list[onnx.NodeProto] = []
         self._weights: dict[str, NDArray[Any]] = {}
@@ -38,8 +41,9 @@ class ExportedGraph:
 
     def nodes(self, op: str, *inputs: str, count: int, **attributes: Any) -> list[str]:
         number = len(self._nodes)
-        outputs = [f"{op.lower()}_{number}_{index}" for index in range(count)]
-        self._nodes.append(helper.make_node(op, list(inputs), outputs, name=f"/{op}_{number}", **attributes))
+        outputs = [f"{self._prefix}{op.lower()}_{number}_{index}" for index in range(count)]
+        name = f"/{self._prefix}{op}_{number}"
+        self._nodes.append(helper.make_node(op, list(inputs), outputs, name=name, **attributes))
         return outputs
 
     def node(self, op: str, *inputs: str, **attributes: Any) -> str:
@@ -51,16 +55,20 @@ class ExportedGraph:
         self._nodes.append(helper.make_node("Identity", [value], [name], name=f"/{name}"))
         return name
 
+    def graph(self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[str]) -> onnx.GraphProto:
+        """What is written so far, as the graph in a node."""
+        return self.model(inputs, outputs).graph
+
     def weight(self, *shape: int, scale: float | None = None, shift: float = 0.0) -> str:
         """An initializer; matrices are as large as keeps the variance of what they multiply."""
-        name = f"weight_{len(self._weights)}"
+        name = f"{self._prefix}weight_{len(self._weights)}"
         scale = (1 / np.sqrt(np.prod(shape[:-1])) if len(shape) > 1 else 0.1) if scale is None else scale
         self._weights[name] = (shift + scale * self._rng.standard_normal(shape)).astype(np.float32)
         return name
 
     def stored(self, array: NDArray[Any]) -> str:
         """An initializer that is not random: a table of positions or a mask."""
-        name = f"buffer_{len(self._weights)}"
+        name = f"{self._prefix}buffer_{len(self._weights)}"
         self._weights[name] = array
         return name
 

@@ -1,0 +1,47 @@
+"""Models whose sizes only a run tells: compiled once, at each size equal to the interpreter and to onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from fuzz.onnx_oracles import onnxruntime_outputs
+from support.run_time_models import BOXED, NETWORKS, WHOLE, Array, RunTimeModel
+
+from xrelay.api.compile import compile
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+
+def equal(found: Sequence[Array], expected: Sequence[Array]) -> None:
+    for array, wanted in zip(found, expected, strict=True):
+        assert array.dtype == wanted.dtype
+        np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=2e-5, strict=True)
+
+
+ONLY_IN_TEST_ALL = [pytest.param(model, marks=pytest.mark.grid(1000)) for model in WHOLE]
+
+
+@pytest.mark.parametrize("model", [*NETWORKS, *ONLY_IN_TEST_ALL], ids=lambda model: model.id)
+def test_one_compile_serves_all_sizes(model: RunTimeModel) -> None:
+    proto = model.build()
+    module, native = import_onnx(proto), compile(proto, cache=False, threads=2)
+    for sizes in model.sizes:
+        inputs = model.arrays(sizes)
+        expected = run_relay(module, list(inputs.values()))
+        theirs = onnxruntime_outputs(proto, inputs)
+        assert theirs is not None, sizes
+        equal(expected, theirs)
+        equal(native.run(inputs), expected)
+
+
+@pytest.mark.parametrize("model", BOXED, ids=lambda model: model.id)
+def test_the_interpreter_has_all_sizes(model: RunTimeModel) -> None:
+    proto = model.build()
+    module = import_onnx(proto)
+    for sizes in model.sizes:
+        inputs = model.arrays(sizes)
+        theirs = onnxruntime_outputs(proto, inputs)
+        assert theirs is not None, sizes
+        equal(run_relay(module, list(inputs.values())), theirs)
