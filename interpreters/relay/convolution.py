@@ -49,7 +49,7 @@ def evaluate_conv_transpose(op: ConvTransposeOp, data: Array, weight: Array) -> 
         steps = zip(window, tap, extents, strict=True)
         places = [slice(t * a.dilation, t * a.dilation + (n - 1) * a.stride + 1, a.stride) for a, t, n in steps]
         whole[(..., *places)] += np.einsum("bgi...,gio->bgo...", images, filters[(..., *tap)])
-    result = whole.reshape(batch, -1, *covered)
+    result = whole.reshape(batch, groups * filters.shape[2], *covered)
     return from_plain(_cropped(result, window, op.extra), op.image_axes, out_layout).astype(out_dtype, copy=False)
 
 

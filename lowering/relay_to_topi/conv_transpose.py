@@ -21,6 +21,8 @@ from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS,
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.named import Conv1dNcwOp, Conv2dNchwOp, Conv3dNcdhwOp, ConvPlainOp
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis
 from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
@@ -34,15 +36,22 @@ TOPI_OPS: dict[str, type[ConvPlainOp]] = {"W": Conv1dNcwOp, "HW": Conv2dNchwOp, 
 class _PhaseAxis:
     """One spatial axis: the window of the convolution that computes all phases, and where its results belong."""
 
-    def __init__(self, axis: WindowAxis[int], extent: int, result: int):
+    def __init__(self, axis: WindowAxis[int], extent: Dim, result: Dim):
+        """`LoweringError` where it is not known how far the result reaches beyond that of the data's own elements."""
         self.spread, self.phases = axis, axis.stride
         self.taps = -(-axis.reach // axis.stride)
         self.first = min(axis.before // axis.stride, self.taps - 1)
         before = self.taps - 1 - self.first
         needed = (result - 1 + axis.before) // axis.stride + 1 - self.first
-        after = max(0, needed - 1 + self.taps - extent - before)
-        self.window = WindowAxis(self.taps, before=before, after=after)
-        self.count = self.window.count(extent)
+        after = needed - 1 + self.taps - extent - before
+        if not isinstance(after, int):
+            raise LoweringError(
+                f"data of extent {extent} become {result} elements; native code needs to know by how much that exceeds "
+                f"{axis.stride} * ({extent})",
+                help="fix the input shapes with shapes={…}",
+            )
+        self.window = WindowAxis(self.taps, before=before, after=max(0, after))
+        self.count = extent + self.window.count(0)
 
     def place(self, at: AffineExpr) -> tuple[AffineExpr, AffineExpr]:
         """Phase and position of an element of the result."""
@@ -64,11 +73,9 @@ def build_conv_transpose(emitter: TopiEmitter) -> Sequence[SSAValue]:
         data = relayout(emitter, data, data_layout, plain)
     filters = cast("dict[str, int]", weight_layout.primal_extents(emitter.known(weight, "the weight")))
     primal = out_layout.primal_extents(emitter.result_shape)
-    results = dict(zip(op.AXES, emitter.known_extents([primal[axis] for axis in op.AXES], "the images"), strict=True))
-    batch, _, *sizes = shape_of(data)
-    extents = emitter.known_extents(sizes, "the images")
+    batch, _, *extents = shape_of(data)
     window = op.window([filters[axis] for axis in op.AXES])
-    rows = zip(window, extents, (results[axis] for axis in op.AXES), strict=True)
+    rows = zip(window, extents, (primal[axis] for axis in op.AXES), strict=True)
     axes = [_PhaseAxis(*row) for row in rows]
     channels = filters["O"] * op.groups.value.data * prod(axis.phases for axis in axes)
     conv = TOPI_OPS[op.AXES](

@@ -146,6 +146,13 @@ KERNELS: Sequence[NamedKernel] = (
         "{strides = [2, 2], padding = [1, 1]}",
         IMAGES,
     ),
+    simple(
+        "conv2d_transpose",
+        "nn.conv2d_transpose",
+        [IMAGE, tensor(3, 4, 3, 3)],
+        "{strides = [3, 2], padding = [0, 1, 2, 1], output_padding = [1, 0], dilation = [2, 1]}",
+        IMAGES,
+    ),
     simple("max_pool2d", "nn.max_pool2d", [IMAGE], "{pool_size = [2, 2], strides = [2, 2]}", IMAGES),
     simple(
         "avg_pool2d",
