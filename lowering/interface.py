@@ -24,6 +24,9 @@ With named dimensions types have their names (`tensor<?x8xf32, #relay.dims<n>>`)
 ```
 
 The arena's size is 0 then: `@main_plan` computes it.
+
+An output whose type has a name that is not in `xrelay.dims` is one that `@main` returns: a run makes its extents. Such
+outputs are no arguments; the others are in order.
 """
 
 from __future__ import annotations
@@ -55,6 +58,7 @@ from xrelay.dialects.attribute_names import (
     KERNELS,
     LOOP_DIMS,
     NUM_OUTPUTS,
+    OUTPUT_PLACE,
     OUTPUTS,
     REQUIRES,
     SOURCES,
@@ -120,6 +124,7 @@ class ModuleInterface:
 def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribute]]) -> None:
     """Writes the attributes of a module whose `@main`, at the loop level, still has inputs, outputs and arena alone.
 
+    Buffers that `@main` returns are outputs too: number `loop.place` of all, or behind those that are arguments.
     `weights` are the values and the buffer types of the arguments that the weights of `@main` become. A module without
     `@main`, or whose `@main` does not count its outputs, has no interface.
     """
@@ -130,12 +135,17 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
     first, end = len(input_arguments(main)), len(args) - len(dim_arguments(main)) - scratch_count(main)
     names = [_given_name(attributes) for attributes in attrs]
     inputs = [_first_known(name, args[n].name_hint, f"input{n}") for n, name in enumerate(names[:first])]
-    outputs = [_first_known(name, f"output{n}") for n, name in enumerate(names[first:end])]
     arena = sum(_arena_bytes(args[n].type) for n, attributes in enumerate(attrs) if ARENA in attributes)
     tensors = [_named_tensor(arg.type, attributes) for arg, attributes in zip(args, attrs, strict=True)]
     module.attributes[INPUTS] = _tensors(zip(inputs, tensors[:first], strict=True))
-    counts = counts_of(attrs[first:end])
-    module.attributes[OUTPUTS] = _tensors(zip(outputs, tensors[first:end], strict=True), counts)
+    outputs = [*map(_Output, names[first:end], tensors[first:end]), *_returned(main)]
+    _check_kinds(outputs, end - first, main)
+    numbers = _numbers(outputs, main)
+    counts = {numbers[n]: (axis, numbers[count]) for n, (axis, count) in counts_of(attrs[first:end]).items()}
+    rows = sorted(zip(numbers, outputs, strict=True), key=lambda row: row[0])
+    module.attributes[OUTPUTS] = _tensors(
+        ((_first_known(output.name, f"output{n}"), output.tensor) for n, output in rows), counts
+    )
     module.attributes[WEIGHTS] = ArrayAttr([_weight(n, value, type) for n, (value, type) in enumerate(weights)])
     module.attributes[ARENA_SIZE] = IntegerAttr(arena, i64)
     if names := dim_names(main):
@@ -152,15 +162,16 @@ def write_kernels(module: ModuleOp, kernels: Iterable[tuple[str, Attribute | Non
         module.attributes[KERNELS] = ArrayAttr(entries)
 
 
-def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[str, int]:
-    """Writes the list of what assertions on sizes of names say; gives the number of each text."""
-    rows: dict[str, DictionaryAttr] = {}
+def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[cf.AssertOp, int]:
+    """Writes the list of what assertions of graph functions say; gives the number of each, equal ones one number."""
+    rows: dict[DictionaryAttr, int] = {}
+    numbers: dict[cf.AssertOp, int] = {}
     for op in assertions:
         told = {key: op.attributes[name] for key, name in _CHECK_FIELDS.items() if name in op.attributes}
-        rows.setdefault(op.msg.data, DictionaryAttr({"text": op.msg, **told}))
+        numbers[op] = rows.setdefault(DictionaryAttr({"text": op.msg, **told}), len(rows))
     if rows:
-        module.attributes[CHECKS] = ArrayAttr(list(rows.values()))
-    return {text: number for number, text in enumerate(rows)}
+        module.attributes[CHECKS] = ArrayAttr(list(rows))
+    return numbers
 
 
 def has_interface(module: ModuleOp) -> bool:
@@ -187,6 +198,51 @@ def read_interface(module: ModuleOp) -> ModuleInterface:
 def _given_name(attributes: dict[str, Attribute]) -> str | None:
     name = attributes.get(VALUE_NAME)
     return name.data if isinstance(name, StringAttr) else None
+
+
+@dataclass(frozen=True)
+class _Output:
+    """The name that an output was given, its tensor, and where a buffer that is returned says so its number."""
+
+    name: str | None
+    tensor: Attribute
+    place: int | None = None
+
+
+def _returned(main: func.FuncOp) -> list[_Output]:
+    """The buffers that `main` returns."""
+    types = main.function_type.outputs.data
+    attributes = main.res_attrs.data if main.res_attrs is not None else [DictionaryAttr({})] * len(types)
+    found: list[_Output] = []
+    for type, attrs in zip(types, (dict(each.data) for each in attributes), strict=True):
+        if isinstance(type, MemRefType):
+            place = attrs.get(OUTPUT_PLACE)
+            number = place.value.data if isinstance(place, IntegerAttr) else None
+            found.append(_Output(_given_name(attrs), _named_tensor(type, attrs), number))
+    return found
+
+
+def _check_kinds(outputs: Sequence[_Output], arguments: int, main: func.FuncOp) -> None:
+    """`LoweringError` unless the outputs whose names `main` does not bind are those that it returns."""
+    names = set(dim_names(main))
+    for number, output in enumerate(outputs):
+        dims = output.tensor.encoding if isa(output.tensor, TensorType) else None
+        is_box = isinstance(dims, DimsAttr) and not all(dim.names <= names for dim in dims.data)
+        if is_box != (number >= arguments):
+            how, kind = ("returns", "follow") if number >= arguments else ("writes", "do not follow")
+            raise LoweringError(f"@main {how} {output.tensor}, whose extents {kind} from its inputs",
+                                location=location_of(main))  # fmt: skip
+
+
+def _numbers(outputs: Sequence[_Output], main: func.FuncOp) -> list[int]:
+    """The number of each output among all: those that do not say theirs have what is left, in order."""
+    placed = [output.place for output in outputs if output.place is not None]
+    left = iter(number for number in range(len(outputs)) if number not in placed)
+    numbers = [next(left, -1) if output.place is None else output.place for output in outputs]
+    if sorted(numbers) != list(range(len(outputs))):
+        raise LoweringError(f"@main has {len(outputs)} outputs, {OUTPUT_PLACE} puts some at {placed}",
+                            location=location_of(main))  # fmt: skip
+    return numbers
 
 
 def _first_known(*names: str | None) -> str:

@@ -4,9 +4,15 @@ A model is entered through `i32 xrelay_entry(ptr ctx, ptr args)`: `args` is an a
 weights and the arena, in that order (the arena's pointer is there even where its size is 0). Weights and arena are
 aligned to `ALIGNMENT` bytes, inputs and outputs to their element. `ctx` points to `Context`.
 
-The array of a model with named dimensions has one element more, which points to their sizes, 64-bit integers from 0 to
-`MAX_EXTENT`; such a model has `i32 xrelay_plan(ptr ctx, ptr dims, ptr sizes)`, which from the sizes at `dims` writes to
-`sizes`, as 64-bit integers, the bytes of the arena and then the open extents of the outputs, in order.
+Outputs whose extents a run makes are boxes, and no elements of the array. Where there are some, it has one element
+behind the arena's, which points to room for 64-bit integers: for each such output, in order, the run stores its address
+and then its open extents. They are valid where the status is 0, until `void xrelay_release(ptr ctx)`, which such a
+model has, and which is called after every run, failed ones too.
+
+The array of a model with named dimensions has one element more, its last, which points to their sizes, 64-bit integers
+from 0 to `MAX_EXTENT`; such a model has `i32 xrelay_plan(ptr ctx, ptr dims, ptr sizes)`, which from the sizes at `dims`
+writes to `sizes`, as 64-bit integers, the bytes of the arena and then the open extents of the outputs that are no
+boxes, in order.
 
 A status is 0 for success, else `reason | (number + 1) << 8`, where `reason` is one of `Reason` and `number` an index
 into the model's table of kernels, for `Reason.CHECK` into that of checks; with nothing above the low byte the kernel
@@ -19,9 +25,10 @@ import ctypes
 from enum import IntEnum
 from typing import Final
 
-ABI_VERSION: Final = 2
+ABI_VERSION: Final = 3
 ENTRY_SYMBOL: Final = "xrelay_entry"
 PLAN_SYMBOL: Final = "xrelay_plan"
+RELEASE_SYMBOL: Final = "xrelay_release"
 MAX_EXTENT: Final = 1 << 47
 PARALLEL_FOR_SYMBOL: Final = "xrelay_parallel_for"
 ALIGNMENT: Final = 64
@@ -46,27 +53,55 @@ class Reason(IntEnum):
 class Context(ctypes.Structure):
     """The first argument of every kernel; each call of a model has one.
 
-    `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region. The
-    first index that is out of range sets `index_noted`, and is kept with the limits `[index_low, index_high)`.
+    `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region. What
+    fails may keep three numbers for the message, `noted` says which (see `Noted`). `boxes` lists the boxes of the run,
+    which take `box_bytes`, and may take `box_limit` (0: whatever there is).
     """
 
     _fields_ = (
         ("status", ctypes.c_int32),
         ("num_threads", ctypes.c_int32),
-        ("index_noted", ctypes.c_int64),
-        ("index", ctypes.c_int64),
-        ("index_low", ctypes.c_int64),
-        ("index_high", ctypes.c_int64),
-        ("reserved", ctypes.c_int64 * 3),
+        ("noted", ctypes.c_int64),
+        ("number", ctypes.c_int64),
+        ("low", ctypes.c_int64),
+        ("high", ctypes.c_int64),
+        ("boxes", ctypes.c_void_p),
+        ("cancel", ctypes.c_int64),
+        ("box_bytes", ctypes.c_int64),
+        ("box_limit", ctypes.c_int64),
+        ("reserved", ctypes.c_int64 * 7),
     )
+
+
+class Noted(IntEnum):
+    """What the numbers in a context are."""
+
+    INDEX = 1
+    """The first index that was out of range, and the limits `[low, high)`."""
+    BOX = 2
+    """The bytes of a box that there was no room for, those that boxes took already, and their limit."""
+    SIDES = 3
+    """Of a check that relates two extents: their values, `low` and `high`."""
 
 
 def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
     """What failed, in words, with the index that was out of range; and the index of the kernel or check."""
     text, kernel = decode_status(status)
-    if text == Reason.INDEX_OUT_OF_RANGE.text and context.index_noted:
-        text = f"{text}: {context.index} is not in [{context.index_low}, {context.index_high})"
+    if text == Reason.INDEX_OUT_OF_RANGE.text and context.noted == Noted.INDEX:
+        text = f"{text}: {context.number} is not in [{context.low}, {context.high})"
+    if text == Reason.OUT_OF_MEMORY.text:
+        text += describe_box(context)
     return text, kernel
+
+
+def describe_box(context: Context) -> str:
+    """What there was no room for, as the end of a message; empty where that is not why a run failed."""
+    if context.noted != Noted.BOX:
+        return ""
+    size = context.number & (1 << 64) - 1
+    if size > 1 << 62:
+        return ", whose bytes do not fit in 62 bits"
+    return f", {size} bytes beside {context.low} bytes of others"
 
 
 def encode_status(reason: int, kernel: int | None = None) -> int:

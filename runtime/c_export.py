@@ -9,9 +9,14 @@ of a model with named dimensions also, and m_run takes `dims` before the number 
 
     int32_t m_plan(const int64_t *dims, int64_t *sizes);  // the arena's bytes, and the open extents of outputs
 
-and defines, as a weak symbol, an `xrelay_parallel_for` that runs serially; a program may bring its own. The object
-file is position-independent and needs libc and libm. Every global symbol in it begins with the model's name, the entry
-is `m_entry`, so one program may hold several models.
+Outputs whose extents a run makes are no parameters. They lie in a struct, which m_run takes before the weights,
+
+    typedef struct m_results { … struct { float *data; int64_t extents[1]; } rows; } m_results;
+    void m_release(m_results *results);          // frees the data, after each run that succeeded
+
+The header also defines, as a weak symbol, an `xrelay_parallel_for` that runs serially; a program may bring its own. The
+object file is position-independent and needs libc and libm. Every global symbol in it begins with the model's name, the
+entry is `m_entry`, so one program may hold several models.
 """
 
 from __future__ import annotations
@@ -25,9 +30,17 @@ from pathlib import Path
 from typing import Final
 
 from xrelay.errors import ArtifactError
-from xrelay.runtime.abi import ALIGNMENT, ENTRY_SYMBOL, PARALLEL_FOR_SYMBOL, PLAN_SYMBOL
+from xrelay.runtime.abi import (
+    ABI_VERSION,
+    ALIGNMENT,
+    ENTRY_SYMBOL,
+    PARALLEL_FOR_SYMBOL,
+    PLAN_SYMBOL,
+    RELEASE_SYMBOL,
+)
 from xrelay.runtime.artifact import Artifact
-from xrelay.runtime.c_sizes import SizeTexts, size_texts
+from xrelay.runtime.c_boxes import box_texts
+from xrelay.runtime.c_sizes import size_texts
 from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
@@ -41,7 +54,7 @@ _C_TYPES: Final = {
 _C_WORDS: Final = """
     auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-    weights arena dims sizes num_threads context args status bool class new delete this template
+    weights arena dims sizes results own num_threads context args status bool class new delete this template
 """
 
 
@@ -88,24 +101,32 @@ def header_text(metadata: ModelMetadata, prefix: str) -> str:
     """The header of a model; `prefix` begins the names of its functions and macros."""
     taken: set[str] = set()
     inputs = [(spec, c_identifier(spec.name, taken)) for spec in metadata.inputs]
-    outputs = [(spec, c_identifier(spec.name, taken)) for spec in metadata.outputs]
+    named = [(spec, c_identifier(spec.name, taken)) for spec in metadata.outputs]
+    outputs = [output for number, output in enumerate(named) if number not in metadata.boxes]
+    boxes = box_texts(
+        [named[number] for number in metadata.boxes], prefix=prefix, release=release_symbol(prefix), c_type=_c_type
+    )
     offsets, weights_size = _weight_places(metadata)
     parameters = [f"const {_c_type(spec)} *{name} /* {spec} */" for spec, name in inputs]
     parameters += [f"{_c_type(spec)} *{name} /* {spec} */" for spec, name in outputs]
     sizes = size_texts(metadata, prefix=prefix, plan_entry=plan_symbol(prefix))
-    parameters += ["const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
+    parameters += [*boxes.parameters, "const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
     arguments = [f"(void *){name}" for _, name in (*inputs, *outputs)]
     arguments += [f"(char *)weights + {offset}" for offset in offsets]
-    arguments += ["arena", *sizes.arguments]
+    arguments += ["arena", *boxes.arguments, *sizes.arguments]
     return _HEADER.format(
-        comment=_comment(metadata, offsets, sizes),
+        comment=_comment(metadata, offsets, [sizes.comment[0], *boxes.comment, *sizes.comment[1:]]),
         guard=f"XRELAY_MODEL_{prefix.upper()}_H",
         prefix=prefix,
         macro=prefix.upper(),
         entry=entry_symbol(prefix),
         parallel_for=PARALLEL_FOR_SYMBOL,
         alignment=ALIGNMENT,
-        declarations=sizes.declarations,
+        abi=ABI_VERSION,
+        declarations=boxes.declarations + sizes.declarations,
+        release=boxes.functions,
+        context=boxes.context,
+        failure=boxes.failure,
         constants=sizes.constants,
         new_arena=sizes.new_arena,
         weights_size=weights_size,
@@ -114,16 +135,16 @@ def header_text(metadata: ModelMetadata, prefix: str) -> str:
     )
 
 
-def _comment(metadata: ModelMetadata, offsets: list[int], sizes: SizeTexts) -> str:
-    """The order of the entry's arguments, one line each."""
+def _comment(metadata: ModelMetadata, offsets: list[int], behind: Sequence[str]) -> str:
+    """The order of the entry's arguments, one line each; `behind` is on those behind the weights."""
     lines: list[str] = []
-    for kind, specs in (("input", metadata.inputs), ("output", metadata.outputs)):
-        lines += [f"{kind} {_safe(spec.name)}: {spec}{_bytes(spec)}{_length(spec, specs)}" for spec in specs]
+    for kind, specs in (("input", metadata.inputs), ("output", metadata.written)):
+        lines += [f"{kind} {_safe(spec.name)}: {spec}{_bytes(spec)}{_length(spec, metadata.outputs)}" for spec in specs]
     lines += [
         f"weight {_safe(spec.name)}: {spec}, {spec.nbytes} bytes at offset {offset} of the file of weights"
         for spec, offset in zip(metadata.weights, offsets, strict=True)
     ]
-    lines += sizes.comment
+    lines += behind
     return "\n".join(f" *   args[{i}]  {line}" for i, line in enumerate(lines))
 
 
@@ -169,10 +190,19 @@ def plan_symbol(prefix: str) -> str:
     return f"{prefix}_plan_entry"
 
 
+def release_symbol(prefix: str) -> str:
+    """The name of what frees the boxes of a model that is called `prefix`, and has outputs that are some."""
+    return f"{prefix}_release_entry"
+
+
 def _named_after(objects: tuple[bytes, ...], prefix: str) -> tuple[bytes, ...]:
     """The objects with every symbol that one of them defines named after the model."""
     defined = set[str]().union(*(defined_symbols(code) for code in objects))
-    public = {ENTRY_SYMBOL: entry_symbol(prefix), PLAN_SYMBOL: plan_symbol(prefix)}
+    public = {
+        ENTRY_SYMBOL: entry_symbol(prefix),
+        PLAN_SYMBOL: plan_symbol(prefix),
+        RELEASE_SYMBOL: release_symbol(prefix),
+    }
     names = {name: public.get(name, f"{prefix}__{name}") for name in defined}
     return tuple(rename_symbols(code, names, public=set(public.values())) for code in objects)
 
@@ -210,17 +240,18 @@ _HEADER: Final = """\
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {{
 #endif
 
 #ifndef XRELAY_RUNTIME
-#define XRELAY_RUNTIME
+#define XRELAY_RUNTIME {abi}
 typedef struct xrelay_context {{
   int32_t status;
   int32_t num_threads;
-  int64_t reserved[7];
+  int64_t reserved[15];
 }} xrelay_context;
 
 typedef int32_t (*xrelay_body)(void *ctx, void *env, int64_t begin, int64_t end);
@@ -229,6 +260,8 @@ typedef int32_t (*xrelay_body)(void *ctx, void *env, int64_t begin, int64_t end)
 __attribute__((weak)) int32_t {parallel_for}(void *ctx, xrelay_body body, void *env, int64_t n) {{
   return n > 0 ? body(ctx, env, 0, n) : 0;
 }}
+#elif XRELAY_RUNTIME - 0 != {abi}
+#error "headers of models that different versions of xrelay compiled"
 #endif
 
 int32_t {entry}(void *ctx, void **args);
@@ -252,17 +285,17 @@ static inline void *{prefix}_load_weights(const char *path) {{
   return weights;
 }}
 
-/* Runs the model; 0 or a status. weights and arena may be NULL where their size is 0. */
+{release}/* Runs the model; 0 or a status. weights and arena may be NULL where their size is 0. */
 static inline int32_t {prefix}_run(
     {parameters}) {{
-  xrelay_context context = {{0, 0, {{0}}}};
-  void *args[] = {{
+{context}  void *args[] = {{
         {arguments}}};
   int32_t status;
   (void)weights;
-  context.num_threads = num_threads;
-  status = {entry}(&context, args);
-  return status != 0 ? status : context.status;
+  context->num_threads = num_threads;
+  status = {entry}(context, args);
+  if (status == 0) status = context->status;
+{failure}  return status;
 }}
 
 #ifdef __cplusplus

@@ -35,7 +35,7 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
     extents = [
         f"sizes[{number}] {spec.name}: {extent}"
         for number, (spec, extent) in enumerate(
-            ((spec, extent) for spec in metadata.outputs for extent in spec.shape if isinstance(extent, str)), 1
+            ((spec, extent) for spec in metadata.written for extent in spec.shape if isinstance(extent, str)), 1
         )
     ]
     named = ", ".join(f"dims[{number}] = {name}" for number, name in enumerate(metadata.dims))

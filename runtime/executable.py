@@ -13,12 +13,16 @@ from xrelay.runtime.abi import (
     ENTRY_SYMBOL,
     PARALLEL_FOR_SYMBOL,
     PLAN_SYMBOL,
+    RELEASE_SYMBOL,
     Context,
+    Noted,
     Reason,
+    describe_box,
     describe_failure,
 )
 from xrelay.runtime.arena import Pool, address_of
 from xrelay.runtime.artifact import Artifact, check_machine
+from xrelay.runtime.boxes import BoxReader
 from xrelay.runtime.named_sizes import SizeBinder
 from xrelay.runtime.native import NativeLibrary
 from xrelay.runtime.plan import Dims, Frame, Plan, PlanCache, Sizes
@@ -42,11 +46,18 @@ class Executable:
         metadata = artifact.metadata
         check_machine(metadata, metadata.name)
         imports = {PARALLEL_FOR_SYMBOL: thread_pool().parallel_for}
-        exports = [ENTRY_SYMBOL, PLAN_SYMBOL] if metadata.dims else [ENTRY_SYMBOL]
+        exports = [
+            ENTRY_SYMBOL,
+            *([PLAN_SYMBOL] if metadata.dims else []),
+            *([RELEASE_SYMBOL] if metadata.boxes else []),
+        ]
         self._library = NativeLibrary.load(artifact.objects, exports=exports, imports=imports)
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER)(self._library.address(ENTRY_SYMBOL))
         self._artifact = artifact  # keeps the weights alive
-        self._leading = len(metadata.inputs) + len(metadata.outputs)
+        self._boxes = BoxReader([metadata.outputs[number] for number in metadata.boxes])
+        if metadata.boxes:
+            self._release = ctypes.CFUNCTYPE(None, _POINTER)(self._library.address(RELEASE_SYMBOL))
+        self._leading = len(metadata.inputs) + len(metadata.written)
         self._weights = [address_of(array) for array in artifact.weights]
         if not metadata.dims:
             self.constant = self._plan_of(metadata.arena_size, (), None)
@@ -67,28 +78,31 @@ class Executable:
         """What calls with these sizes of the named dimensions need; `InputError` unless each has one."""
         return self.constant if self.constant is not None else self._plans.get(self._binder.checked(sizes))
 
-    def call(self, plan: Plan, pointers: list[int], num_threads: int) -> None:
-        """Run the model: `pointers` are the addresses of the inputs, then of the outputs.
+    def call(self, plan: Plan, pointers: list[int], num_threads: int) -> list[NDArray[Any]]:
+        """Run the model: `pointers` are the addresses of the inputs, then of the outputs; gives those that are boxes.
 
         Raises `ExecutionError` naming the source node where native code reports a failure.
         """
         frame = plan.frames.acquire()
         try:
             frame.args[: self._leading] = pointers
-            frame.context.status = frame.context.index_noted = 0
+            frame.context.status = frame.context.noted = 0
             frame.context.num_threads = num_threads
             status = self._entry(frame.context_address, frame.args_address)
             if status == 0:
                 status = frame.context.status
             if status != 0:
                 raise self._error(status, frame.context, plan.sizes)
+            return self._boxes.read(list(frame.values))
         finally:
+            if frame.context.boxes is not None:
+                self._release(frame.context_address)
             plan.frames.release(frame)
 
     def _ask(self, sizes: Sizes) -> Plan:
         """Asks native code what calls with these sizes need."""
         metadata = self._artifact.metadata
-        extents = [extent for spec in metadata.outputs for extent in spec.shape if isinstance(extent, str)]
+        extents = [extent for spec in metadata.written for extent in spec.shape if isinstance(extent, str)]
         dims = (ctypes.c_int64 * len(sizes))(*sizes)
         needed = (ctypes.c_int64 * (1 + len(extents)))()
         context = Context()
@@ -102,10 +116,10 @@ class Executable:
         metadata, known = self._artifact.metadata, iter(extents)
         outputs = [
             (tuple(next(known) if isinstance(e, str) else e for e in spec.shape), spec.numpy_dtype)
-            for spec in metadata.outputs
+            for spec in metadata.written
         ]
-        leading, weights = self._leading, self._weights
-        frames = Pool(lambda: Frame(leading, weights, arena_size, dims))
+        leading, weights, num_values = self._leading, self._weights, self._boxes.count
+        frames = Pool(lambda: Frame(leading, weights, arena_size, dims, num_values))
         return Plan(outputs, arena_size, frames, dict(zip(metadata.dims, sizes, strict=True)))
 
     def _error(self, status: int, context: Context, sizes: Mapping[str, int]) -> ExecutionError:
@@ -114,7 +128,9 @@ class Executable:
         metadata = self._artifact.metadata
         if reason == Reason.CHECK.text and number is not None and number < len(metadata.checks):
             check = metadata.checks[number]
-            return ExecutionError(check.failure(sizes), location=", ".join(check.sources) or metadata.name)
+            sides = (context.low, context.high) if context.noted == Noted.SIDES else None
+            text = check.failure(sizes, sides) + describe_box(context)
+            return ExecutionError(text, location=", ".join(check.sources) or metadata.name)
         if number is None or number >= len(metadata.kernels):
             return ExecutionError(f"native code failed: {reason}", location=metadata.name)
         kernel = metadata.kernels[number]

@@ -6,6 +6,7 @@ import json
 import platform
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -19,7 +20,7 @@ from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 4
+FORMAT_VERSION: Final = 5
 _NUMPY_NAMES: Final = frozenset(
     {"bool", "float16", "float32", "float64"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 )
@@ -45,7 +46,8 @@ def dtype_from_name(name: str) -> np.dtype[Any]:
 class TensorSpec:
     """Name, dtype (numpy's name for it) and shape of an input, output or weight.
 
-    An extent that each call brings is its text over named dimensions, such as `n` or `2 * n + 1`.
+    An extent that each call brings is its text over named dimensions, such as `n` or `2 * n + 1`. That of an output may
+    have names that no input tells: a run makes such an extent.
 
     An output of which the data decide how long it is has `counted`, an axis and the number of an output: the extent
     of the axis is the most there can be, and that output, one int64, says how many elements there are.
@@ -111,15 +113,28 @@ class CheckInfo:
     sides: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 
-    def failure(self, sizes: Mapping[str, int]) -> str:
-        """Why it does not hold for these sizes: `in-channels: n == m is 3 == 5 (n = 3, m = 5)`."""
+    def failure(self, sizes: Mapping[str, int], found: tuple[int, int] | None = None) -> str:
+        """Why it does not hold for these sizes: `in-channels: n == m is 3 == 5 (n = 3, m = 5)`.
+
+        `found` are the values of the sides, where the run has told them.
+        """
         text = self.text
         try:
-            if len(self.sides) == 2:
-                lhs, rhs = (str(evaluate(side, sizes)) for side in self.sides)
-                text += " is " + self.relation.replace("{lhs}", lhs).replace("{rhs}", rhs)
+            values = self._values(sizes) if found is None else found
         except DimensionError as error:
-            text += f": {error.message}"
+            return self._with_sizes(f"{text}: {error.message}", sizes)
+        if values is not None:
+            text += " is " + self.relation.replace("{lhs}", str(values[0])).replace("{rhs}", str(values[1]))
+        return self._with_sizes(text, sizes)
+
+    def _values(self, sizes: Mapping[str, int]) -> tuple[int, int] | None:
+        """The values of both sides; `None` where there are none, or they have names that no input tells."""
+        if len(self.sides) != 2 or not sizes.keys() >= set(names_in(self.sides)):
+            return None
+        lhs, rhs = self.sides
+        return evaluate(lhs, sizes), evaluate(rhs, sizes)
+
+    def _with_sizes(self, text: str, sizes: Mapping[str, int]) -> str:
         named = ", ".join(f"{name} = {sizes[name]}" for name in names_in(self.sides) if name in sizes)
         return f"{text} ({named})" if named else text
 
@@ -127,6 +142,8 @@ class CheckInfo:
 @dataclass(frozen=True)
 class ModelMetadata:
     """The tables of a model. Inputs, outputs and weights are in the order of the entry's arguments.
+
+    An output that has a name which is not in `dims` is a box: no argument, but what a run makes (see `abi`).
 
     `kernels` and `checks` are indexed by the number in a status (see `abi`). `dims` are the names whose sizes each call
     brings, in order; the arena's size is 0 then, and `xrelay_plan` tells it. `cpu` and `features` are what the code was
@@ -156,6 +173,20 @@ class ModelMetadata:
         counting = {spec.counted[1] for spec in self.outputs if spec.counted}
         return tuple(spec for number, spec in enumerate(self.outputs) if number not in counting)
 
+    @cached_property
+    def boxes(self) -> tuple[int, ...]:
+        """The numbers of the outputs that are boxes."""
+        return tuple(number for number, spec in enumerate(self.outputs) if not self._names_of(spec) <= {*self.dims})
+
+    @cached_property
+    def written(self) -> tuple[TensorSpec, ...]:
+        """The outputs that are arguments of the entry."""
+        return tuple(spec for number, spec in enumerate(self.outputs) if number not in self.boxes)
+
+    @staticmethod
+    def _names_of(spec: TensorSpec) -> set[str]:
+        return set(names_in(extent for extent in spec.shape if isinstance(extent, str)))
+
     def to_json(self) -> str:
         """The tables as JSON text."""
         return json.dumps(asdict(self), separators=(",", ":"))
@@ -182,7 +213,12 @@ class ModelMetadata:
 
 
 def _output(row: JsonFields) -> TensorSpec:
-    return replace(_open_tensor(row), counted=row.extents("counted"))
+    spec = replace(_open_tensor(row), counted=row.extents("counted"))
+    for text in spec.shape:
+        if isinstance(text, str):
+            with suppress(DimensionError):
+                evaluate(text, dict.fromkeys(names_in([text]), 1))
+    return spec
 
 
 def _checked_counts(outputs: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:

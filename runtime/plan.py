@@ -30,10 +30,14 @@ KEPT: Final = 8
 class Frame:
     """The memory of one call: context, argument array and arena, with everything constant filled in."""
 
-    def __init__(self, num_leading: int, weights: Sequence[int], arena_size: int, dims: Dims | None):
-        """Allocate the arena; `dims` are the sizes of named dimensions, for a model that has some."""
-        self.arena, self.dims = aligned_bytes(arena_size), dims
-        trailing = [*weights, address_of(self.arena), *([] if dims is None else [ctypes.addressof(dims)])]
+    def __init__(self, num_leading: int, weights: Sequence[int], arena_size: int, dims: Dims | None, num_values: int):
+        """Allocate the arena; `dims` are the sizes of named dimensions, for a model that has some.
+
+        `num_values` is how many numbers a run stores for its boxes.
+        """
+        self.arena, self.dims, self.values = aligned_bytes(arena_size), dims, (ctypes.c_int64 * num_values)()
+        behind = [each for each in (self.values if num_values else None, dims) if each is not None]
+        trailing = [*weights, address_of(self.arena), *map(ctypes.addressof, behind)]
         self.args = (ctypes.c_void_p * (num_leading + len(trailing)))(*[None] * num_leading, *trailing)
         self.context = Context()
         self.args_address = ctypes.addressof(self.args)
@@ -43,6 +47,8 @@ class Frame:
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The shapes and dtypes of the outputs, and the bytes of the arena, for certain sizes of named dimensions.
+
+    Outputs that are boxes are not among them.
 
     Each call takes a frame of `frames` and gives it back.
     """

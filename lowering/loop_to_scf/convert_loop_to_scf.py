@@ -20,7 +20,7 @@ from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_interface
 from xrelay.lowering.loop_to_scf.checked_index import declare_note
-from xrelay.lowering.loop_to_scf.graph_function import finish_graph_function, has_control_flow
+from xrelay.lowering.loop_to_scf.graph_function import finish_graph_function, is_graph_function
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
@@ -75,7 +75,7 @@ def convert_function(function: func.FuncOp) -> None:
     weights_to_arguments(function)
     make_buffers_signless(function)
     function.attributes.pop(SCHEDULE, None)
-    if has_control_flow(function):
+    if is_graph_function(function):
         finish_graph_function(function)
     else:
         KernelWriter().write(function)

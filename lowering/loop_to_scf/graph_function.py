@@ -1,33 +1,51 @@
-"""Graph functions with branches and loops: between their calls stand ops of the scf level already."""
+"""Graph functions that are more than calls in a row: between their calls stand ops of the scf level already."""
 
 from __future__ import annotations
 
-from xdsl.dialects import func, memref
-from xdsl.ir import Block, Operation
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.upstream.signless import make_scalars_signless
 
+_SAME_BUFFER = (memref.ReinterpretCastOp, memref.CastOp, memref.ViewOp, memref.SubviewOp, arith.SelectOp)
+_TAKES_OVER = (memref.DeallocOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.ForOp, func.ReturnOp)
 
-def has_control_flow(function: func.FuncOp) -> bool:
-    """Whether `function` calls kernels under conditions, and holds nothing of the loop level."""
-    if LOOP_KERNEL in function.attributes or not any(op.regions for op in function.body.block.ops):
+
+def is_graph_function(function: func.FuncOp) -> bool:
+    """Whether `function` branches, allocates or returns buffers between calls, and holds nothing of the loop level."""
+    if LOOP_KERNEL in function.attributes or any(level_of(op) == "loop" for op in function.walk()):
         return False
-    return not any(level_of(op) == "loop" for op in function.walk())
+    return bool(function.function_type.outputs.data) or any(
+        op.regions or isinstance(op, memref.AllocOp) for op in function.body.block.ops
+    )
 
 
 def finish_graph_function(function: func.FuncOp) -> None:
-    """Frees, at the end of its block, each buffer that nobody frees and that no plan has placed."""
+    """Marks a function that allocates; each buffer that nobody frees or hands on is freed at the end of its block."""
     make_scalars_signless(function)
-    for op in list(function.walk()):
-        if isinstance(op, memref.AllocOp) and not _is_freed(op) and op.parent is not None:
+    allocs = [op for op in function.walk() if isinstance(op, memref.AllocOp)]
+    if allocs:
+        function.attributes[GRAPH_FUNCTION] = UnitAttr()
+    for op in allocs:
+        if op.parent is not None and not _is_freed_or_handed_on(op.memref):
             Rewriter.insert_op(memref.DeallocOp.get(op.memref), InsertPoint.before(_end(op.parent)))
 
 
-def _is_freed(op: memref.AllocOp) -> bool:
-    return any(isinstance(use.operation, memref.DeallocOp) for use in op.memref.uses)
+def _is_freed_or_handed_on(buffer: SSAValue) -> bool:
+    """Whether a buffer, or a view of it, is freed, yielded, returned or carried."""
+    pending = [buffer]
+    while pending:
+        for use in pending.pop().uses:
+            op = use.operation
+            if isinstance(op, _TAKES_OVER):
+                return True
+            if isinstance(op, _SAME_BUFFER):
+                pending.append(op.results[0])
+    return False
 
 
 def _end(block: Block) -> Operation:

@@ -6,10 +6,14 @@ for success. A caller hands its `%ctx` on and returns a callee's status at once 
 A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is there already, and returns it:
 `reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`REASONS`), and
 `kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone. In
-functions of names, `@main` and `@main_plan`, the reason is `CHECK`, and the number that of the message in the module
-attribute `xrelay.checks`.
+functions of names, `@main` and `@main_plan`, and wherever a graph function names the nodes of the model for which it
+asks, the reason is `CHECK`, and the number that of the assertion in the module attribute `xrelay.checks`.
 
-On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`).
+On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`). Those of a graph
+function are boxes, which the context lists (`boxes.py`): they are freed where the run ends.
+
+A graph function may return buffers and extents: it stores them to memory that the caller passes behind the pointers,
+64 bits each (`results.py`).
 
 Functions that are always inlined (`always_inline.py`) keep their values: `llvm.func internal @f(%x: f32) -> f32`.
 
@@ -21,7 +25,7 @@ that declares it gets it defined (`note_index.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -31,16 +35,25 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import PART_OF_KERNEL, SOURCES
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, PART_OF_KERNEL, REQUIRES, SOURCES
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.interface import write_checks, write_kernels
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
+from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW, declares_boxes, define_boxes, is_box_declaration
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.entry import add_entries
 from xrelay.lowering.to_llvm.live_allocations import FREE, Held, live_allocations_at_exits
 from xrelay.lowering.to_llvm.note_index import define_note
+from xrelay.lowering.to_llvm.note_sides import made_sides, note_sides
+from xrelay.lowering.to_llvm.results import (
+    can_be_returned,
+    load_results,
+    operands_with_results,
+    place_of_results,
+    store_results,
+)
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import (
     ConversionPattern,
@@ -67,41 +80,56 @@ def status_of(message: str, kernel: int | None) -> int:
     return reason if kernel is None else reason | (kernel + 1) << 8
 
 
+@dataclass(frozen=True)
+class _Convention:
+    """What the functions of a module are to each other: numbers of kernels and checks, names of inlined functions."""
+
+    kernels: Mapping[str, int]
+    checks: Mapping[cf.AssertOp, int]
+    inlined: Collection[str]
+
+    def status(self, op: cf.AssertOp, kernel: int | None) -> int:
+        """The status of a failed assertion in a function that is, or is part of, the kernel of this number."""
+        check = self.checks.get(op)
+        return status_of(op.msg.data, kernel) if check is None else CHECK | (check + 1) << 8
+
+
 class ConvertFunction(ConversionPattern[func.FuncOp]):
     """`func.func @k(%x: memref<4xf32>) {…}` → `llvm.func @k(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32 {…}`.
 
     Calls, assertions and returns in the body are converted with it, last to first, because each splits its block.
     """
 
-    def __init__(self, kernels: Mapping[str, int], checks: Mapping[str, int]):
-        self.kernels, self.checks = kernels, checks
+    def __init__(self, convention: _Convention):
+        self.convention = convention
 
     def rewrite(self, op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
         """Convert signature and body."""
         if is_always_inline(op):
             return _convert_inline(op, rewriter)
-        if op.function_type.outputs.data:
+        if is_box_declaration(op):
+            rewriter.erase(op)
+            return None
+        outputs = op.function_type.outputs.data
+        if not can_be_returned(outputs):
             return f"@{op.sym_name.data} returns values; results go to memory that the caller passes"
+        place = place_of_results(op.function_type.inputs.data) if outputs else None
         inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
+        if place is not None:
+            inputs.insert(place, PTR)
         new = llvm.FuncOp(
             op.sym_name,
             llvm.LLVMFunctionType([PTR, *inputs], i32),
             llvm.LinkageAttr("external"),
             body=op.detach_region(op.body),
-            other_props=_kept_properties(op),
+            other_props=_kept_properties(op, place),
             extra_attrs={name: value for name, value in op.attributes.items() if name.startswith("llvm.")},
         )
         rewriter.insert(new)
         if new.body.blocks:
-            part_of = op.attributes.get(PART_OF_KERNEL)
-            name = part_of.data if isinstance(part_of, StringAttr) else op.sym_name.data
-            kernel, has_names = self.kernels.get(name), bool(dim_names(op))
-            _convert_body(new.body, rewriter, self._check_status if has_names else lambda text: status_of(text, kernel))
+            _BodyConversion(new.body, self.convention, op, rewriter).run(place)
         rewriter.erase(op)
         return None
-
-    def _check_status(self, message: str) -> int:
-        return CHECK | (self.checks[message] + 1) << 8
 
 
 def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
@@ -137,35 +165,20 @@ class ConvertFunctionConstant(ConversionPattern[ConstantOp]):
         return None
 
 
-def _kept_properties(op: func.FuncOp) -> dict[str, Attribute | None]:
-    """Returns the properties of an `llvm.func`: its arguments' attributes, and `no_inline` where it is private."""
+def _kept_properties(op: func.FuncOp, place: int | None) -> dict[str, Attribute | None]:
+    """Returns the properties of an `llvm.func`: its arguments' attributes, and `no_inline` where it is private.
+
+    `place` is the number of the argument that points to the results.
+    """
     properties: dict[str, Attribute | None] = {}
     if op.arg_attrs is not None:
-        properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), *op.arg_attrs])
+        attributes = list(op.arg_attrs)
+        if place is not None:
+            attributes.insert(place, DictionaryAttr({}))
+        properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), *attributes])
     if op.sym_visibility is not None and op.sym_visibility.data == "private":
         properties["no_inline"] = UnitAttr()
     return properties
-
-
-def _convert_body(body: Region, rewriter: ConversionRewriter, status: Callable[[str], int]) -> None:
-    entry = body.first_block
-    assert entry is not None, "a function with a body has an entry block"
-    rewriter.convert_block_arguments(entry)
-    context = entry.insert_arg(PTR, 0)
-    context.name_hint = "ctx"
-    exits, held = _Exits(context, body), live_allocations_at_exits(body)
-    convention = [op for op in body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
-    for op in reversed(convention):
-        rewriter.begin(op)
-        if isinstance(op, func.CallOp) and op.results:
-            _convert_inline_call(op, rewriter)
-        elif isinstance(op, func.CallOp):
-            _convert_call(op, exits.propagate(held.get(op)), exits.context, rewriter)
-        elif isinstance(op, cf.AssertOp):
-            _convert_assert(op, status(op.msg.data), exits.fail(held.get(op)), rewriter)
-        else:
-            rewriter.insert(llvm.ReturnOp(rewriter.insert(constant(0, i32)).result))
-            rewriter.erase(op)
 
 
 class _Exits:
@@ -215,34 +228,95 @@ class _Exits:
         return block
 
 
-def _convert_call(op: func.CallOp, exit: Block, context: SSAValue, rewriter: ConversionRewriter) -> None:
+class _BodyConversion:
+    """Takes a function's body, whose other ops are in the llvm dialect, to the calling convention."""
+
+    def __init__(self, body: Region, convention: _Convention, function: func.FuncOp, rewriter: ConversionRewriter):
+        """Prepare for the body of what was `function`."""
+        part_of = function.attributes.get(PART_OF_KERNEL)
+        name = part_of.data if isinstance(part_of, StringAttr) else function.sym_name.data
+        self._body, self._convention, self._rewriter = body, convention, rewriter
+        self._kernel, self._names = convention.kernels.get(name), dim_names(function)
+
+    def run(self, place: int | None) -> None:
+        """Converts the body; argument `place` will point to the results, where there are any."""
+        entry, rewriter = self._body.first_block, self._rewriter
+        assert entry is not None, "a function with a body has an entry block"
+        rewriter.convert_block_arguments(entry)
+        context = entry.insert_arg(PTR, 0)
+        context.name_hint = "ctx"
+        results = None if place is None else entry.insert_arg(PTR, place + 1)
+        if results is not None:
+            results.name_hint = "boxes"
+        exits, held = _Exits(context, self._body), live_allocations_at_exits(self._body)
+        convention = [op for op in self._body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
+        for op in reversed(convention):
+            rewriter.begin(op)
+            if isinstance(op, func.CallOp):
+                self._call(op, exits, held.get(op))
+            elif isinstance(op, cf.AssertOp):
+                self._assert(op, context, exits.fail(held.get(op)))
+            else:
+                if results is not None:
+                    store_results(op, results, rewriter)
+                rewriter.insert(llvm.ReturnOp(rewriter.insert(constant(0, i32)).result))
+                rewriter.erase(op)
+
+    def _assert(self, op: cf.AssertOp, context: SSAValue, exit: Block) -> None:
+        """`cf.assert %c, "…"` → `llvm.cond_br %c, ^rest, ^fail(number)`."""
+        status = self._rewriter.insert(constant(self._convention.status(op, self._kernel), i32)).result
+        if op in self._convention.checks and (sides := made_sides(op, self._names)) is not None:
+            exit = note_sides(context, sides, exit)
+        _branch(op, op.arg, exit, status, self._rewriter)
+
+    def _call(self, op: func.CallOp, exits: _Exits, held: Held | None) -> None:
+        callee = op.callee.string_value()
+        if callee in self._convention.inlined:
+            _convert_inline_call(op, self._rewriter)
+        elif callee in (BOX_NEW, BOX_FREE):
+            _convert_box_call(op, exits.context, self._rewriter)
+        else:
+            _convert_call(op, self._body, exits.propagate(held), exits.context, self._rewriter)
+
+
+def _convert_call(op: func.CallOp, body: Region, exit: Block, context: SSAValue, rewriter: ConversionRewriter) -> None:
     """`func.call @k(%x)` → `%s = llvm.call @k(%ctx, %x)`, and a branch to the exit unless `%s` is 0."""
-    call = llvm.CallOp(op.callee, context, *rewriter.operands(op.arguments), return_type=i32)
-    status = rewriter.insert(call).results[0]
+    operands, results = rewriter.operands(op.arguments), None
+    if op.results:
+        operands, results = operands_with_results(op, body, rewriter)
+    status = rewriter.insert(llvm.CallOp(op.callee, context, *operands, return_type=i32)).results[0]
     zero = rewriter.insert(constant(0, i32)).result
     fine = rewriter.insert(llvm.ICmpOp(status, zero, IntegerAttr(llvm.ICmpPredicateFlag.EQ.to_int(), i64))).res
-    _branch(op, fine, exit, status, rewriter)
+    _branch(op, fine, exit, status, rewriter, [] if results is None else load_results(op, results, rewriter))
 
 
 def _convert_inline_call(op: func.CallOp, rewriter: ConversionRewriter) -> None:
-    """`%y = func.call @f(%x)` → `%y = llvm.call @f(%x)`: only functions that are always inlined return values."""
+    """`%y = func.call @f(%x)` → `%y = llvm.call @f(%x)`: functions that are always inlined return a value."""
     (result,) = op.results
     call = llvm.CallOp(op.callee, *rewriter.operands(op.arguments), return_type=rewriter.types.convert(result.type))
     rewriter.replace(op, rewriter.insert(call))
 
 
-def _convert_assert(op: cf.AssertOp, number: int, exit: Block, rewriter: ConversionRewriter) -> None:
-    """`cf.assert %c, "…"` → `llvm.cond_br %c, ^rest, ^fail(number)`."""
-    status = rewriter.insert(constant(number, i32)).result
-    _branch(op, op.arg, exit, status, rewriter)
+def _convert_box_call(op: func.CallOp, context: SSAValue, rewriter: ConversionRewriter) -> None:
+    """`%p = func.call @xrelay_box_new(%bytes)` → `%p = llvm.call @xrelay_box_new(%ctx, %bytes)`, without a status."""
+    returned = PTR if op.results else None
+    call = llvm.CallOp(op.callee, context, *rewriter.operands(op.arguments), return_type=returned)
+    rewriter.replace(op, rewriter.insert(call))
 
 
-def _branch(op: Operation, fine: SSAValue, target: Block, status: SSAValue, rewriter: ConversionRewriter) -> None:
-    """Go on after `op` if `fine`, else to `target` with `status`; `op` goes."""
+def _branch(
+    op: Operation,
+    fine: SSAValue,
+    target: Block,
+    status: SSAValue,
+    rewriter: ConversionRewriter,
+    results: Sequence[SSAValue] = (),
+) -> None:
+    """Go on after `op` if `fine`, else to `target` with `status`; `results` are in the place of `op`."""
     block = op.parent_block()
     assert block is not None, "the op stands in a block"
     rest = block.split_before(op)
-    rewriter.erase(op)
+    rewriter.replace(op, results)
     rewriter.insertion_point = InsertPoint.at_end(block)
     rewriter.insert(llvm.CondBrOp(fine, rest, [], target, [status]))
 
@@ -262,9 +336,15 @@ def _kernels(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
-    """The assertions in functions that take the sizes of names."""
-    named = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks and dim_names(op)]
-    return [op for function in named for op in function.walk() if isinstance(op, cf.AssertOp)]
+    """The assertions in functions that take the sizes of names, and those of graph functions that name their nodes."""
+    found: list[cf.AssertOp] = []
+    for function in module.ops:
+        if isinstance(function, func.FuncOp) and function.body.blocks:
+            named = bool(dim_names(function))
+            if named or GRAPH_FUNCTION in function.attributes:
+                assertions = (op for op in function.walk() if isinstance(op, cf.AssertOp))
+                found += (op for op in assertions if named or not {SOURCES, REQUIRES}.isdisjoint(op.attributes))
+    return found
 
 
 def _is_legal(op: Operation) -> bool:
@@ -276,7 +356,8 @@ class ConvertFuncToLLVMPass(ModulePass):
     """Convert functions, calls, returns and assertions to the llvm dialect, in the convention of this module.
 
     Comes last: the bodies are in the llvm dialect already. The numbers that kernels have in a status are those of the
-    module attribute `xrelay.kernels`, which is written here. Refuses functions that return values.
+    module attribute `xrelay.kernels`, which is written here. Refuses functions that return anything but buffers and
+    extents.
     """
 
     name = "convert-func-to-llvm"
@@ -286,8 +367,18 @@ class ConvertFuncToLLVMPass(ModulePass):
         kernels = _kernels(op)
         write_kernels(op, [(kernel.sym_name.data, kernel.attributes.get(SOURCES)) for kernel in kernels])
         numbers = {kernel.sym_name.data: number for number, kernel in enumerate(kernels)}
-        checks = write_checks(op, _checks(op))
-        patterns = (ConvertFunction(numbers, checks), ConvertFunctionConstant())
+        inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
+        convention = _Convention(numbers, write_checks(op, _checks(op)), inlined)
+        has_boxes, returning = declares_boxes(op), _returning(op)
+        patterns = (ConvertFunction(convention), ConvertFunctionConstant())
         apply_conversion(op, patterns, is_legal=_is_legal, types=llvm_types())
         define_note(op)
-        add_entries(op)
+        if has_boxes or returning:
+            define_boxes(op)
+        add_entries(op, releases=has_boxes and not returning)
+
+
+def _returning(module: ModuleOp) -> bool:
+    """Whether `@main` returns buffers."""
+    functions = (op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main")
+    return any(function.body.blocks and function.function_type.outputs.data for function in functions)

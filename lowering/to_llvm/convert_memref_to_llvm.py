@@ -28,6 +28,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.addressing import (
     NO_WRAP,
@@ -38,8 +39,10 @@ from xrelay.lowering.to_llvm.addressing import (
     memref_type,
     offset_address,
 )
+from xrelay.lowering.to_llvm.boxes import declare_boxes
 from xrelay.lowering.to_llvm.c_library import declare
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.convert_boxes import allocate_box, allocates_boxes, free_box
 from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
 from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
 from xrelay.lowering.to_llvm.types import (
@@ -126,12 +129,16 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
 class ConvertAlloc(ConversionPattern[memref.AllocOp]):
     """`memref.alloc() : memref<64xf32>` → `aligned_alloc(64, 256)`, and an assertion that memory was there.
 
-    `memref.alloc(%n) : memref<?x4xf32>` → the same with `%n * 16` bytes, rounded up to the alignment.
+    `memref.alloc(%n) : memref<?x4xf32>` → the same with `%n * 16` bytes, rounded up to the alignment. In a graph
+    function it is a box (`convert_boxes.py`).
     """
 
     def rewrite(self, op: memref.AllocOp, rewriter: ConversionRewriter) -> str | None:
-        """Call the C library."""
+        """Call the C library, or ask for a box."""
         type_ = memref_type(op.memref)
+        if allocates_boxes(op):
+            allocate_box(op, rewriter)
+            return None
         alignment = buffer_alignment(op)
         declare(op, ALLOCATE, llvm.LLVMFunctionType([i64, i64], PTR))
         count = element_count(type_)
@@ -165,10 +172,13 @@ def _dynamic_size(op: memref.AllocOp, alignment: int, rewriter: ConversionRewrit
 
 
 class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
-    """`memref.dealloc %m` → `free(%m)`."""
+    """`memref.dealloc %m` → `free(%m)`; in a graph function a box is freed."""
 
     def rewrite(self, op: memref.DeallocOp, rewriter: ConversionRewriter) -> str | None:
-        """Call the C library."""
+        """Call the C library, or free the box."""
+        if allocates_boxes(op):
+            free_box(op, rewriter)
+            return None
         declare(op, FREE, llvm.LLVMFunctionType([PTR]))
         rewriter.insert(llvm.CallOp(FREE, rewriter.operand(op.memref)))
         rewriter.erase(op)
@@ -340,4 +350,6 @@ class ConvertMemrefToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every memref op in the module."""
+        if any(isinstance(each, FuncOp) and GRAPH_FUNCTION in each.attributes for each in op.ops):
+            declare_boxes(op)
         apply_conversion(op, PATTERNS, is_legal=legal_outside("memref"), types=llvm_types())

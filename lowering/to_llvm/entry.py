@@ -14,14 +14,18 @@ from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop.signature import PLAN
+from xrelay.lowering.to_llvm.boxes import RELEASE
 from xrelay.lowering.to_llvm.types import PTR
 
 ENTRY = "xrelay_entry"
 PLAN_ENTRY = "xrelay_plan"
 
 
-def add_entries(module: ModuleOp) -> None:
-    """Adds the entries of those of `@main` and `@main_plan` that the module has with a body."""
+def add_entries(module: ModuleOp, *, releases: bool) -> None:
+    """Adds the entries of those of `@main` and `@main_plan` that the module has with a body.
+
+    With `releases`, no box outlives a run of `@main`.
+    """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, llvm.FuncOp) and op.body.blocks}
     if (main := functions.get("main")) is not None:
         pointers, sizes = _split(main)
@@ -30,7 +34,7 @@ def add_entries(module: ModuleOp) -> None:
         if sizes:
             (dims,) = entry.elements(entry.block.args[1], [PTR], first=len(pointers))
             operands += entry.elements(dims, sizes)
-        module.body.block.add_op(entry.call("main", operands))
+        module.body.block.add_op(entry.call("main", operands, releases=releases))
     if (plan := functions.get(PLAN)) is not None:
         entry = _Entry(PLAN_ENTRY, ["dims", "sizes"])
         _, dims, out = entry.block.args
@@ -63,9 +67,12 @@ class _Entry:
             values.append(load.dereferenced_value)
         return values
 
-    def call(self, callee: str, operands: Sequence[SSAValue]) -> Operation:
+    def call(self, callee: str, operands: Sequence[SSAValue], *, releases: bool = False) -> Operation:
         """The function, which hands the context on and returns the status of `callee`."""
         call = llvm.CallOp(callee, self.block.args[0], *operands, return_type=i32)
-        self.block.add_ops([call, llvm.ReturnOp(call.results[0])])
+        self.block.add_op(call)
+        if releases:
+            self.block.add_op(llvm.CallOp(RELEASE, self.block.args[0]))
+        self.block.add_op(llvm.ReturnOp(call.results[0]))
         signature = llvm.LLVMFunctionType([argument.type for argument in self.block.args], i32)
         return llvm.FuncOp(self._name, signature, llvm.LinkageAttr("external"), body=Region(self.block))

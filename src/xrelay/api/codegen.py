@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Block, Operation
 
 from xrelay.dialects.loop.signature import PLAN
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
+from xrelay.lowering.to_llvm.boxes import BOX_FUNCTIONS
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
+
+_GLUE = frozenset({"main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL, *BOX_FUNCTIONS})
+"""The functions that stand around the kernels."""
 
 
 class Piece(NamedTuple):
@@ -22,15 +26,15 @@ class Piece(NamedTuple):
 
     text: str
     is_glue: bool
-    """Whether it only calls the kernels one after another, and so gains nothing from LLVM's optimiser."""
+    """Whether it only calls the kernels, and so gains nothing from LLVM's optimiser."""
 
 
 def llvm_texts(module: ModuleOp, target: Target) -> list[Piece]:
     """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
 
-    A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main` and
-    the entries are a piece of their own. Functions that are always inlined bind nobody: each piece gets its copy.
-    For another architecture, whose objects this machine's linker may not join, all is one piece.
+    A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main`, the
+    entries and the functions of boxes are a piece of their own. Functions that are always inlined bind nobody: each
+    piece gets its copy. For another architecture, whose objects this machine's linker may not join, all is one piece.
     """
     if target.triple is not None:
         return [Piece(_text(module, target), is_glue=False)]
@@ -46,7 +50,7 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[Piece]:
         outside = sorted({used for name in names for used in references[name]}.difference(names))
         copies = [inlined[name].clone() for name in outside if name in inlined]
         declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in inlined]
-        is_glue = ENTRY_SYMBOL in names and not any(_stores(defined[name]) for name in names)
+        is_glue = ENTRY_SYMBOL in names and not any(_computes(defined[name], references) for name in names)
         text = _piece([*copies, *(defined[name] for name in names)], declarations, target)
         pieces.append(Piece(text, is_glue))
     return pieces
@@ -54,7 +58,7 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[Piece]:
 
 def _components(references: dict[str, set[str]]) -> list[list[str]]:
     """Symbols that hang together, in the order of the module; what the entries and `@main` call does not bind."""
-    entry = [name for name in references if name in ("main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL)]
+    entry = [name for name in references if name in _GLUE]
     neighbours: dict[str, set[str]] = {name: set() for name in references}
     for name in references.keys() - entry:
         for other in references[name] & references.keys():
@@ -103,9 +107,41 @@ def _is_declaration(op: Operation) -> bool:
     return isinstance(op, llvm.FuncOp) and not op.body.blocks
 
 
-def _stores(op: Operation) -> bool:
-    """Whether a function writes memory itself, as everything does that computes."""
-    return any(isinstance(inner, llvm.StoreOp) for inner in walk_ops(op))
+def _computes(op: Operation, kernels: Collection[str]) -> bool:
+    """Whether a function around `kernels` computes itself: it stores floats, or in a loop that calls no kernel.
+
+    Between calls it may store integers: counters, extents, addresses.
+    """
+    if not isinstance(op, llvm.FuncOp):
+        return False
+    blocks = list(op.body.blocks)
+    if any(_stores_floats(each) for block in blocks for each in block.ops):
+        return True
+    places = {block: place for place, block in enumerate(blocks)}
+    # The branch back leads from the last block of a loop to its first.
+    loops = sorted(
+        (place - places[target], places[target])
+        for place, block in enumerate(blocks)
+        for target in (block.last_op.successors if block.last_op is not None else ())
+        if places[target] <= place
+    )
+    inside: set[Block] = set()
+    for length, first in loops:
+        body = blocks[first : first + length + 1]
+        if inside.isdisjoint(body):
+            inside.update(body)
+            ops = [each for block in body for each in block.ops]
+            if any(isinstance(each, llvm.StoreOp) for each in ops) and not any(_calls(each, kernels) for each in ops):
+                return True
+    return False
+
+
+def _stores_floats(op: Operation) -> bool:
+    return isinstance(op, llvm.StoreOp) and not isinstance(op.value.type, IntegerType | llvm.LLVMPointerType)
+
+
+def _calls(op: Operation, names: Collection[str]) -> bool:
+    return isinstance(op, llvm.CallOp) and op.callee is not None and op.callee.string_value() in names
 
 
 def _declaration(op: Operation | None) -> Operation | None:

@@ -49,7 +49,7 @@ def tables_of(module: ModuleOp) -> ModelTables:
     arrays = tuple(_array(entry) for entry in interface.weights)
     return ModelTables(
         tuple(_spec("input", entry, interface.dims) for entry in interface.inputs),
-        tuple(_spec("output", entry, interface.dims) for entry in interface.outputs),
+        tuple(_spec("output", entry, None) for entry in interface.outputs),
         tuple(
             TensorSpec(entry.name, str(array.dtype), array.shape)
             for entry, array in zip(interface.weights, arrays, strict=True)
@@ -97,10 +97,10 @@ def _told_by(dim: Dim) -> str | None:
     return found[0] if found is not None else None
 
 
-def _spec(kind: str, entry: TensorEntry, names: Sequence[str]) -> TensorSpec:
-    """The tensor with the text of each open extent, which must be one over `names`."""
+def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorSpec:
+    """The tensor with the text of each open extent, which must be one over `names`, where they are given."""
     dims = shape_of(entry.type)
-    if any(isinstance(dim, AnyDim) or not names_of(dim).issubset(names) for dim in dims):
+    if any(isinstance(dim, AnyDim) or (names is not None and not names_of(dim).issubset(names)) for dim in dims):
         raise _open_shape(f"{kind} {entry.name!r}", entry.type, None)
     shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in dims)
     return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape, entry.counted or ())

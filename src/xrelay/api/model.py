@@ -36,6 +36,7 @@ class CompiledModel:
         self._artifact = artifact
         self._binder = InputBinder(artifact.metadata.inputs)
         self._counts = {n: spec.counted for n, spec in enumerate(artifact.metadata.outputs) if spec.counted}
+        self._boxes = artifact.metadata.boxes
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._executable: Executable | None = None
         self._loading = threading.Lock()
@@ -52,7 +53,10 @@ class CompiledModel:
 
     @property
     def outputs(self) -> tuple[TensorSpec, ...]:
-        """Name, dtype and shape of each output, in order; where the data decide an extent, the most that it can be."""
+        """Name, dtype and shape of each output, in order.
+
+        An extent that a run makes is its name; where the data decide an extent below a bound, it is the bound.
+        """
         return self._artifact.metadata.results
 
     @property
@@ -96,6 +100,8 @@ class CompiledModel:
     def memory(self, sizes: Mapping[str, int] | None = None) -> int:
         """The bytes that a call needs beside inputs, outputs and weights, for `sizes` of the named dimensions.
 
+        What a run allocates on its way, since only it tells how much that is, is not among them.
+
         `InputError` unless each name has a size; `ExecutionError` where the sizes fail a check of the model.
         """
         executable = self._executable if self._executable is not None else self._load()
@@ -136,12 +142,14 @@ class CompiledModel:
         if plan is None:
             plan = executable.plan(arrays)
         results = plan.new_outputs() if out is None else self._given(plan, out, arrays)
-        executable.call(plan, [address_of(array) for array in (*arrays, *results)], self._num_threads)
+        boxes = executable.call(plan, [address_of(array) for array in (*arrays, *results)], self._num_threads)
+        for number, array in zip(self._boxes, boxes, strict=True):
+            results.insert(number, array)
         return self._cut(results) if self._counts else results
 
     def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """The arrays that a caller gives for the outputs."""
-        if self._counts:
+        if self._counts or self._boxes:
             raise InputError("out= needs outputs whose shapes follow from the inputs", help="run without out=")
         return plan.check_outputs(self._artifact.metadata.outputs, out, arrays)
 

@@ -213,9 +213,25 @@ llvm.func @main(%p: !llvm.ptr) -> i32 { %0 = llvm.call @k0(%p) : (!llvm.ptr) -> 
     assert "\n".join(texts).count("declare i32 @outside") == 2
 
 
-@pytest.mark.parametrize("stored", ["", "llvm.store %r, %p : i32, !llvm.ptr"])
-def test_what_only_calls_kernels_is_glue(stored: str) -> None:
+COUNTER = "llvm.br ^l(%r : i32) ^l(%j: i32): llvm.store %j, %p : i32, !llvm.ptr"
+AGAIN = """%s = llvm.call @{callee}(%p) : (!llvm.ptr) -> i32
+  %again = llvm.icmp "eq" %s, %j : i32
+  llvm.cond_br %again, ^l(%s : i32), ^e ^e:"""
+
+
+@pytest.mark.parametrize(
+    ("stored", "is_glue"),
+    [
+        ("", True),
+        ("llvm.store %r, %p : i32, !llvm.ptr", True),
+        ("%f = llvm.mlir.constant(0.0 : f32) : f32 llvm.store %f, %p : f32, !llvm.ptr", False),
+        (COUNTER + AGAIN.format(callee="k"), True),
+        (COUNTER + AGAIN.format(callee="outside"), False),
+    ],
+)
+def test_what_only_calls_kernels_is_glue(stored: str, is_glue: bool) -> None:
     text = f"""
+llvm.func @outside(!llvm.ptr) -> i32
 llvm.func @k(%p: !llvm.ptr) -> i32 {{ %c = llvm.mlir.constant(0 : i32) : i32
   llvm.return %c : i32 }}
 llvm.func @main(%p: !llvm.ptr) -> i32 {{ %r = llvm.call @k(%p) : (!llvm.ptr) -> i32
@@ -225,7 +241,7 @@ llvm.func @xrelay_entry(%p: !llvm.ptr) -> i32 {{ %r = llvm.call @main(%p) : (!ll
   llvm.return %r : i32 }}
 """
     pieces = llvm_texts(parse_module(full_context(), text, "t.mlir"), xrelay.Target.host())
-    assert [piece.is_glue for piece in pieces] == [not stored, False]
+    assert [piece.is_glue for piece in pieces] == [is_glue, False]
 
 
 def test_an_extent_from_which_no_size_follows_is_refused_with_the_input() -> None:

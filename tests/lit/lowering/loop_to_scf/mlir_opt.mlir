@@ -4,6 +4,8 @@
 // RUN: xrelay-opt %S/../../../../benchmarks/kernels/conv3x3_nchw16c.mlir -p loop-apply-schedules,loop-lower-blocks,loop-plan-memory,convert-loop-to-scf | %mlir_opt | filecheck %s --check-prefix CONV
 // RUN: xrelay-opt %S/convert_loop_to_scf.mlir --split-input-file -p convert-loop-to-scf | %mlir_opt --split-input-file | filecheck %s --check-prefix ALL
 // RUN: xrelay-opt %S/flat_buffers.mlir -p convert-loop-to-scf | %mlir_opt --allow-unregistered-dialect
+// RUN: xrelay-opt %S/graph_function.mlir -p convert-loop-to-scf | %mlir_opt --allow-unregistered-dialect
+// RUN: xrelay-opt %S/graph_function.mlir -p convert-loop-to-scf,convert-scf-to-branches,convert-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm | %mlir_opt --allow-unregistered-dialect
 // RUN: xrelay-opt %S/sort.mlir -p loop-lower-blocks,convert-loop-to-scf | %mlir_opt | filecheck %s --check-prefix SORT
 // RUN: xrelay-opt %S/../../passes/loop/lower_blocks.mlir --split-input-file -p loop-lower-blocks,convert-loop-to-scf | %mlir_opt --split-input-file
 // RUN: xrelay-opt %S/../../passes/loop/plan_memory.mlir --split-input-file -p loop-plan-memory,convert-loop-to-scf | %mlir_opt --split-input-file

@@ -1,0 +1,180 @@
+"""Boxes: the heap buffers of graph functions, listed in the context of the model's call, so that nothing leaks.
+
+Where a graph function allocates, it calls `ptr @xrelay_box_new(ptr ctx, i64 bytes)`, and `@xrelay_box_free(ptr ctx, ptr
+box)` where it frees. A box is aligned to 64 bytes; the 64 before it are its header: the box before it in the list, the
+one behind it, and the bytes of both. `@xrelay_release(ptr ctx)` frees all that is still listed: the boxes that a run
+returned, and those that it held where it failed.
+
+`@xrelay_box_new` gives null where the system has no such memory, where the size is beyond 62 bits, and where the boxes
+of the run would be larger than the context allows. The context keeps then what was asked for, what boxes took, and the
+limit, for the message. The places of all of this in the context are those of `runtime/abi.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from xdsl.context import Context
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import Builtin, ModuleOp, i64
+from xdsl.ir import Attribute, Operation
+from xdsl.parser import Parser
+
+from xrelay.dialects.upstream.llvm_extras import LLVM
+from xrelay.lowering.to_llvm.types import PTR
+
+BOX_NEW: Final = "xrelay_box_new"
+BOX_FREE: Final = "xrelay_box_free"
+RELEASE: Final = "xrelay_release"
+BOX_FUNCTIONS: Final = frozenset({BOX_NEW, BOX_FREE, RELEASE})
+_SIGNATURES: Final[Mapping[str, tuple[Sequence[Attribute], Sequence[Attribute]]]] = {
+    BOX_NEW: ([i64], [PTR]),
+    BOX_FREE: ([PTR], []),
+}
+"""What graph functions call, without the context."""
+
+
+def declare_boxes(module: ModuleOp) -> None:
+    """Declares the functions that graph functions call to allocate and free."""
+    declared = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
+    for name, (inputs, outputs) in _SIGNATURES.items():
+        if name not in declared:
+            module.body.block.add_op(func.FuncOp.external(name, inputs, outputs))
+
+
+def declares_boxes(module: ModuleOp) -> bool:
+    """Whether functions of the module allocate boxes."""
+    return any(is_box_declaration(op) for op in module.ops)
+
+
+def is_box_declaration(op: Operation) -> bool:
+    """Whether `op` announces a function of boxes that `define_boxes` defines."""
+    return isinstance(op, func.FuncOp) and op.is_declaration and op.sym_name.data in _SIGNATURES
+
+
+def define_boxes(module: ModuleOp) -> None:
+    """Adds the functions of boxes to a module in the llvm dialect, and declares what they call."""
+    context = Context()
+    context.load_dialect(Builtin)
+    context.load_dialect(LLVM)
+    block = module.body.block
+    known = {op.sym_name.data for op in block.ops if isinstance(op, llvm.FuncOp)}
+    for op in Parser(context, _FUNCTIONS, "boxes").parse_module().ops:
+        if isinstance(op, llvm.FuncOp) and op.sym_name.data not in known:
+            op.detach()
+            block.add_op(op)
+
+
+_FUNCTIONS: Final = """
+llvm.func @xrelay_box_new(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %most = llvm.mlir.constant(4611686018427387904 : i64) : i64
+  %alignment = llvm.mlir.constant(64 : i64) : i64
+  %used_at = llvm.getelementptr inbounds %ctx[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  %used = llvm.load %used_at : !llvm.ptr -> i64
+  %limit_at = llvm.getelementptr inbounds %ctx[8] : (!llvm.ptr) -> !llvm.ptr, i64
+  %limit = llvm.load %limit_at : !llvm.ptr -> i64
+  %sane = llvm.icmp "ult" %bytes, %most : i64
+  llvm.cond_br %sane, ^sized, ^refuse(%bytes : i64)
+^sized:
+  %margin = llvm.mlir.constant(127 : i64) : i64
+  %mask = llvm.mlir.constant(-64 : i64) : i64
+  %with_header = llvm.add %bytes, %margin : i64
+  %padded = llvm.and %with_header, %mask : i64
+  %total = llvm.add %used, %padded : i64
+  %within = llvm.icmp "ule" %total, %limit : i64
+  %unlimited = llvm.icmp "eq" %limit, %zero : i64
+  %allowed = llvm.or %within, %unlimited : i1
+  llvm.cond_br %allowed, ^take, ^refuse(%padded : i64)
+^take:
+  %header = llvm.call @aligned_alloc(%alignment, %padded) : (i64, i64) -> !llvm.ptr
+  %address = llvm.ptrtoint %header : !llvm.ptr to i64
+  %there = llvm.icmp "ne" %address, %zero : i64
+  llvm.cond_br %there, ^list, ^refuse(%padded : i64)
+^list:
+  llvm.store %total, %used_at : i64, !llvm.ptr
+  %head_at = llvm.getelementptr inbounds %ctx[5] : (!llvm.ptr) -> !llvm.ptr, i64
+  %head = llvm.load %head_at : !llvm.ptr -> !llvm.ptr
+  llvm.store %zero, %header : i64, !llvm.ptr
+  %next_at = llvm.getelementptr inbounds %header[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %head, %next_at : !llvm.ptr, !llvm.ptr
+  %size_at = llvm.getelementptr inbounds %header[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %padded, %size_at : i64, !llvm.ptr
+  llvm.store %header, %head_at : !llvm.ptr, !llvm.ptr
+  %head_address = llvm.ptrtoint %head : !llvm.ptr to i64
+  %has_head = llvm.icmp "ne" %head_address, %zero : i64
+  llvm.cond_br %has_head, ^link, ^done
+^link:
+  llvm.store %header, %head : !llvm.ptr, !llvm.ptr
+  llvm.br ^done
+^done:
+  %box = llvm.getelementptr inbounds %header[8] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.return %box : !llvm.ptr
+^refuse(%wanted: i64):
+  %mark = llvm.mlir.constant(2 : i64) : i64
+  %mark_at = llvm.getelementptr inbounds %ctx[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %mark, %mark_at : i64, !llvm.ptr
+  %wanted_at = llvm.getelementptr inbounds %ctx[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %wanted, %wanted_at : i64, !llvm.ptr
+  %taken_at = llvm.getelementptr inbounds %ctx[3] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %used, %taken_at : i64, !llvm.ptr
+  %allowed_at = llvm.getelementptr inbounds %ctx[4] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %limit, %allowed_at : i64, !llvm.ptr
+  %null = llvm.mlir.zero : !llvm.ptr
+  llvm.return %null : !llvm.ptr
+}
+
+llvm.func @xrelay_box_free(%ctx: !llvm.ptr, %box: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %header = llvm.getelementptr inbounds %box[-8] : (!llvm.ptr) -> !llvm.ptr, i64
+  %before = llvm.load %header : !llvm.ptr -> !llvm.ptr
+  %next_at = llvm.getelementptr inbounds %header[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %next = llvm.load %next_at : !llvm.ptr -> !llvm.ptr
+  %size_at = llvm.getelementptr inbounds %header[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  %size = llvm.load %size_at : !llvm.ptr -> i64
+  %used_at = llvm.getelementptr inbounds %ctx[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  %used = llvm.load %used_at : !llvm.ptr -> i64
+  %rest = llvm.sub %used, %size : i64
+  llvm.store %rest, %used_at : i64, !llvm.ptr
+  %head_at = llvm.getelementptr inbounds %ctx[5] : (!llvm.ptr) -> !llvm.ptr, i64
+  %before_address = llvm.ptrtoint %before : !llvm.ptr to i64
+  %is_first = llvm.icmp "eq" %before_address, %zero : i64
+  %before_next = llvm.getelementptr %before[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %place = llvm.select %is_first, %head_at, %before_next : i1, !llvm.ptr
+  llvm.store %next, %place : !llvm.ptr, !llvm.ptr
+  %next_address = llvm.ptrtoint %next : !llvm.ptr to i64
+  %is_last = llvm.icmp "eq" %next_address, %zero : i64
+  llvm.cond_br %is_last, ^free, ^link
+^link:
+  llvm.store %before, %next : !llvm.ptr, !llvm.ptr
+  llvm.br ^free
+^free:
+  llvm.call @free(%header) : (!llvm.ptr) -> ()
+  llvm.return
+}
+
+llvm.func @xrelay_release(%ctx: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %head_at = llvm.getelementptr inbounds %ctx[5] : (!llvm.ptr) -> !llvm.ptr, i64
+  %used_at = llvm.getelementptr inbounds %ctx[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  %head = llvm.load %head_at : !llvm.ptr -> !llvm.ptr
+  llvm.store %zero, %head_at : i64, !llvm.ptr
+  llvm.store %zero, %used_at : i64, !llvm.ptr
+  llvm.br ^each(%head : !llvm.ptr)
+^each(%header: !llvm.ptr):
+  %address = llvm.ptrtoint %header : !llvm.ptr to i64
+  %more = llvm.icmp "ne" %address, %zero : i64
+  llvm.cond_br %more, ^free, ^done
+^free:
+  %next_at = llvm.getelementptr inbounds %header[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %next = llvm.load %next_at : !llvm.ptr -> !llvm.ptr
+  llvm.call @free(%header) : (!llvm.ptr) -> ()
+  llvm.br ^each(%next : !llvm.ptr)
+^done:
+  llvm.return
+}
+
+llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
+llvm.func @free(!llvm.ptr)
+"""

@@ -1,0 +1,57 @@
+"""Keeps the two extents that a failing check compares, where a run has made one: the message has no other way to them.
+
+    cf.assert %holds, "k == m" {relay.requires = #relay.requirements<k == m>}        with `%holds` = `icmp eq %k, %m`
+
+fails through a block that stores `%k` and `%m` in the context. Extents that follow from the sizes of names need none of
+this: whoever calls the model knows those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from xdsl.dialects import cf, llvm
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import BlockInsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import REQUIRES
+from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
+from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.note_index import MARK
+
+SIDES: Final = 3
+"""The mark of two extents (`Noted` in `runtime/abi.py`)."""
+_PREDICATES: Final[Mapping[type[Requirement], llvm.ICmpPredicateFlag]] = {
+    AtLeast: llvm.ICmpPredicateFlag.SGE,
+    Equal: llvm.ICmpPredicateFlag.EQ,
+}
+
+
+def made_sides(op: cf.AssertOp, names: Collection[str]) -> tuple[SSAValue, SSAValue] | None:
+    """The values that an assertion compares, where its requirement has other names than `names`."""
+    requires, comparison = op.attributes.get(REQUIRES), op.arg.owner
+    if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
+        return None
+    (requirement,) = requires.data
+    if requirement.names <= set(names) or not isinstance(comparison, llvm.ICmpOp) or comparison.lhs.type != i64:
+        return None
+    wanted = _PREDICATES.get(type(requirement))
+    found = llvm.ICmpPredicateFlag.from_int(comparison.predicate.value.data)
+    return (comparison.lhs, comparison.rhs) if found is wanted else None
+
+
+def note_sides(context: SSAValue, sides: tuple[SSAValue, SSAValue], exit: Block) -> Block:
+    """A block before `exit`, which takes the status as that does, that stores the values first."""
+    block = Block(arg_types=[i32])
+    block.args[0].name_hint = "status"
+    mark = constant(SIDES, i64)
+    ops: list[Operation] = [mark]
+    for place, value in ((MARK, mark.result), (MARK + 2, sides[0]), (MARK + 3, sides[1])):
+        pointer = llvm.GEPOp(context, [place], i64, inbounds=True)
+        ops += [pointer, llvm.StoreOp(value, pointer.result)]
+    block.add_ops([*ops, llvm.BrOp(exit, block.args[0])])
+    Rewriter.insert_block(block, BlockInsertPoint.before(exit))
+    return block

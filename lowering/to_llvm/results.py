@@ -1,0 +1,63 @@
+"""Buffers and extents that graph functions return: they go to memory that the caller passes.
+
+`func.func @f(%x: memref<4xf32>, %n: index) -> (memref<?xf32>, index)` gets one pointer more, behind its buffers and
+before its extents, to 64 bits for each result: the address of a buffer, or an extent. What is there counts where the
+status is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import IndexType, MemRefType, i64
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.types import PTR
+from xrelay.passes.infra.conversion import ConversionRewriter
+
+
+def can_be_returned(types: Sequence[Attribute]) -> bool:
+    """Whether all of these are buffers and extents."""
+    return all(isinstance(type_, MemRefType | IndexType) for type_ in types)
+
+
+def place_of_results(inputs: Sequence[Attribute]) -> int:
+    """The number, among arguments of these types, of the pointer to the results."""
+    return len(inputs) - sum(1 for _ in takewhile(lambda type_: isinstance(type_, IndexType), reversed(inputs)))
+
+
+def store_results(op: func.ReturnOp, results: SSAValue, rewriter: ConversionRewriter) -> None:
+    """Stores what a function returns to where `results` points."""
+    for number, value in enumerate(op.arguments):
+        place = rewriter.insert(llvm.GEPOp(results, [number], i64, inbounds=True)).result
+        rewriter.insert(llvm.StoreOp(rewriter.operand(value), place, alignment=8))
+
+
+def operands_with_results(
+    op: func.CallOp, body: Region, rewriter: ConversionRewriter
+) -> tuple[list[SSAValue], SSAValue]:
+    """The operands of a call with memory for the results among them, and that memory, on the stack of the caller."""
+    entry, here = body.first_block, rewriter.insertion_point
+    assert entry is not None, "the call stands in a function"
+    rewriter.insertion_point = InsertPoint.at_start(entry)
+    one = rewriter.insert(constant(1, i64))
+    array = llvm.LLVMArrayType(len(op.results), i64)
+    results = rewriter.insert(llvm.AllocaOp(one, array, alignment=8)).res
+    rewriter.insertion_point = here
+    operands = rewriter.operands(op.arguments)
+    operands.insert(place_of_results([argument.type for argument in op.arguments]), results)
+    return operands, results
+
+
+def load_results(op: Operation, results: SSAValue, rewriter: ConversionRewriter) -> list[SSAValue]:
+    """What a call has stored to where `results` points."""
+    values: list[SSAValue] = []
+    for number, result in enumerate(op.results):
+        type_ = PTR if isinstance(result.type, MemRefType) else i64
+        place = rewriter.insert(llvm.GEPOp(results, [number], i64, inbounds=True)).result
+        values.append(rewriter.insert(llvm.LoadOp(place, type_, alignment=8)).dereferenced_value)
+    return values

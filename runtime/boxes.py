@@ -1,0 +1,46 @@
+"""Outputs whose extents a run makes: native code gives addresses and extents, Python gets arrays of its own."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import ExecutionError
+from xrelay.runtime.arena import address_of
+from xrelay.runtime.metadata import TensorSpec
+
+Values = Sequence[int]
+"""What a run stored: for each box its address, then its open extents."""
+
+
+class BoxReader:
+    """Copies the boxes of a run to new arrays."""
+
+    def __init__(self, specs: Sequence[TensorSpec]):
+        """Prepare for outputs of these types, in order."""
+        self._specs = specs
+        self.count = sum(1 + sum(isinstance(extent, str) for extent in spec.shape) for spec in specs)
+        """How many numbers a run stores."""
+
+    def read(self, values: Values) -> list[NDArray[Any]]:
+        """The arrays; `ExecutionError` where there is no memory for them."""
+        numbers, arrays = iter(values), list[NDArray[Any]]()
+        for spec in self._specs:
+            address = next(numbers)
+            shape = tuple(next(numbers) if isinstance(extent, str) else extent for extent in spec.shape)
+            arrays.append(_copy(address, shape, spec))
+        return arrays
+
+
+def _copy(address: int, shape: tuple[int, ...], spec: TensorSpec) -> NDArray[Any]:
+    try:
+        array = np.empty(shape, spec.numpy_dtype)
+    except (MemoryError, ValueError) as error:
+        raise ExecutionError(f"cannot allocate output '{spec.name}': {error}", help="use a smaller batch") from error
+    if array.nbytes:
+        ctypes.memmove(address_of(array), address, array.nbytes)
+    return array

@@ -1,0 +1,72 @@
+"""What the C header of a model says of outputs whose extents a run makes: a struct with their addresses and extents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from xrelay.runtime.metadata import TensorSpec
+
+
+@dataclass(frozen=True)
+class BoxTexts:
+    """Pieces of a header: lines of its comment, declarations, functions; of `run` parameters, arguments and body."""
+
+    comment: tuple[str, ...]
+    declarations: str
+    functions: str
+    parameters: tuple[str, ...]
+    arguments: tuple[str, ...]
+    context: str
+    """How `run` comes to its `context`, a pointer."""
+    failure: str
+    """What `run` does where it fails."""
+
+
+_NONE: Final = BoxTexts((), "", "", (), (), "  xrelay_context own = {0, 0, {0}}, *context = &own;\n", "")
+
+
+def box_texts(
+    boxes: Sequence[tuple[TensorSpec, str]], *, prefix: str, release: str, c_type: Callable[[TensorSpec], str]
+) -> BoxTexts:
+    """The pieces for outputs and their names in C; `release` is the symbol that frees them."""
+    if not boxes:
+        return _NONE
+    fields: list[str] = []
+    lines: list[str] = []
+    for spec, name in boxes:
+        extents = [extent for extent in spec.shape if isinstance(extent, str)]
+        told = "; ".join(f"extents[{number}] = {extent}" for number, extent in enumerate(extents))
+        fields.append(
+            f"  struct {{ {c_type(spec)} *data; int64_t extents[{len(extents)}]; }} {name}; /* {spec}: {told} */"
+        )
+        lines.append(f"{name}: {spec}")
+    struct = _STRUCT.format(prefix=prefix, fields="\n".join(fields))
+    return BoxTexts(
+        (f"results, to which the run stores addresses and extents: {'; '.join(lines)}",),
+        struct + f"void {release}(void *ctx);\n",
+        _RELEASE.format(prefix=prefix, release=release),
+        (f"{prefix}_results *results",),
+        (f"(void *)&results->{boxes[0][1]}",),
+        "  xrelay_context *context = &results->context;\n  memset(results, 0, sizeof *results);\n",
+        f"  if (status != 0) {prefix}_release(results);\n",
+    )
+
+
+_STRUCT: Final = """\
+
+/* Outputs of which a run tells how large they are, with their open extents. */
+typedef struct {prefix}_results {{
+  xrelay_context context;
+{fields}
+}} {prefix}_results;
+"""
+
+_RELEASE: Final = """\
+/* Frees what a run has put into results; once for each run that succeeded. */
+static inline void {prefix}_release({prefix}_results *results) {{
+  {release}(&results->context);
+}}
+
+"""

@@ -1,0 +1,44 @@
+// RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
+
+// Buffers that @main returns are outputs with names that no input tells; loop.place is their number among all.
+// CHECK: xrelay.outputs = [{name = "rows", type = tensor<?x4xf32, #relay.dims<k>>}, {name = "y", type = tensor<4xf32>}, {name = "output2", type = tensor<?xf32, #relay.dims<2 * k>>}]
+
+// What is yielded, carried or returned, as a view too, is not freed; what nobody frees, at the end of its block.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    attributes {loop.num_outputs = 1 : i64, xrelay.graph}
+// CHECK:         scf.if
+// CHECK-NEXT:      %[[A:.*]] = memref.alloc(%n)
+// CHECK-NEXT:      %[[T:.*]] = memref.alloc(%n)
+// CHECK-NEXT:      func.call @k(%[[T]])
+// CHECK-NEXT:      memref.dealloc %[[T]]
+// CHECK-NEXT:      scf.yield %[[A]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      %[[B:.*]] = memref.alloc() : memref<8x4xf32>
+// CHECK-NEXT:      %[[V:.*]] = memref.reinterpret_cast %[[B]]
+// CHECK-NEXT:      scf.yield %[[V]]
+// CHECK-NEXT:    }
+// CHECK-NOT:     memref.dealloc
+// CHECK:         func.return
+func.func @main(%k: memref<i64>, %c: memref<i1>, %y: memref<4xf32> {relay.name = "y"})
+    -> (memref<?xf32> {loop.dims = #relay.dims<2 * k>}, index,
+        memref<?x4xf32> {relay.name = "rows", loop.dims = #relay.dims<k>, loop.place = 0 : i64}, index)
+    attributes {loop.num_outputs = 1 : i64} {
+  %0 = memref.load %k[] : memref<i64>
+  %n = arith.index_cast %0 : i64 to index
+  %any = memref.load %c[] : memref<i1>
+  %r = scf.if %any -> (memref<?x4xf32>) {
+    %a = memref.alloc(%n) : memref<?x4xf32>
+    %t = memref.alloc(%n) : memref<?x4xf32>
+    func.call @k(%t) : (memref<?x4xf32>) -> ()
+    scf.yield %a : memref<?x4xf32>
+  } else {
+    %b = memref.alloc() : memref<8x4xf32>
+    %v = memref.reinterpret_cast %b to offset: [0], sizes: [%n, 4], strides: [4, 1] : memref<8x4xf32> to memref<?x4xf32>
+    scf.yield %v : memref<?x4xf32>
+  }
+  %two = arith.constant 2 : index
+  %m = arith.muli %n, %two : index
+  %s = memref.alloc(%m) : memref<?xf32>
+  func.return %s, %m, %r, %n : memref<?xf32>, index, memref<?x4xf32>, index
+}
+func.func private @k(memref<?x4xf32>)
