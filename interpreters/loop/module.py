@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 
 import numpy as np
-from xdsl.dialects import cf, func, memref, scf
+from xdsl.dialects import cf, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, REQUIRES
+from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, OUTPUT_NUMBER, REQUIRES
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.signature import PLAN, dim_arguments
@@ -24,6 +23,7 @@ from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.control_flow import run_between_kernels
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
+from xrelay.interpreters.loop.memory import run_memory_op
 from xrelay.interpreters.loop.named_sizes import NamedSizes
 from xrelay.interpreters.scalar import compile_scalar, is_scalar_op
 from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
@@ -63,8 +63,19 @@ def run_loop_module(
         known = _known_shape(function_name, parameter, shape, runner.sizes)
         extents = known if known is not None else (runner.arena_size(dims),)
         provided.append(undefined(extents, numpy_dtype(buffer_type(parameter).element_type)))
-    runner.call(function_name, [*inputs, *provided, *dims])
-    return provided[:outputs]
+    returned = runner.call(function_name, [*inputs, *provided, *dims])
+    return _in_order(function, provided[:outputs], returned)
+
+
+def _in_order(function: func.FuncOp, written: Sequence[Array], returned: Sequence[Value]) -> list[Array]:
+    """The outputs of a function: those written to buffers, and those returned, where their numbers say."""
+    if function.res_attrs is None:
+        return list(written)
+    rest = iter(written)
+    numbers = [each.data.get(OUTPUT_NUMBER) for each in function.res_attrs]
+    given = {number.value.data: value for number, value in zip(numbers, returned, strict=True)
+             if isinstance(number, IntegerAttr)}  # fmt: skip
+    return [given[number] if number in given else next(rest) for number in range(len(given) + len(written))]
 
 
 def _output_count(function: func.FuncOp) -> int:
@@ -125,50 +136,48 @@ class _Runner:
             raise InterpreterError(f"no function @{name} with a body in the module")
         return function
 
-    def call(self, name: str, arguments: Sequence[Value]) -> None:
-        """A function of calls is walked, any other is a kernel. Calls nest as functions do; recursion is refused."""
+    def call(self, name: str, arguments: Sequence[Value]) -> list[Value]:
+        """A function of calls is walked, any other is a kernel: what it returns.
+
+        Calls nest as functions do; recursion is refused.
+        """
         function = self.function(name)
         walked = func.CallOp | WeightOp | scf.IfOp | scf.WhileOp
         if LOOP_KERNEL in function.attributes or not any(isinstance(op, walked) for op in function.body.block.ops):
             if name not in self._kernels:
                 self._kernels[name] = compile_kernel(function)
             self._kernels[name](arguments)
-            return
+            return []
         if name in self._active:
             raise InterpreterError(f"@{name} calls itself; recursion has no meaning at the loop level")
         self._active.append(name)
-        self._walk(function, arguments)
+        returned = self._walk(function, arguments)
         self._active.pop()
+        return returned
 
-    def _walk(self, function: func.FuncOp, arguments: Sequence[Value]) -> None:
+    def _walk(self, function: func.FuncOp, arguments: Sequence[Value]) -> list[Value]:
         values: dict[SSAValue, Value] = dict(zip(function.body.block.args, arguments, strict=True))
         for op in function.body.block.ops:
             self._step(op, values)
+        last = function.body.block.last_op
+        return [values[operand] for operand in last.operands] if last is not None else []
 
     def _step(self, op: Operation, values: dict[SSAValue, Value]) -> None:
         match op:
             case func.CallOp():
                 self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
-            case memref.AllocOp():
-                shape = _shape(op.memref, [values[size] for size in op.dynamic_sizes])
-                values[op.memref] = undefined(shape, numpy_dtype(buffer_type(op.memref).element_type))
-            case memref.ViewOp():
-                shape = _shape(op.result, [values[size] for size in op.sizes])
-                values[op.result] = _view(values[op.source], int(values[op.byte_shift]), op.result, shape)
-            case memref.StoreOp():
-                values[op.memref][tuple(int(values[index]) for index in op.indices)] = values[op.value]
             case WeightOp():
                 values[op.result] = self._weight(op)
             case cf.AssertOp():
                 if not values[op.arg]:
                     raise InterpreterError(self._failure(op), location=location_of(op))
-            case func.ReturnOp() | memref.DeallocOp() | scf.YieldOp() | scf.ConditionOp():
+            case func.ReturnOp() | scf.YieldOp() | scf.ConditionOp():
                 pass
             case _ if is_scalar_op(op):
                 with np.errstate(over="ignore"):
                     values[op.results[0]] = compile_scalar(op)(*(values[operand] for operand in op.operands))
             case _:
-                if not run_between_kernels(op, values, self._block):
+                if not run_memory_op(op, values) and not run_between_kernels(op, values, self._block):
                     raise InterpreterError(f"'{op.name}' has no meaning between kernels")
 
     def _block(self, block: Block, values: dict[SSAValue, Value]) -> None:
@@ -181,6 +190,8 @@ class _Runner:
         if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
             return op.msg.data
         (requirement,) = requires.data
+        if not requirement.names <= self.sizes.keys():
+            return op.msg.data
         lhs, rhs = requirement.evaluate(self.sizes)
         known = ", ".join(f"{name} = {self.sizes[name]}" for name in sorted(requirement.names))
         return f"{op.msg.data} is {replace(requirement, lhs=lhs, rhs=rhs).text} ({known})"
@@ -191,18 +202,3 @@ class _Runner:
         if problem is not None:
             raise InterpreterError(f"weight {op.weight} {problem}")
         return array
-
-
-def _shape(buffer: SSAValue, sizes: Sequence[Value]) -> tuple[int, ...]:
-    """The shape of a buffer whose open extents are `sizes`."""
-    rest = iter(sizes)
-    return tuple(int(next(rest)) if extent == DYNAMIC_INDEX else extent for extent in buffer_type(buffer).get_shape())
-
-
-def _view(arena: Array, offset: int, result: SSAValue, shape: tuple[int, ...]) -> Array:
-    """The part of a byte array that starts at `offset`, as a buffer."""
-    dtype = numpy_dtype(buffer_type(result).element_type)
-    size = dtype.itemsize * prod(shape)
-    if offset < 0 or offset + size > arena.size:
-        raise InterpreterError(f"a view of bytes {offset} to {offset + size} of an arena of {arena.size}")
-    return arena[offset : offset + size].view(dtype).reshape(shape)

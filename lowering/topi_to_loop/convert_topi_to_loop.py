@@ -16,7 +16,7 @@ from xrelay.dialects.loop import LOCAL
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp
 from xrelay.dialects.topi.build import Body, compute
-from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.dialects.topi.shapes import shape_of, shape_of_type, tensor_type
 from xrelay.index_algebra.dims import Shape, symbol
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, build_nest
 from xrelay.lowering.topi_to_loop.build_positions import build_positions
@@ -90,45 +90,57 @@ def _is_kernel(function: func.FuncOp) -> bool:
 
 
 class CopyKernels:
-    """Kernels that copy a buffer, made once for each type."""
+    """Kernels that copy a buffer or its first elements, made once for each pair of types."""
 
     def __init__(self, taken: set[str]):
         self._taken = taken
-        self._kernels: dict[Attribute, func.FuncOp] = {}
+        self._kernels: dict[tuple[Attribute, Attribute | None], func.FuncOp] = {}
 
     @property
     def made(self) -> list[func.FuncOp]:
         """The kernels, in the order in which they were wanted."""
         return list(self._kernels.values())
 
-    def kernel(self, type: MemRefType) -> func.FuncOp:
-        """The kernel that copies a buffer of `type`; it takes each open extent, in order."""
-        if type not in self._kernels:
-            name, n = "copy", 0
+    def kernel(self, type: MemRefType, source: MemRefType | None = None) -> func.FuncOp:
+        """The kernel that fills a buffer of `type` with the first elements of one of the type `source`.
+
+        It takes each open extent of `source`, in order, and then of `type`; without `source` both buffers have the
+        same extents, which it takes once.
+        """
+        if (type, source) not in self._kernels:
+            stem = name = "copy" if source is None else "cut"
+            n = 0
             while name in self._taken:
                 n += 1
-                name = f"copy_{n}"
+                name = f"{stem}_{n}"
             self._taken.add(name)
-            self._kernels[type] = self._build(name, type)
-        return self._kernels[type]
+            self._kernels[type, source] = self._build(name, type, source)
+        return self._kernels[type, source]
 
-    def _build(self, name: str, type: MemRefType) -> func.FuncOp:
-        names = [symbol(f"n{axis}") for axis, extent in enumerate(type.get_shape()) if extent == DYNAMIC_INDEX]
-        dims = DimsAttr(tuple(names)) if names else NoneAttr()
-        tensor = TensorType(type.element_type, type.get_shape(), dims)
+    def _build(self, name: str, type: MemRefType, source: MemRefType | None) -> func.FuncOp:
+        result = _tensor_with_names(type, "n")
+        tensor = result if source is None else _tensor_with_names(source, "m")
         block = Block(arg_types=[tensor])
-        copy = _copy_of(block.args[0])
+        copy = _copy_of(block.args[0], shape_of_type(result))
         block.add_ops([copy, func.ReturnOp(*copy.results)])
-        function = func.FuncOp(name, ([tensor], [tensor]), Region(block), visibility="private")
+        function = func.FuncOp(name, ([tensor], [result]), Region(block), visibility="private")
         _KernelLowering(function).run()
         return function
 
 
-def _copy_of(tensor: SSAValue) -> ComputeOp:
+def _tensor_with_names(type: MemRefType, stem: str) -> TensorType[Attribute]:
+    """The tensor that a buffer of `type` holds, with a name for each open extent."""
+    names = [symbol(f"{stem}{axis}") for axis, extent in enumerate(type.get_shape()) if extent == DYNAMIC_INDEX]
+    return TensorType(type.element_type, type.get_shape(), DimsAttr(tuple(names)) if names else NoneAttr())
+
+
+def _copy_of(tensor: SSAValue, shape: Shape | None = None) -> ComputeOp:
+    """The first elements of a tensor, as many as `shape` says; without it all of them."""
+
     def body(b: Body) -> list[SSAValue]:
         return [b.read(tensor, *b.spatial)]
 
-    extents = {f"i{axis}": extent for axis, extent in enumerate(shape_of(tensor))}
+    extents = {f"i{axis}": extent for axis, extent in enumerate(shape_of(tensor) if shape is None else shape)}
     return compute("copy", extents, [tensor_type(tensor).element_type], body)
 
 
@@ -163,8 +175,8 @@ class _KernelLowering(FunctionLowering):
             set_argument_attrs(self._function, attrs)
             self._function.attributes[LOOP_DIMS] = DimsAttr(self._extents.dims)
 
-    def _make_arguments(self, last: func.ReturnOp) -> list[SSAValue]:
-        outputs = super()._make_arguments(last)
+    def _make_arguments(self, last: func.ReturnOp, written: Sequence[SSAValue]) -> list[SSAValue]:
+        outputs = super()._make_arguments(last, written)
         for value in (*self._old.args, *last.operands):
             self._extents.numbers(shape_of(value))
         return outputs

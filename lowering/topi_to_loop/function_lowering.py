@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, prod
 
 from xdsl.dialects import func, memref
@@ -20,7 +21,7 @@ from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.infra.conversion import describe_place
-from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs, set_result_attrs
 
 MAX_BYTES = (1 << 63) - 1
 """The size of the largest buffer: distances between its elements are computed in signed numbers of 64 bits."""
@@ -39,6 +40,15 @@ def memref_of(type: Attribute, place: Operation) -> MemRefType:
         raise LoweringError(f"{type} takes {size} bytes, a buffer can have {MAX_BYTES}",
                             location=describe_place(place), help="give the model smaller shapes")  # fmt: skip
     return MemRefType(type.element_type, type.get_shape())
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A result that a function returns: its number among all results, its buffer and extents, and its attributes."""
+
+    number: int
+    values: Sequence[SSAValue]
+    attributes: Mapping[str, Attribute]
 
 
 class FunctionLowering(ABC):
@@ -83,28 +93,39 @@ class FunctionLowering(ABC):
         last = self._old.last_op
         if not isinstance(last, func.ReturnOp):
             raise LoweringError("a function does not end in func.return", location=describe_place(self._function))
-        outputs = self._make_arguments(last)
-        copied = self._assign_destinations(last, outputs)
+        written = [value for value in last.operands if self._is_written(value)]
+        outputs = self._make_arguments(last, written)
+        copied = self._assign_destinations(written, outputs)
         for op in self._old.ops:
             if op is not last:
                 self.lower(op)
         for value, output in copied:
             self.copy(value, output, last)
-        self._finish(len(outputs))
+        self._finish(last, len(outputs), self._returned(last))
 
-    def _make_arguments(self, last: func.ReturnOp) -> list[SSAValue]:
-        """Buffers for the inputs, and for the results behind them; gives the latter."""
+    def _is_written(self, value: SSAValue) -> bool:
+        """Whether the caller gives a buffer for a result of the function, rather than getting one."""
+        return True
+
+    def _returned(self, last: func.ReturnOp) -> Sequence[Returned]:
+        """What the function returns for each of the other results."""
+        return ()
+
+    def _make_arguments(self, last: func.ReturnOp, written: Sequence[SSAValue]) -> list[SSAValue]:
+        """Buffers for the inputs, and behind them for the results `written`; gives the latter."""
         inputs = list(self._old.args)
-        for value in (*inputs, *last.operands):
+        for value in (*inputs, *written):
             argument = self._new.insert_arg(memref_of(value.type, last), len(self._new.args))
             argument.name_hint = value.name_hint
         self._buffers.update(zip(inputs, self._new.args, strict=False))
         return list(self._new.args[len(inputs) :])
 
-    def _assign_destinations(self, last: func.ReturnOp, outputs: Sequence[SSAValue]) -> list[tuple[SSAValue, SSAValue]]:
+    def _assign_destinations(
+        self, written: Sequence[SSAValue], outputs: Sequence[SSAValue]
+    ) -> list[tuple[SSAValue, SSAValue]]:
         """Results that are computed here are computed in place; the others are copied: `(value, output)`."""
         copied: list[tuple[SSAValue, SSAValue]] = []
-        for value, output in zip(last.operands, outputs, strict=True):
+        for value, output in zip(written, outputs, strict=True):
             if self._is_made_here(value) and value not in self._buffers:
                 self._buffers[value] = output
             else:
@@ -132,19 +153,26 @@ class FunctionLowering(ABC):
         self._new.add_op(new)
         return new
 
-    def _finish(self, num_outputs: int) -> None:
+    def _finish(self, last: func.ReturnOp, num_outputs: int, returned: Sequence[Returned]) -> None:
         function = self._function
-        self._new.add_op(func.ReturnOp())
+        values = [value for each in returned for value in each.values]
+        self._new.add_op(func.ReturnOp(*values))
+        # What results say of themselves, their names, the buffers that hold them say now.
+        named = [dict(each.data) for each in function.res_attrs] if function.res_attrs is not None else []
+        if not named:
+            named = [dict[str, Attribute]() for _ in last.operands]
+        numbers = {each.number: each for each in returned}
+        outputs = [attrs for number, attrs in enumerate(named) if number not in numbers]
+        inputs = argument_attrs(function)[: self._num_inputs]
         function.body.detach_block(self._old)
         function.body.add_block(self._new)
         self._old.erase()
-        function.function_type = FunctionType.from_lists(list(self._new.arg_types), [])
-        # What results say of themselves, their names, the buffers that hold them say now.
-        named = [dict(each.data) for each in function.res_attrs] if function.res_attrs is not None else []
-        inputs = argument_attrs(function)[: self._num_inputs]
+        function.function_type = FunctionType.from_lists(list(self._new.arg_types), [value.type for value in values])
         extents = len(self._new.args) - self._num_inputs - num_outputs
-        outputs = named or [{} for _ in range(num_outputs)]
         set_argument_attrs(function, [*inputs, *outputs, *({} for _ in range(extents))])
-        function.res_attrs = None
+        set_result_attrs(function, [
+            attrs for number, each in numbers.items()
+            for attrs in ({**named[number], **each.attributes}, *({} for _ in each.values[1:]))
+        ])  # fmt: skip
         function.attributes.pop(PRIMITIVE, None)
         function.attributes[NUM_OUTPUTS] = IntegerAttr(num_outputs, i64)

@@ -1,8 +1,14 @@
-"""The beginning of a graph function with named dimensions: extents computed from their sizes, and what is asserted."""
+"""What a graph function computes with extents, and what it asserts of them.
+
+That stands at its beginning where it follows from the sizes of the names of its inputs, and else behind the op that
+makes the last name that it takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.dialects import cf
@@ -19,40 +25,86 @@ from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement
 from xrelay.passes.infra.conversion import describe_place
-from xrelay.passes.loop.dim_code import DimCode
+from xrelay.passes.loop.dim_code import DimCode, Place
+
+
+@dataclass(eq=False)
+class _Scope:
+    """What is computed and asserted at one place, to be put there when its names end."""
+
+    place: Place
+    code: Block
+    block: Block
+    """The block of the loop level in which the place is."""
+    behind: Operation | None = None
+    """The op behind which the place is; the beginning of the block without one."""
+    assertions: dict[str, cf.AssertOp] = field(default_factory=dict[str, cf.AssertOp])
+    demanded: set[Hashable] = field(default_factory=set[Hashable])
+
+    def finish(self) -> None:
+        """Puts everything in its place: what is computed, then what is asserted of it."""
+        for check in self.place.checks:
+            if check.requirement is None or _relation(check.requirement) not in self.demanded:
+                self.assertions[check.text] = assertion = cf.AssertOp(check.holds, f"shape mismatch: {check.text}")
+                if check.requirement is not None:
+                    assertion.attributes[REQUIRES] = RequirementsAttr((check.requirement,))
+        ops = [*self.code.ops, *self.assertions.values()]
+        for op in self.code.ops:
+            op.detach()
+        point = InsertPoint.at_start(self.block) if self.behind is None else InsertPoint.after(self.behind)
+        Rewriter.insert_op(ops, point)
 
 
 class GraphSizes:
-    """Collects what a function computes from the sizes of names, which are arguments at the end of its block."""
+    """Collects what a function computes from the sizes of names, of which the first are arguments of its block."""
 
-    def __init__(self) -> None:
-        """No names yet."""
-        self._beginning = Block()
-        self._code = DimCode({}, Builder(InsertPoint.at_end(self._beginning)))
-        self._assertions: dict[str, cf.AssertOp] = {}
-        self._demanded: set[Hashable] = set()
+    def __init__(self, block: Block) -> None:
+        """No names yet in a function of this block."""
+        self._code = DimCode({}, Builder(InsertPoint.at_end(code := Block())))
+        self._scopes = [_Scope(self._code.first, code, block)]
+        self._scope_of = {self._code.first: self._scopes[0]}
 
-    def bind(self, names: Sequence[str], block: Block) -> None:
-        """Appends an argument to `block` for the size of each name."""
-        sizes: dict[str, SSAValue] = {}
+    def bind(self, names: Sequence[str]) -> None:
+        """Appends an argument to the function's block for the size of each name."""
+        block, sizes = self._scopes[0].block, dict[str, SSAValue]()
         for name in names:
             sizes[name] = block.insert_arg(IndexType(), len(block.args))
             sizes[name].name_hint = name
-        self._code = DimCode(sizes, Builder(InsertPoint.at_end(self._beginning)))
+        self._code.know(sizes)
 
-    def extents(self, dims: Sequence[Dim], place: Operation) -> list[SSAValue]:
+    def enter(self, block: Block, names: Mapping[str, SSAValue] | None = None) -> None:
+        """Code is added to `block` from now on, where `names` are known as well."""
+        self._open({} if names is None else names, block, None)
+
+    def leave(self, block: Block) -> None:
+        """Code is no longer added to `block`: names that became known there are known no more."""
+        while self._scopes and self._scopes[-1].block is block:
+            last = self._scopes.pop()
+            last.finish()
+            self._code.leave(last.place)
+
+    def bind_behind(self, op: Operation, names: Mapping[str, SSAValue]) -> None:
+        """From `op` on, the last of its block, `names` are known."""
+        assert op.parent is not None, "code is added to a block"
+        self._open(names, op.parent, op)
+
+    def extents(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue]:
         """The values of `dims`; `LoweringError` at `place` for one that does not follow from the names."""
-        try:
+        with _errors_at(place):
             return [self._code.extent(dim) for dim in dims]
-        except LoweringError as error:
-            raise LoweringError(error.message, location=describe_place(place), help=error.help) from error
 
-    def demand(self, op: Operation, *, at_once: bool) -> list[cf.AssertOp]:
+    def sizes(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue | int]:
+        """As `extents`, with numbers as they are, and without checks that extents are in their range."""
+        with _errors_at(place):
+            return [dim if isinstance(dim, int) else self._code.value(dim) for dim in dims]
+
+    def demand(self, op: Operation) -> list[cf.AssertOp]:
         """Asserts what `op` requires, and what the kernel that it calls does.
 
-        That is at the beginning of the function, or, unless `at_once`, by the assertions that are returned.
+        That is where the names become known, if `op` runs whenever that place is reached; else by the assertions that
+        are returned.
         """
-        found: dict[str, cf.AssertOp] = {}
+        here: dict[str, cf.AssertOp] = {}
         sources = [StringAttr(name) for name in source_names(op.location)]
         told: list[tuple[str, Sequence[Requirement], Attribute | None]] = [
             (op.name, requirements_of(op), ArrayAttr(sources) if sources else None)
@@ -65,39 +117,45 @@ class GraphSizes:
         for name, requirements, nodes in told:
             for requirement in requirements:
                 assertion = self._assertion(name, requirement, nodes, op)
-                found.setdefault(assertion.msg.data, assertion)
-                if at_once:
-                    self._demanded.add(_relation(requirement))
-        if not at_once:
-            return list(found.values())
-        self._assertions |= {text: each for text, each in found.items() if text not in self._assertions}
-        return []
+                scope = self._scope_of[self._code.place_of(requirement.names)]
+                is_at_once = scope.block is self._scopes[-1].block
+                (scope.assertions if is_at_once else here).setdefault(assertion.msg.data, assertion)
+                if is_at_once:
+                    scope.demanded.add(_relation(requirement))
+        return list(here.values())
 
-    def finish(self, block: Block) -> None:
-        """Moves everything to the beginning of `block`: what is computed, then what is asserted of it."""
-        for check in self._code.checks:
-            if check.requirement is None or _relation(check.requirement) not in self._demanded:
-                self._assertions[check.text] = assertion = cf.AssertOp(check.holds, f"shape mismatch: {check.text}")
-                if check.requirement is not None:
-                    assertion.attributes[REQUIRES] = RequirementsAttr((check.requirement,))
-        ops = [*self._beginning.ops, *self._assertions.values()]
-        for op in self._beginning.ops:
-            op.detach()
-        Rewriter.insert_op(ops, InsertPoint.at_start(block))
+    def finish(self) -> None:
+        """Puts everything that is left where it belongs."""
+        self.leave(self._scopes[0].block)
+
+    def _open(self, names: Mapping[str, SSAValue], block: Block, behind: Operation | None) -> None:
+        for name, value in names.items():
+            value.name_hint = name
+        code = Block()
+        place = self._code.enter(names, Builder(InsertPoint.at_end(code)))
+        self._scopes.append(_Scope(place, code, block, behind))
+        self._scope_of[place] = self._scopes[-1]
 
     def _assertion(self, op: str, requirement: Requirement, sources: Attribute | None, place: Operation) -> cf.AssertOp:
         constraint = f"[{op} {requirement.constraint}]" if requirement.constraint else f"{op}:"
         about = f" {requirement.about}:" if requirement.about else ""
-        try:
+        with _errors_at(place):
             holds = self._code.holds(requirement)
-        except LoweringError as error:
-            raise LoweringError(error.message, location=describe_place(place), help=error.help) from error
         assertion = cf.AssertOp(holds, f"shape mismatch: {constraint}{about} {requirement.text}")
         assertion.attributes[REQUIRES] = RequirementsAttr((requirement,))
         if sources is not None:
             assertion.attributes[SOURCES] = sources
         assertion.location = place.location
         return assertion
+
+
+@contextmanager
+def _errors_at(place: Operation) -> Generator[None]:
+    """Says of errors that they are at `place`."""
+    try:
+        yield
+    except LoweringError as error:
+        raise LoweringError(error.message, location=describe_place(place), help=error.help) from error
 
 
 def _relation(requirement: Requirement) -> Hashable:

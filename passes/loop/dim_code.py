@@ -3,16 +3,19 @@
 Parts that occur several times are computed once. Nothing that is emitted traps: a divisor that may be 0 gives way to
 another then. What must hold for the values to be those of the dimensions is collected as checks: that no divisor is 0,
 that extents broadcast, and that nothing leaves 64 bits.
+
+Names may become known later, where an op makes them, and for as long as a region lasts. Each such place has code of its
+own, and what follows from names is emitted at the first place where all of them are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
 from math import prod
-from typing import Final
+from typing import Final, TypeVar
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -24,9 +27,11 @@ from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, S
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dim_expressions import as_dim
 from xrelay.index_algebra.dim_intervals import Interval, interval_of
-from xrelay.index_algebra.dims import Atom, Dim, Monomial, Polynomial, Selection, Symbol, symbol
+from xrelay.index_algebra.dims import Atom, Dim, Monomial, Polynomial, Selection, Symbol, names_of, symbol
 from xrelay.index_algebra.dims import Operation as Division
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Requirement
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 _SAFE: Final = 1 << 62
 """Sums of products that are estimated below it leave no 64 bits, however the estimate was rounded."""
@@ -41,33 +46,74 @@ class Check:
     requirement: Requirement | None = None
 
 
+@dataclass(eq=False)
+class Place:
+    """Where code is emitted, and the checks of what stands there, by their texts."""
+
+    builder: Builder
+    depth: int = 0
+    is_open: bool = True
+    """Whether the names that became known here still are."""
+    checks_by_text: dict[str, Check] = field(default_factory=dict[str, Check])
+
+    @property
+    def checks(self) -> list[Check]:
+        """What must hold for the values emitted here, each once, before what uses it."""
+        return list(self.checks_by_text.values())
+
+
 class DimCode:
     """Emits the values of dimensions over names of which each is between 0 and `MAX_EXTENT`."""
 
     def __init__(self, names: Mapping[str, SSAValue], builder: Builder):
         """Emit at the place of `builder`; `names` are values of type `index`."""
-        self._builder = builder
-        self._names: dict[Atom, Interval] = {Symbol(name): (0, MAX_EXTENT) for name in names}
-        self._values: dict[Dim, SSAValue] = {symbol(name): value for name, value in names.items()}
-        self._atoms: dict[Atom, SSAValue] = {Symbol(name): value for name, value in names.items()}
+        self.first = Place(builder)
+        """Where what follows from the names given at first is emitted, and from none."""
+        self._intervals: dict[Atom, Interval] = {}
+        self._places: dict[SSAValue, Place] = {}
+        self._values: dict[Dim, SSAValue] = {}
+        self._atoms: dict[Atom, SSAValue] = {}
         self._products: dict[Monomial, SSAValue] = {}
-        self._checks: dict[str, Check] = {}
+        self._depth = 0
+        self._learn(names, self.first)
 
     @property
     def checks(self) -> list[Check]:
-        """What must hold for the values emitted so far, each once, before what uses it."""
-        return list(self._checks.values())
+        """What must hold for the values emitted at the first place."""
+        return self.first.checks
+
+    def know(self, names: Mapping[str, SSAValue]) -> None:
+        """`names` are known at the first place as well."""
+        self._learn(names, self.first)
+
+    def enter(self, names: Mapping[str, SSAValue], builder: Builder) -> Place:
+        """A new place, at `builder`: `names` are known there, and what was known before."""
+        self._depth += 1
+        place = Place(builder, self._depth)
+        self._learn(names, place)
+        return place
+
+    def leave(self, place: Place) -> None:
+        """The newest place that is still open ends: its names are not known any more, nor what follows from them."""
+        self._depth -= 1
+        place.is_open = False
+
+    def place_of(self, names: Iterable[str]) -> Place:
+        """The first place where all of `names` are known; `LoweringError` where one is not."""
+        return max((self._places[self._atom(Symbol(name))] for name in names), key=_depth, default=self.first)
 
     def value(self, dim: Dim) -> SSAValue:
         """The value of `dim`, an `index`; `LoweringError` for one that is open or has a name that is not known."""
-        if dim not in self._values:
+        known = self._known(self._values, dim)
+        if known is None:
             if isinstance(dim, int):
-                self._values[dim] = self._add(arith.ConstantOp(IntegerAttr(dim, IndexType())))
+                known = self._add(arith.ConstantOp(IntegerAttr(dim, IndexType())))
             elif isinstance(dim, Polynomial):
-                self._values[dim] = self._sum(dim)
+                known = self._sum(dim)
             else:
                 raise LoweringError(f"the extent {dim} is open", help="give the dimension a name")
-        return self._values[dim]
+            self._values[dim] = known
+        return known
 
     def extent(self, dim: Dim) -> SSAValue:
         """The value of `dim`, which the checks hold between 0 and `MAX_EXTENT`."""
@@ -81,9 +127,9 @@ class DimCode:
 
     def require(self, requirement: Requirement) -> None:
         """Adds a requirement to the checks."""
-        if requirement.text not in self._checks:
-            holds = self.holds(requirement)
-            self._checks[requirement.text] = Check(holds, requirement.text, requirement)
+        checks = self.place_of(requirement.names).checks_by_text
+        if requirement.text not in checks:
+            checks[requirement.text] = Check(self.holds(requirement), requirement.text, requirement)
 
     def holds(self, requirement: Requirement) -> SSAValue:
         """Whether `requirement` holds, an `i1`."""
@@ -125,9 +171,10 @@ class DimCode:
         value = self._atom(monomial[0])
         for end in range(2, len(monomial) + 1):
             part = monomial[:end]
-            if part not in self._products:
-                self._products[part] = self._add(arith.MuliOp(value, self._atom(part[-1])))
-            value = self._products[part]
+            known = self._known(self._products, part)
+            if known is None:
+                known = self._products[part] = self._add(arith.MuliOp(value, self._atom(part[-1])))
+            value = known
         return value
 
     def _check_size(self, dim: Polynomial) -> None:
@@ -140,7 +187,7 @@ class DimCode:
         parts = [self._real_term(atoms, abs(factor)) for atoms, factor in dim.terms]
         total = reduce(lambda some, other: self._add(arith.AddfOp(some, other)), parts)
         fits = self._add(CmpfOp(total, self._real(_SAFE), "olt"))
-        self._checks[f"{dim} fits"] = Check(fits, f"{dim} fits in 64 bits")
+        self._note(dim, f"{dim} fits", Check(fits, f"{dim} fits in 64 bits"))
 
     def _real_term(self, monomial: Monomial, factor: int) -> SSAValue:
         """The size of a term in f64."""
@@ -157,17 +204,19 @@ class DimCode:
     # --- quotients, remainders and selections
 
     def _atom(self, atom: Atom) -> SSAValue:
-        if atom not in self._atoms:
+        known = self._known(self._atoms, atom)
+        if known is None:
             match atom:
                 case Symbol(name=name):
                     raise LoweringError(f"the extent {name} is not known here", help="let an input have it")
                 case Selection():
-                    self._atoms[atom] = self._selection(atom)
+                    known = self._selection(atom)
                 case Division(kind="floordiv", lhs=lhs, rhs=rhs):
-                    self._atoms[atom] = self._quotient(lhs, rhs)
+                    known = self._quotient(lhs, rhs)
                 case Division(lhs=lhs, rhs=rhs):
-                    self._atoms[atom] = self._remainder(lhs, rhs)
-        return self._atoms[atom]
+                    known = self._remainder(lhs, rhs)
+            self._atoms[atom] = known
+        return known
 
     def _quotient(self, lhs: Dim, rhs: Dim) -> SSAValue:
         divide = arith.DivUIOp if self._is_nonnegative(lhs, rhs) else arith.FloorDivSIOp
@@ -189,7 +238,7 @@ class DimCode:
             self.require(AtLeast(dim, 1))
             return self._add(arith.MaxSIOp(value, self.value(1)))
         nonzero = self._compare("ne", dim, 0)
-        self._checks[f"{dim} != 0"] = Check(nonzero, f"{dim} is not 0")
+        self._note(dim, f"{dim} != 0", Check(nonzero, f"{dim} is not 0"))
         return self._add(SelectOp(nonzero, value, self.value(1)))
 
     def _selection(self, atom: Selection) -> SSAValue:
@@ -207,8 +256,23 @@ class DimCode:
 
     # --- ops
 
+    def _learn(self, names: Mapping[str, SSAValue], place: Place) -> None:
+        for name, value in names.items():
+            self._intervals[Symbol(name)] = (0, MAX_EXTENT)
+            self._values[symbol(name)] = self._atoms[Symbol(name)] = value
+            self._places[value] = place
+
+    def _known(self, values: Mapping[_Key, SSAValue], key: _Key) -> SSAValue | None:
+        """What was emitted for `key` at a place that is still open."""
+        value = values.get(key)
+        return value if value is not None and self._places[value].is_open else None
+
+    def _note(self, dim: Dim, key: str, check: Check) -> None:
+        """Adds a check of the value of `dim`."""
+        self.place_of(names_of(dim)).checks_by_text[key] = check
+
     def _interval(self, dim: Dim) -> Interval:
-        return interval_of(dim, self._names)
+        return interval_of(dim, self._intervals)
 
     def _is_nonnegative(self, *dims: Dim) -> bool:
         return all(low is not None and low >= 0 for low, _ in map(self._interval, dims))
@@ -220,7 +284,15 @@ class DimCode:
         return self._add(arith.AndIOp(some, other))
 
     def _add(self, op: Operation) -> SSAValue:
-        return self._builder.insert(op).results[0]
+        """Emits `op` at the first place where all of its operands are known."""
+        place = max((self._places[operand] for operand in op.operands), key=_depth, default=self.first)
+        value = place.builder.insert(op).results[0]
+        self._places[value] = place
+        return value
+
+
+def _depth(place: Place) -> int:
+    return place.depth
 
 
 def _magnitude(interval: Interval) -> int | None:

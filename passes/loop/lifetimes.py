@@ -1,4 +1,4 @@
-"""What the values of a graph function point into, and for how long that is needed.
+"""What the values of a graph function point into, for how long that is needed, and what is given away.
 
 Branches and loops between the calls are walked into: a step is the number of an op in the order of the text. Branches
 share memory as what comes one after the other does. What comes from outside of a loop is needed until its end, for the
@@ -27,12 +27,19 @@ Buffer = SSAValue | Attribute
 LOOPS = (scf.WhileOp, scf.ForOp)
 """The ops whose regions run again and again."""
 
+GIVERS = (scf.YieldOp, scf.ConditionOp, scf.WhileOp, func.ReturnOp)
+"""The ops that give the buffers which are their operands to who gets them, see `free_boxes.py`."""
+
 
 def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
     """For each memref value of a graph function's block, and of regions in it, the buffers that it may point into."""
     roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
     arenas = _arenas(block)
     for op in _ops_in(block):
+        if isinstance(op, scf.IfOp | scf.WhileOp):
+            given = [*op.results, *(arg for region in op.regions for inner in region.blocks for arg in inner.args)]
+            roots |= {value: (value,) for value in given if isa(value.type, MemRefType)}
+            continue
         sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
         for result in op.results:
             if isinstance(op, WeightOp):
@@ -59,11 +66,11 @@ def _is_place_in(arenas: Container[SSAValue], op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """First and last use of each buffer, as steps, and the buffers that the function returns."""
+    """First and last use of each buffer, as steps, and the buffers that are given away."""
 
     first: dict[Buffer, int]
     last: dict[Buffer, int]
-    returned: set[Buffer]
+    given: set[Buffer]
 
 
 def lifetimes_in(block: Block) -> Lifetimes:
@@ -77,8 +84,8 @@ def lifetimes_in(block: Block) -> Lifetimes:
             first, last = _needed(root, op, step, spans) if spans else (step, step)
             lives.first[root] = min(lives.first.get(root, first), first)
             lives.last[root] = max(lives.last.get(root, last), last)
-            if isinstance(op, func.ReturnOp):
-                lives.returned.add(root)
+            if isinstance(op, GIVERS):
+                lives.given.add(root)
     return lives
 
 
@@ -100,7 +107,8 @@ def _loop_spans(ops: Sequence[Operation]) -> dict[Operation, tuple[int, int]]:
 
 def _needed(root: Buffer, op: Operation, step: int, spans: dict[Operation, tuple[int, int]]) -> tuple[int, int]:
     """From when to when `op` needs a buffer: for all iterations of loops that the buffer was not made in."""
-    made_in = root.owner.parent if isinstance(root, SSAValue) and isinstance(root.owner, Operation) else None
+    owner = root.owner if isinstance(root, SSAValue) else None
+    made_in = owner.parent if isinstance(owner, Operation) else owner
     found, block = (step, step), op.parent
     while block is not None and block is not made_in:
         around = block.parent_op()

@@ -32,6 +32,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
+from xrelay.passes.loop.free_boxes import free_boxes
 from xrelay.passes.loop.hoist_scratch import hoist_scratch
 from xrelay.passes.loop.lifetimes import Buffer, Lifetimes, lifetimes_in, roots_of
 from xrelay.passes.loop.plan_function import add_plan_function, is_shape_code
@@ -99,9 +100,12 @@ class LoopPlanMemoryPass(ModulePass):
     from them at run time, and `@main_plan` is added, which says how large the arena must be (see `plan_function.py`);
     the arena comes before the names then.
 
-    Left alone: buffers whose open extents are no constants and do not follow from names at the beginning of `@main`,
-    buffers that it returns, modules without `@main`, and those whose `@main` has an arena. `PassError` if `@main` has
-    several blocks.
+    Buffers whose open extents are no constants and do not follow from names at the beginning of `@main`, and those that
+    it returns, or that regions of it give, stay allocations: boxes. Each that is not given away gets a `memref.dealloc`
+    behind its last use (see `free_boxes.py`).
+
+    Left alone: modules without `@main`, and those whose `@main` has an arena. `PassError` if `@main` has several
+    blocks.
     """
 
     name = "loop-plan-memory"
@@ -146,18 +150,19 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The allocations of `main` that get a place, with their lifetimes, and how many do not."""
+    """The allocations of `main` that get a place, with their lifetimes, and those that do not."""
 
     allocs: list[memref.AllocOp]
     lives: list[tuple[int, int]]
-    left: int
+    left: list[memref.AllocOp]
 
 
 def _wanted(main: func.FuncOp, lives: Lifetimes, has_size: Callable[[memref.AllocOp], bool]) -> _Wanted:
     allocs = [op for op in walk_ops(main) if isinstance(op, memref.AllocOp)]
-    wanted = [op for op in allocs if has_size(op) and op.memref not in lives.returned]
+    wanted = [op for op in allocs if has_size(op) and op.memref not in lives.given]
     spans = [(lives.first.get(op.memref, 0), lives.last.get(op.memref, 0)) for op in wanted]
-    return _Wanted(wanted, spans, len(allocs) - len(wanted))
+    placed = set(wanted)
+    return _Wanted(wanted, spans, [op for op in allocs if op not in placed])
 
 
 def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
@@ -183,7 +188,8 @@ def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
     if constants:
         Rewriter.insert_op(list(constants.values()), InsertPoint.at_start(arena.block))
     _replace_by_views(arena, wanted.allocs, [constants[offset].result for offset in plan.offsets])
-    return MemoryStatistics(rows, plan.size, wanted.left)
+    free_boxes(main, wanted.left)
+    return MemoryStatistics(rows, plan.size, len(wanted.left))
 
 
 def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, MemoryStatistics]:
@@ -205,7 +211,8 @@ def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, Memory
     arena = _add_arena(main, len(block.args) - len(dim_names(main)), DYNAMIC_INDEX)
     code = emit_arena(requests, Builder(start))
     _replace_by_views(arena, wanted.allocs, code.places)
-    return code.size, MemoryStatistics((), 0, wanted.left)
+    free_boxes(main, wanted.left)
+    return code.size, MemoryStatistics((), 0, len(wanted.left))
 
 
 def _add_arena(main: func.FuncOp, place: int, size: int) -> BlockArgument:

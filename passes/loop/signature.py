@@ -1,4 +1,4 @@
-"""Edits of the signature of a function that has a body: arguments and their attributes."""
+"""Edits of the signature of a function that has a body: arguments, and the attributes of these and of results."""
 
 from __future__ import annotations
 
@@ -39,3 +39,8 @@ def set_argument_attrs(function: func.FuncOp, attrs: Sequence[Mapping[str, Attri
     """Replaces the attributes of all arguments; none at all leaves the property out."""
     has_any = any(attrs)
     function.arg_attrs = ArrayAttr([DictionaryAttr(dict(each)) for each in attrs]) if has_any else None
+
+
+def set_result_attrs(function: func.FuncOp, attrs: Sequence[Mapping[str, Attribute]]) -> None:
+    """Replaces the attributes of all results; none at all leaves the property out."""
+    function.res_attrs = ArrayAttr([DictionaryAttr(dict(each)) for each in attrs]) if any(attrs) else None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.levels import check_levels
+from support.levels import STEPS, assert_same, check_levels, outputs, run_passes
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay.api.comparison import compare_outputs
-from xrelay.errors import LoweringError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.types.infer_type import infer_types
 
 UNKNOWN = "!relay.incomplete"
@@ -178,14 +178,67 @@ def test_branches_share_memory() -> None:
     assert xrelay.compile(module, cache=False, threads=1).memory() == 4 * size
 
 
-def test_a_stack_of_unknown_length_has_no_native_form_yet() -> None:
-    body = """%g = relay.loop(%i) to %n : tensor<i64> -> U {
-      %y = relay.tuple(%i) : (tensor<i64>) -> U
-      relay.yield %y : U
+# Extents that only the run tells: a branch gives one of two, a loop appends, values change places, rows are stacked.
+CHOOSING = program(
+    "%c: tensor<i1>, %x: tensor<?x4xf32, #relay.dims<n>>",
+    "%a, %b, %s",
+    """
+    %r = relay.if %c : tensor<i1> -> U {
+      %p = relay.tuple(%x, %x) : (tensor<?x4xf32, #relay.dims<n>>, tensor<?x4xf32, #relay.dims<n>>) -> U
+      %d = relay.concatenate(%p) {axis = 0} : (U) -> U
+      %t = relay.tuple(%d, %d, %x) : (U, U, tensor<?x4xf32, #relay.dims<n>>) -> U
+      relay.yield %t : U
+    } else {
+      %k = relay.constant dense<0.5> : tensor<3x4xf32>
+      %t = relay.tuple(%x, %k, %x)
+        : (tensor<?x4xf32, #relay.dims<n>>, tensor<3x4xf32>, tensor<?x4xf32, #relay.dims<n>>) -> U
+      relay.yield %t : U
     }
-    %r = relay.tuple_get_item(%g) {index = 0} : (U) -> U"""
-    with pytest.raises(LoweringError, match="the extent iterations is not known here"):
-        xrelay.compile(program("%n: tensor<i64>", "%r", body), cache=False)
+    %a = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+    %b0 = relay.tuple_get_item(%r) {index = 1} : (U) -> U
+    %b = relay.exp(%b0) : (U) -> U
+    %s = relay.sum(%a) : (U) -> U
+    """,
+)
+M, K = "tensor<?xf32, #relay.dims<m>>", "tensor<?xf32, #relay.dims<k>>"
+APPENDING = program(
+    "%n: tensor<i64>, %x: tensor<4xf32>, %y: tensor<?xf32, #relay.dims<w>>, %h: tensor<f32>",
+    "%a, %b, %s, %i, %z",
+    f"""
+    %true = relay.constant dense<true> : tensor<i1>
+    %g = relay.loop(%i0, %p : {M} = %x : tensor<4xf32>, %q : {K} = %y : tensor<?xf32, #relay.dims<w>>)
+        to %n : tensor<i64> while %true : tensor<i1> -> U {{
+      %t = relay.tuple(%p, %x) : ({M}, tensor<4xf32>) -> U
+      %c = relay.concatenate(%t) {{axis = 0}} : (U) -> U
+      %m = relay.sum(%c) : (U) -> U
+      %go = relay.less(%m, %h) : (U, tensor<f32>) -> U
+      %y1 = relay.exp(%y) : (tensor<?xf32, #relay.dims<w>>) -> U
+      %e = relay.tuple(%go, %q, %c, %y1, %i0) : (U, {K}, U, U, tensor<i64>) -> U
+      relay.yield %e : U
+    }}
+    %a = relay.tuple_get_item(%g) {{index = 0}} : (U) -> U
+    %b = relay.tuple_get_item(%g) {{index = 1}} : (U) -> U
+    %s = relay.tuple_get_item(%g) {{index = 2}} : (U) -> U
+    %i = relay.tuple_get_item(%g) {{index = 3}} : (U) -> U
+    %z = relay.sum(%a) : (U) -> U
+    """,
+)
+SIZES = {
+    "choosing": (CHOOSING, [[np.array(c), np.full((n, 4), 0.5, np.float32)] for c in (True, False) for n in (0, 1, 7)]),
+    "appending": (APPENDING, [[np.array(n), X[0], np.arange(w, dtype=np.float32), np.array(h, np.float32)]
+                              for n, w, h in ((0, 3, 9), (1, 0, 9), (17, 1, 99), (3, 5, -9))]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_extents_that_only_the_run_tells(name: str) -> None:
+    module, cases = SIZES[name]
+    lowered = module.clone()
+    for level, passes in STEPS:
+        run_passes(lowered, passes)
+        verify_module(lowered)
+        for inputs in cases if level.startswith("loop") else ():
+            assert_same(outputs(lowered, inputs), outputs(module, inputs), level, 1e-5)
 
 
 SEEDS = {

@@ -115,6 +115,30 @@ def test_extents_are_held_in_their_range() -> None:
     assert [check.text for check in emitted.code.checks] == ["n - 3 >= 0", f"{MAX_EXTENT} >= 2 * n"]
 
 
+def test_code_stands_where_its_names_become_known() -> None:
+    first, then = Block(arg_types=[IndexType()]), Block(arg_types=[IndexType()])
+    code = DimCode({"n": first.args[0]}, Builder(InsertPoint.at_end(first)))
+    place = code.enter({"m": then.args[0]}, Builder(InsertPoint.at_end(then)))
+    code.extent(n // 2 + 3 - m)
+    assert [op.name for op in then.ops] == ["arith.subi", "arith.cmpi"]
+    assert {"arith.divui", "arith.addi"} <= {op.name for op in first.ops}
+    assert [check.text for check in place.checks] == ["-m + n floordiv 2 + 3 >= 0"]
+    code.leave(place)
+    with pytest.raises(LoweringError, match="m is not known here"):
+        code.value(n + m)
+    again = Block(arg_types=[IndexType()])
+    code.enter({"m": again.args[0]}, Builder(InsertPoint.at_end(again)))
+    assert code.value(n // 2 + 3 - m) in [op.results[0] for op in again.ops]
+
+
+def test_many_places_take_no_stack() -> None:
+    block = Block(arg_types=[IndexType()] * 5000)
+    code = DimCode({"n0": block.args[0]}, Builder(InsertPoint.at_end(block)))
+    for number in range(1, 5000):
+        code.enter({f"n{number}": block.args[number]}, Builder(InsertPoint.at_end(block)))
+    code.extent(symbol("n1") + symbol("n4999"))
+
+
 @pytest.mark.parametrize(("dim", "message"), [(ANY, "is open"), (symbol("k") + 1, "k is not known here")])
 def test_refusals(dim: Dim, message: str) -> None:
     with pytest.raises(LoweringError, match=message):

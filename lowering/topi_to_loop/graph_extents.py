@@ -1,0 +1,87 @@
+"""Values that become extents in the graph function: `relay.extents` and `relay.cut`.
+
+```
+%v = relay.extents(%s)                          →    %0 = memref.load %s[%c0] : memref<2xi64>
+    {relay.binds = #relay.bounds<p, q>}              %p = arith.index_cast %0 : i64 to index
+    : (tensor<2xi64>) -> tensor<2xi64>               …
+                                                     cf.assert %1, "shape mismatch: [relay.extents C3] …"
+```
+
+From there on `p` and `q` are sizes like those of the names of inputs. Of a cut along the first axis, or one with
+nothing but 1s before it, the result is the beginning of the buffer; else a kernel copies.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.dialects import cf, func
+from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.attribute_names import SOURCES
+from xrelay.dialects.locations import source_names
+from xrelay.dialects.relay.core.types import dims_in, shape_of
+from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
+from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.lowering.topi_to_loop.function_lowering import memref_of
+from xrelay.lowering.topi_to_loop.graph_loops import LoopLowering
+
+MOST: Final = (1 << 47) - 1
+"""The largest extent that a value may make."""
+
+
+class ExtentLowering(LoopLowering):
+    """Lowers the ops that bind names of extents to values."""
+
+    def lower(self, op: Operation) -> None:
+        """Adds what an op becomes."""
+        match op:
+            case ExtentsOp():
+                self._extents(op)
+            case CutOp():
+                self._cut(op)
+            case _:
+                super().lower(op)
+
+    def _extents(self, op: ExtentsOp) -> None:
+        """Reads the extents; the result is the operand."""
+        data = self._buffers[op.data]
+        is_list = SSAValue.get(data, type=MemRefType).type.get_num_dims() == 1
+        sizes: dict[str, SSAValue] = {}
+        for number, name in enumerate(op.names):
+            indices = [self._constant(number, op)] if is_list else []
+            sizes[name] = self._index(self._load(data, indices, op), op)
+            self._assert_at_most(sizes[name], self._constant(MOST, op), f"C3] {name} is not between 0 and {MOST}", op)
+        if self._new.last_op is not None and sizes:
+            self._sizes.bind_behind(self._new.last_op, sizes)
+        self._buffers[op.results[0]] = data
+
+    def _cut(self, op: CutOp) -> None:
+        data, (name,) = self._buffers[op.data], op.names
+        shape, axis = shape_of(op.data.type), op.axis_number
+        count = self._index(self._load(self._buffers[op.count], (), op), op)
+        (most,) = self._sizes.extents([shape[axis]], op)
+        text = f"C4] {name}, the count along axis {axis}, is not between 0 and {shape[axis]}"
+        self._assert_at_most(count, most, text, op)
+        assert self._new.last_op is not None, "the assertion stands before"
+        self._sizes.bind_behind(self._new.last_op, {name: count})
+        result = op.results[0]
+        if all(extent == 1 for extent in shape[:axis]):
+            type = memref_of(result.type, op)
+            buffer = self._noted(self._beginning(data, shape_of(result.type), type, op), list(dims_in(result.type)))
+            buffer.name_hint = result.name_hint
+            self._buffers[result] = buffer
+            return
+        target, source = self._buffer(result, op), SSAValue.get(data, type=MemRefType).type
+        kernel = self._copy_kernel(SSAValue.get(target, type=MemRefType).type, source)
+        extents = self._sizes.extents([*dims_in(op.data.type), *dims_in(result.type)], op)
+        self._add(func.CallOp(kernel.sym_name.data, [data, target, *extents], []), op)
+
+    def _assert_at_most(self, value: SSAValue, most: SSAValue, text: str, op: Operation) -> None:
+        """Asserts that an extent is between 0 and `most`: of a negative one the unsigned value is greater."""
+        fits = self._add(CmpiOp(value, most, "ule"), op).results[0]
+        assertion = cf.AssertOp(fits, f"shape mismatch: [{op.name} {text}")
+        if names := source_names(op.location):
+            assertion.attributes[SOURCES] = ArrayAttr([StringAttr(name) for name in names])
+        self._add(assertion, op)

@@ -1,0 +1,125 @@
+"""The stacks of loops in the graph function: their rows, and room for more where only the loop tells how many come.
+
+```
+%full = arith.cmpi eq, %number, %room
+%stack, %room = scf.if %full -> (memref<?x4xf32>, index) {
+  %twice = arith.addi %room, %room
+  %larger = memref.alloc(%twice) : memref<?x4xf32>         ← and a copy of the rows that there are
+  memref.dealloc %stack
+  scf.yield %larger, %twice
+} else {
+  scf.yield %stack, %room
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Final
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.index_algebra.dims import Dim, DimExpr
+from xrelay.lowering.topi_to_loop.function_lowering import memref_of
+from xrelay.lowering.topi_to_loop.graph_regions import RegionLowering
+
+FIRST_ROOM: Final = 8
+"""The rows that a stack of unknown length has room for at first."""
+
+
+class StackLowering(RegionLowering):
+    """Lowers what loops stack."""
+
+    def _empty_stacks(self, types: Sequence[Attribute], op: LoopOp) -> tuple[list[SSAValue], list[SSAValue]]:
+        """Adds buffers for stacks of `types`, and the number of rows they have room for; nothing for no stacks."""
+        if not types:
+            return [], []
+        room = self._constant(FIRST_ROOM, op)
+        return [self._stack(type, room, op) for type in types], [room]
+
+    def _with_room(
+        self,
+        stacks: Sequence[SSAValue],
+        room: Sequence[SSAValue],
+        number: SSAValue,
+        types: Sequence[Attribute],
+        op: LoopOp,
+    ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+        """Adds what makes room for row `number` in stacks of `types`: the stacks and their room afterwards."""
+        if not stacks:
+            return [], []
+        full = self._add(CmpiOp(number, room[0], "eq"), op).results[0]
+        with self._inside(Block()) as larger:
+            twice = self._add(arith.AddiOp(room[0], room[0]), op).results[0]
+            new = [self._stack(type, twice, op) for type in types]
+            for type, source, target in zip(types, stacks, new, strict=True):
+                rows = self._sizes.extents([dim for dim in shape_of(type)[1:] if isinstance(dim, DimExpr)], op)
+                first = self._leading(target, type, room[0], op)
+                self._call_copy(source, first, [room[0], *rows], op)
+                self._add(memref.DeallocOp.get(source), op)
+            self._add(scf.YieldOp(*new, twice), op)
+        with self._inside(Block()) as same:
+            self._add(scf.YieldOp(*stacks, *room), op)
+        given = [value.type for value in (*stacks, *room)]
+        found = self._add(scf.IfOp(full, given, Region(larger), Region(same)), op).results
+        return found[: len(stacks)], found[len(stacks) :]
+
+    def _rows(self, stacks: Sequence[SSAValue], types: Sequence[Attribute], op: LoopOp) -> list[SSAValue]:
+        """Adds the stacks as buffers of `types`, of which the names are known: of as many rows as there are."""
+        return [
+            self._beginning(stack, shape_of(type), memref_of(type, op), op)
+            for stack, type in zip(stacks, types, strict=True)
+        ]
+
+    def _copy_row(self, source: SSAValue, stack: SSAValue, number: SSAValue, row: Sequence[Dim], op: LoopOp) -> None:
+        """Copies a buffer to the row `number` of another; `row` are the extents of rows."""
+        if 0 in row:
+            return
+        type = SSAValue.get(stack, type=MemRefType).type
+        if DYNAMIC_INDEX in type.get_shape()[1:]:
+            self._copy_open_row(source, stack, number, prod(row), op)
+            return
+        outer, indices = self._new, list[SSAValue]()
+        bounds = [self._constant(each, op) for each in (0, 1, *type.get_shape()[1:])]
+        for bound in bounds[2:]:
+            body = Block(arg_types=[IndexType()])
+            self._add(scf.ForOp(bounds[0], bound, bounds[1], [], Region(body)), op)
+            self._new = body
+            indices.append(body.args[0])
+        self._store(self._load(source, indices, op), stack, [number, *indices], op)
+        while self._new is not outer:
+            self._add(scf.YieldOp(), op)
+            around = self._new.parent_op()
+            self._new = around.parent if around is not None and around.parent is not None else outer
+
+    def _copy_open_row(self, source: SSAValue, stack: SSAValue, number: SSAValue, size: Dim, op: LoopOp) -> None:
+        """As `_copy_row`, for rows of `size` elements, of which only a run tells the strides: both are one axis."""
+        type = MemRefType(SSAValue.get(stack, type=MemRefType).type.element_type, [DYNAMIC_INDEX])
+        (count,) = self._sizes.extents([size], op)
+        first = self._add(arith.MuliOp(number, count), op).results[0]
+        end = self._add(arith.AddiOp(first, count), op).results[0]
+        flat = self._beginning(source, [count], type, op)
+        rows = self._beginning(stack, [end], type, op)
+        body = Block(arg_types=[IndexType()])
+        self._add(scf.ForOp(self._constant(0, op), count, self._constant(1, op), [], Region(body)), op)
+        outer, self._new = self._new, body
+        place = self._add(arith.AddiOp(first, body.args[0]), op).results[0]
+        self._store(self._load(flat, [body.args[0]], op), rows, [place], op)
+        self._add(scf.YieldOp(), op)
+        self._new = outer
+
+    def _stack(self, type: Attribute, room: SSAValue, op: LoopOp) -> SSAValue:
+        """Adds a buffer of so many rows for a stack of `type`."""
+        rows = self._sizes.extents([dim for dim in shape_of(type)[1:] if isinstance(dim, DimExpr)], op)
+        return self._add(memref.AllocOp([room, *rows], [], memref_of(type, op)), op).results[0]
+
+    def _leading(self, stack: SSAValue, type: Attribute, count: SSAValue, op: LoopOp) -> SSAValue:
+        """Adds the first `count` rows of a stack of `type`."""
+        return self._beginning(stack, [count, *shape_of(type)[1:]], memref_of(type, op), op)

@@ -1,0 +1,113 @@
+// RUN: xrelay-opt %s -p convert-topi-to-loop | filecheck %s
+
+// Elements of a tensor become extents, which are sizes from there on; the function returns what inputs do not tell.
+// CHECK-LABEL: func.func @extents(%s: memref<2xi64>, %x: memref<?xf32> {loop.dims = #relay.dims<n>}, %n: index {xrelay.dim = "n"})
+// CHECK-SAME:     -> (memref<?xf32> {loop.dims = #relay.dims<n + p>, loop.output = 0 : i64}, index)
+// CHECK:         %[[A:.*]] = memref.load %s[%{{.*}}] : memref<2xi64>
+// CHECK-NEXT:    %p = arith.index_cast %[[A]] : i64 to index
+// CHECK-NEXT:    %[[MOST:.*]] = arith.constant 140737488355327 : index
+// CHECK-NEXT:    %[[FITS:.*]] = arith.cmpi ule, %p, %[[MOST]] : index
+// CHECK-NEXT:    cf.assert %[[FITS]], "shape mismatch: [relay.extents C3] p is not between 0 and 140737488355327"
+// CHECK:         %q = arith.index_cast
+// CHECK:         cf.assert
+// CHECK:         %[[SUM:.*]] = arith.addi %n, %p : index
+// CHECK:         %y = memref.alloc(%[[SUM]]) : memref<?xf32>
+// CHECK-NEXT:    func.call @fill(%x, %y, %n, %[[SUM]])
+// CHECK-NEXT:    func.return %y, %[[SUM]]
+func.func @extents(%s: tensor<2xi64>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n + p>> {
+  %v = relay.extents(%s) {relay.binds = #relay.bounds<p, q>} : (tensor<2xi64>) -> tensor<2xi64>
+  %y = func.call @fill(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n + p>>
+  func.return %y : tensor<?xf32, #relay.dims<n + p>>
+}
+
+// The first elements of a buffer are its beginning where only 1s stand before the axis, else they are copied.
+// CHECK-LABEL: func.func @cuts
+// CHECK:         %[[K:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.cut C4] k, the count along axis 1, is not between 0 and 8"
+// CHECK:         %a = memref.reinterpret_cast %x to offset: [0], sizes: [1, %[[K]], 3], strides: [%{{.*}}, 3, 1] : memref<1x8x3xf32> to memref<1x?x3xf32>
+// CHECK:         %[[L:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK:         %b = memref.alloc(%[[K]], %[[L]]) : memref<1x?x?xf32>
+// CHECK-NEXT:    func.call @cut(%a, %b, %[[K]], %[[K]], %[[L]])
+// An input is copied before it is given away.
+// CHECK-NEXT:    %[[OWN:.*]] = memref.alloc(%[[K]]) : memref<1x?x3xf32>
+// CHECK-NEXT:    func.call @copy(%a, %[[OWN]], %[[K]])
+// CHECK-NEXT:    func.return %[[OWN]], %[[K]], %b, %[[K]], %[[L]]
+func.func @cuts(%x: tensor<1x8x3xf32>, %n: tensor<i64>) -> (tensor<1x?x3xf32, #relay.dims<k>>, tensor<1x?x?xf32, #relay.dims<k, l>>) {
+  %a = relay.cut(%x, %n) {axis = 1, relay.binds = #relay.bounds<k <= 8>} : (tensor<1x8x3xf32>, tensor<i64>) -> tensor<1x?x3xf32, #relay.dims<k>>
+  %b = relay.cut(%a, %n) {axis = 2, relay.binds = #relay.bounds<l <= 3>} : (tensor<1x?x3xf32, #relay.dims<k>>, tensor<i64>) -> tensor<1x?x?xf32, #relay.dims<k, l>>
+  func.return %a, %b : tensor<1x?x3xf32, #relay.dims<k>>, tensor<1x?x?xf32, #relay.dims<k, l>>
+}
+
+// A branch gives a buffer of its own where only it tells the extents.
+// CHECK-LABEL: func.func @branches
+// CHECK:         %[[Y:.*]], %k = scf.if %{{.*}} -> (memref<?xf32>, index) {
+// CHECK-NEXT:      %a = memref.alloc(%{{.*}}) : memref<?xf32>
+// CHECK-NEXT:      func.call @twice(%x, %a
+// CHECK-NEXT:      scf.yield %a, %{{.*}} : memref<?xf32>, index
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      %[[B:.*]] = memref.alloc(%n) : memref<?xf32>
+// CHECK-NEXT:      func.call @copy_1(%x, %[[B]], %n)
+// CHECK-NEXT:      scf.yield %[[B]], %n : memref<?xf32>, index
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %[[Y]], %k
+func.func @branches(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<k>> {
+  %r = relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<k>> attributes {relay.binds = #relay.bounds<k>} {
+    %a = func.call @twice(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<2 * n>>
+    relay.yield %a : tensor<?xf32, #relay.dims<2 * n>>
+  } else {
+    relay.yield %x : tensor<?xf32, #relay.dims<n>>
+  }
+  func.return %r : tensor<?xf32, #relay.dims<k>>
+}
+
+// A carried value that varies is another buffer in each iteration; a stack gets more room where it is full.
+// CHECK-LABEL: func.func @loop
+// CHECK:         %[[FIRST:.*]] = memref.alloc(%[[C4:.*]]) : memref<?xf32>
+// CHECK-NEXT:    %[[CAST:.*]] = "memref.cast"(%x) : (memref<4xf32>) -> memref<?xf32>
+// CHECK-NEXT:    func.call @copy_1(%[[CAST]], %[[FIRST]], %[[C4]])
+// CHECK-NEXT:    %[[ROOM:.*]] = arith.constant 8 : index
+// CHECK-NEXT:    %[[ROWS:.*]] = memref.alloc(%[[ROOM]]) : memref<?xi64>
+// CHECK-NEXT:    %[[END:.*]], %[[LAST:.*]], %[[STACK:.*]], %[[SIZE:.*]], %{{.*}} = scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[FIRST]], %{{.*}} = %[[ROWS]], %{{.*}} = %[[C4]], %{{.*}} = %[[ROOM]]) : (index, memref<?xf32>, memref<?xi64>, index, index) -> (index, memref<?xf32>, memref<?xi64>, index, index) {
+// CHECK:         } do {
+// CHECK:         ^{{.*}}(%[[N:.*]]: index, %s: memref<?xf32>, %[[OLD:.*]]: memref<?xi64>, %m: index, %[[HAS:.*]]: index):
+// CHECK-NEXT:      %[[TWICE:.*]] = arith.muli %m, %{{.*}} : index
+// CHECK:           func.call @twice_m(%s, %[[NEXT:.*]], %m, %[[TWICE]])
+// CHECK-NEXT:      %[[FULL:.*]] = arith.cmpi eq, %[[N]], %[[HAS]] : index
+// CHECK-NEXT:      %[[NEW:.*]], %[[ROOM2:.*]] = scf.if %[[FULL]] -> (memref<?xi64>, index) {
+// CHECK:             memref.dealloc %[[OLD]] : memref<?xi64>
+// CHECK:           memref.store %{{.*}}, %[[NEW]][%[[N]]] : memref<?xi64>
+// CHECK:           scf.yield %{{.*}}, %[[NEXT]], %[[NEW]], %[[TWICE]], %[[ROOM2]]
+// CHECK:         %[[CUT:.*]] = memref.reinterpret_cast %[[STACK]] to offset: [0], sizes: [%[[END]]], strides: [1]
+// CHECK-NEXT:    func.return %[[LAST]], %[[SIZE]], %[[CUT]], %[[END]]
+func.func @loop(%n: tensor<i64>, %x: tensor<4xf32>) -> (tensor<?xf32, #relay.dims<l>>, tensor<?xi64, #relay.dims<i>>) {
+  %r = relay.loop(%j, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<l>>, tensor<?xi64, #relay.dims<i>>> attributes {relay.binds = #relay.bounds<l, i>} {
+    %a = func.call @twice_m(%s) : (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<2 * m>>
+    %t = relay.tuple(%a, %j) : (tensor<?xf32, #relay.dims<2 * m>>, tensor<i64>) -> tuple<tensor<?xf32, #relay.dims<2 * m>>, tensor<i64>>
+    relay.yield %t : tuple<tensor<?xf32, #relay.dims<2 * m>>, tensor<i64>>
+  }
+  %p = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<?xf32, #relay.dims<l>>, tensor<?xi64, #relay.dims<i>>>) -> tensor<?xf32, #relay.dims<l>>
+  %q = relay.tuple_get_item(%r) {index = 1} : (tuple<tensor<?xf32, #relay.dims<l>>, tensor<?xi64, #relay.dims<i>>>) -> tensor<?xi64, #relay.dims<i>>
+  func.return %p, %q : tensor<?xf32, #relay.dims<l>>, tensor<?xi64, #relay.dims<i>>
+}
+
+func.func private @fill(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n + p>> attributes {relay.primitive} {
+  %y = topi.compute "fill" [%i : n + p] : tensor<?xf32, #relay.dims<n + p>> {
+    %0 = arith.constant 1.0 : f32
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<?xf32, #relay.dims<n + p>>
+}
+func.func private @twice(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<2 * n>> attributes {relay.primitive} {
+  %y = topi.compute "twice" [%i : 2 * n] : tensor<?xf32, #relay.dims<2 * n>> {
+    %0 = topi.read %x[%i floordiv 2] : tensor<?xf32, #relay.dims<n>>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<?xf32, #relay.dims<2 * n>>
+}
+func.func private @twice_m(%x: tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<2 * m>> attributes {relay.primitive} {
+  %y = topi.compute "twice" [%i : 2 * m] : tensor<?xf32, #relay.dims<2 * m>> {
+    %0 = topi.read %x[%i floordiv 2] : tensor<?xf32, #relay.dims<m>>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<?xf32, #relay.dims<2 * m>>
+}
