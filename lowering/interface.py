@@ -174,6 +174,14 @@ def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[cf
     return numbers
 
 
+def add_checks(module: ModuleOp, texts: Sequence[str]) -> list[int]:
+    """Writes rows of these texts behind those of the list of checks; gives their numbers."""
+    rows = module.attributes.get(CHECKS, NONE)
+    known = list(rows.data) if isa(rows, ArrayAttr[DictionaryAttr]) else []
+    module.attributes[CHECKS] = ArrayAttr([*known, *(DictionaryAttr({"text": StringAttr(text)}) for text in texts)])
+    return list(range(len(known), len(known) + len(texts)))
+
+
 def has_interface(module: ModuleOp) -> bool:
     """Whether a module says what its inputs are."""
     return INPUTS in module.attributes

@@ -15,6 +15,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.signature import PLAN, dim_arguments
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
+from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import DimensionError, InputError, InterpreterError
@@ -27,6 +28,9 @@ from xrelay.interpreters.loop.memory import run_memory_op
 from xrelay.interpreters.loop.named_sizes import NamedSizes
 from xrelay.interpreters.scalar import compile_scalar, is_scalar_op
 from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
+
+MAX_DEPTH = 64
+"""How many calls may be open here: they are Python's."""
 
 ResolveWeight = Callable[[Attribute], Array]
 """From the attribute of a `loop.weight` to its array."""
@@ -118,7 +122,7 @@ class _Runner:
         self._functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
         self._resolve_weight = resolve_weight
         self._kernels: dict[str, KernelFunction] = {}
-        self._active: list[str] = []
+        self._depth = 0
         self.sizes: Mapping[str, int] = {}
         """The sizes of names, for messages."""
 
@@ -139,7 +143,7 @@ class _Runner:
     def call(self, name: str, arguments: Sequence[Value]) -> list[Value]:
         """A function of calls is walked, any other is a kernel: what it returns.
 
-        Calls nest as functions do; recursion is refused.
+        Calls are Python's, so a recursion may only be as deep as `MAX_DEPTH`.
         """
         function = self.function(name)
         walked = func.CallOp | WeightOp | scf.IfOp | scf.WhileOp
@@ -148,11 +152,11 @@ class _Runner:
                 self._kernels[name] = compile_kernel(function)
             self._kernels[name](arguments)
             return []
-        if name in self._active:
-            raise InterpreterError(f"@{name} calls itself; recursion has no meaning at the loop level")
-        self._active.append(name)
+        if self._depth >= MAX_DEPTH:
+            raise InterpreterError(too_many_calls(f"@{name}", MAX_DEPTH), help="run it at the relay level")
+        self._depth += 1
         returned = self._walk(function, arguments)
-        self._active.pop()
+        self._depth -= 1
         return returned
 
     def _walk(self, function: func.FuncOp, arguments: Sequence[Value]) -> list[Value]:

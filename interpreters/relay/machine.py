@@ -21,12 +21,14 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xrelay.dialects.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call
+from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.dim_bindings import (
     bind_dims,
@@ -38,9 +40,6 @@ from xrelay.interpreters.relay.extents import note_extents
 from xrelay.interpreters.relay.loop_run import LoopRun, captured
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 
-MAX_DEPTH = 50_000
-"""The number of calls that may be open at once; a deeper recursion is taken for endless."""
-
 
 @dataclass(eq=False)
 class Environment:
@@ -49,6 +48,7 @@ class Environment:
     block: Block
     outer: Environment | None
     depth: int
+    """How many calls are open."""
     values: dict[SSAValue, RuntimeValue]
     sizes: dict[str, int]
     """The sizes of named dimensions, shared by the environments of one call."""
@@ -102,6 +102,7 @@ class Machine:
         self.functions = functions
         self._stack: list[Task] = []
         self._captured: dict[LoopOp, list[SSAValue]] = {}
+        self._call_limit = call_limit()
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """The results of `func`."""
@@ -162,10 +163,8 @@ class Machine:
             return self._iterate(task, task.loop)
         if is_call(op) or isinstance(op, (IfOp, InvokeOp, FusedOp)):
             task.inner, task.targets = self._open(op, environment)
-            if task.inner.depth > MAX_DEPTH:
-                raise InterpreterError(
-                    f"more than {MAX_DEPTH} calls are open: endless recursion?", location=location_of(op)
-                )
+            if task.inner.depth > self._call_limit:
+                raise InterpreterError(too_many_calls(_called(op), self._call_limit), location=location_of(op))
             self._begin(task.targets, task.inner)
             return False
         value = evaluate_op(op, cast("list[Value]", self._values(op.operands, environment)))
@@ -198,7 +197,7 @@ class Machine:
             bind_dims(value, loop.op.result.type, environment.sizes, loop.op)
             environment.values[loop.op.result] = value
             return True
-        task.inner = _enter(loop.op.body, environment, arguments, environment.depth + 1, loop.op)
+        task.inner = _enter(loop.op.body, environment, arguments, environment.depth, loop.op)
         task.targets = [yielded(loop.op.body)]
         self._begin(task.targets, task.inner)
         return False
@@ -218,15 +217,15 @@ class Machine:
         self, op: IfOp | InvokeOp | FusedOp | AnyCall, environment: Environment
     ) -> tuple[Environment, Sequence[SSAValue]]:
         """The environment in which a region or callee runs, and what it is to give."""
-        depth = environment.depth + 1
         operands = self._values(op.operands, environment)
         if isinstance(op, IfOp):
             region = op.true_region if _truth(op, operands[0]) else op.false_region
-            return _enter(region, environment, (), depth, op), [yielded(region)]
+            return _enter(region, environment, (), environment.depth, op), [yielded(region)]
         if isinstance(op, FusedOp):
-            inner = _enter(op.body, None, operands, depth, op)
+            inner = _enter(op.body, None, operands, environment.depth, op)
             inner.sizes = environment.sizes
             return inner, [yielded(op.body)]
+        depth = environment.depth + 1
         if isinstance(op, InvokeOp):
             closure = operands[0]
             if not isinstance(closure, Closure):
@@ -281,6 +280,11 @@ def _returned(func: FuncOp) -> Sequence[SSAValue]:
     if not isinstance(last, ReturnOp):
         raise InterpreterError(f"@{func.sym_name.data} does not end in func.return", location=location_of(func))
     return last.arguments
+
+
+def _called(op: Operation) -> str:
+    """What a call that is one too many calls."""
+    return f"@{callee_name(op)}" if is_call(op) else "a closure"
 
 
 def _truth(op: IfOp, condition: RuntimeValue) -> bool:

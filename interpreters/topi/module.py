@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
+from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp
@@ -30,6 +31,9 @@ from xrelay.interpreters.topi.scatter import evaluate_scatter
 from xrelay.interpreters.topi.sort import evaluate_sort
 
 ResolveWeight = Callable[[Attribute], Array]
+
+MAX_DEPTH = 64
+"""How many calls may be open here."""
 
 
 def run_topi_module(
@@ -59,29 +63,29 @@ class _Runner:
     def __init__(self, functions: dict[str, func.FuncOp], resolve_weight: ResolveWeight | None):
         self._functions = functions
         self._resolve_weight = resolve_weight
-        self._active: list[str] = []
+        self._depth = 0
         self._sizes: list[dict[str, int]] = []
         self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
         self._regions = Regions(self._step, self._note_sizes)
 
     def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> list[Array]:
-        """Calls are as deep as functions are nested, which recursion would make endless: it is refused.
+        """Calls are Python's, so a recursion may only be as deep as `MAX_DEPTH`.
 
         `given` has sizes of named dimensions that the caller knows; the others are those of the inputs.
         """
         function = self._functions.get(name)
         if function is None or not function.body.blocks:
             raise InterpreterError(f"no function @{name} with a body in the module")
-        if name in self._active:
-            raise InterpreterError(f"@{name} calls itself; recursion has no meaning at the topi level")
+        if self._depth >= MAX_DEPTH:
+            raise InterpreterError(too_many_calls(f"@{name}", MAX_DEPTH), help="run it at the relay level")
         sizes = self._bind_sizes(function, inputs, {} if given is None else given)
         function = self._for_sizes(function, sizes)
         values = self._bind(function, inputs)
-        self._active.append(name)
+        self._depth += 1
         self._sizes.append(sizes)
         for op in function.body.block.ops:
             if isinstance(op, func.ReturnOp):
-                self._active.pop()
+                self._depth -= 1
                 self._sizes.pop()
                 return [self._value(values, operand) for operand in op.operands]
             self._step(op, values)

@@ -23,6 +23,7 @@ from xrelay.lowering.loop_to_scf.checked_index import declare_note
 from xrelay.lowering.loop_to_scf.graph_function import finish_graph_function, is_graph_function
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
+from xrelay.lowering.loop_to_scf.weights_of_callees import take_weights_from_main
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
@@ -55,6 +56,7 @@ class ConvertLoopToScfPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""
+        take_weights_from_main(op)
         write_interface(op, weights_of_main(op))
         for function in op.ops:
             if isinstance(function, func.FuncOp):

@@ -20,6 +20,7 @@ def llvm_pipeline(*, converts_f16: bool = True) -> tuple[str, ...]:
         "convert-math-to-llvm",
         "convert-cf-to-llvm",
         "convert-func-to-llvm",
+        "llvm-recursion-to-frames",
     )
 
 

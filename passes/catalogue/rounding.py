@@ -82,6 +82,7 @@ EXACT: frozenset[str] = frozenset(
         "convert-math-to-llvm",
         "convert-cf-to-llvm",
         "convert-func-to-llvm",
+        "llvm-recursion-to-frames",
         "canonicalize",
         "cse",
         "dce",

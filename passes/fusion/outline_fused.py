@@ -23,8 +23,10 @@ that is a tuple, becomes a tuple of tensors, which `relay.tuple` makes right in 
 Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice goes
 through a kernel that copies it (`relay.cast` to its own element type).
 
-Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which have no native form, and functions that call
-themselves.
+An `@main` that is called gets a private copy for the calls: what runs a model calls `@main` alone, with memory of its
+own (`main_as_callee.py`).
+
+Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which have no native form.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ from xrelay.errors import PassError
 from xrelay.passes.fusion.flat_signatures import flat_type, flatten_arguments, repeated
 from xrelay.passes.fusion.fuse_ops import is_groupable, make_group
 from xrelay.passes.fusion.group_names import GroupNames
-from xrelay.passes.graph.calls import call_cycle, calls_in
+from xrelay.passes.fusion.main_as_callee import enter_main_once
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, take_apart
@@ -88,24 +90,12 @@ class RelayOutlineFusedPass(ModulePass):
 
 
 def outline_module(module: ModuleOp) -> None:
-    """Outline every function of `module` that is not a kernel; `PassError` where one calls itself, or is no chain."""
-    _check_calls(module)
+    """Outline every function of `module` that is not a kernel; `PassError` for one of several blocks."""
+    enter_main_once(module)
     outliner = _Outliner(module)
     for function in list(module.body.block.ops):
         if isinstance(function, FuncOp) and not function.is_declaration and PRIMITIVE not in function.attributes:
             outliner.outline(function)
-
-
-def _check_calls(module: ModuleOp) -> None:
-    """Refuse functions that call themselves: each call would need memory of its own."""
-    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
-    cycle = call_cycle({name: calls_in(function, functions) for name, function in functions.items()})
-    if cycle is not None:
-        raise PassError(
-            f"relay-outline-fused: the recursion {' → '.join(f'@{name}' for name in cycle)} has no native form",
-            location=location_of(functions[cycle[0]]),
-            help="interpret the program; relay-remove-unused-functions erases functions that @main does not need",
-        )
 
 
 class _Kernel(NamedTuple):

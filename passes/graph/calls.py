@@ -1,9 +1,9 @@
-"""The call graph of a module, its cycles, and an order in which callees come first."""
+"""The call graph of a module, the groups of functions that call each other, and callees before callers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from xdsl.dialects.func import FuncOp
 
@@ -15,22 +15,6 @@ def calls_in(function: FuncOp, names: Mapping[str, object]) -> Counter[str]:
     """How often `function` calls each function of `names`."""
     found = (callee_name(op) for op in walk_ops(function) if is_call(op))
     return Counter(name for name in found if name in names)
-
-
-def call_cycle(callees: Mapping[str, Iterable[str]]) -> list[str] | None:
-    """The names along a cycle of calls, the first one again at the end; `None` where no function calls itself."""
-    done = set[str]()
-    for start in callees:
-        path: dict[str, Iterator[str]] = {}
-        current: str | None = start
-        while current is not None:
-            if current in path:
-                names = list(path)
-                return [*names[names.index(current) :], current]
-            if current not in done:
-                path[current] = iter(callees.get(current, ()))
-            current = _next_on(path, done)
-    return None
 
 
 def recursive_functions(callees: Mapping[str, Counter[str]]) -> set[str]:
@@ -61,6 +45,32 @@ def _without_ends(
     return left
 
 
+def call_components(callees: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """The functions that may call each other, those that may call themselves alone too, each group in given order."""
+    order = {name: number for number, name in enumerate(callees_first(callees))}
+    callers: dict[str, list[str]] = {name: [] for name in callees}
+    for name, names in callees.items():
+        for callee in names:
+            if callee in callers:
+                callers[callee].append(name)
+    # Who is met first going back from the last caller of all is called by it in a circle (Kosaraju).
+    place = {name: number for number, name in enumerate(callees)}
+    left = set(callees)
+    found: list[list[str]] = []
+    for start in sorted(callees, key=lambda name: -order[name]):
+        group: list[str] = []
+        pending = [start]
+        while pending:
+            name = pending.pop()
+            if name in left:
+                left.discard(name)
+                group.append(name)
+                pending += callers[name]
+        if len(group) > 1 or (group and group[0] in callees[group[0]]):
+            found.append(sorted(group, key=place.__getitem__))
+    return sorted(found, key=lambda group: place[group[0]])
+
+
 def callees_first(callees: Mapping[str, Iterable[str]]) -> list[str]:
     """Each name behind those that it calls; of a cycle, the one that is met first comes last."""
     ordered: dict[str, None] = {}
@@ -75,15 +85,3 @@ def callees_first(callees: Mapping[str, Iterable[str]]) -> list[str]:
             entered.add(name)
             pending += (callee for callee in callees.get(name, ()) if callee not in entered)
     return list(ordered)
-
-
-def _next_on(path: dict[str, Iterator[str]], done: set[str]) -> str | None:
-    """The next function to look at behind the last of `path`, from which what has no more callees goes."""
-    while path:
-        last = next(reversed(path))
-        following = next(path[last], None)
-        if following is not None:
-            return following
-        del path[last]
-        done.add(last)
-    return None

@@ -17,9 +17,11 @@ CACHE_DIR: Final = "XRELAY_CACHE_DIR"
 CACHE_LIMIT: Final = "XRELAY_CACHE_LIMIT"
 NUM_THREADS: Final = "XRELAY_NUM_THREADS"
 DEBUG: Final = "XRELAY_DEBUG"
+CALL_LIMIT: Final = "XRELAY_CALL_LIMIT"
 
 _MIB: Final = 1 << 20
 _DEFAULT_LIMIT_MIB: Final = 4096
+_DEFAULT_CALL_LIMIT: Final = 100_000
 _MAX_DIGITS: Final = 12
 _OFF: Final = frozenset({"0", "off", "false", "no"})
 
@@ -49,6 +51,12 @@ def cache_limit() -> int:
 def num_threads() -> int | None:
     """The number that `XRELAY_NUM_THREADS` gives; `None` where it is unset or empty."""
     return _number(NUM_THREADS, "give a whole number of threads")
+
+
+def call_limit() -> int:
+    """How many calls may be open before a recursion is taken for endless: `XRELAY_CALL_LIMIT`, else 100,000."""
+    number = _number(CALL_LIMIT, "give a whole number of calls")
+    return _DEFAULT_CALL_LIMIT if number is None else number
 
 
 def debug() -> bool:

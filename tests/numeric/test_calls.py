@@ -206,5 +206,5 @@ def test_a_recursion_whose_sizes_grow_is_for_the_interpreter() -> None:
     (found,) = run_relay(module, [np.array(True), np.ones(3, np.float32)])
     assert found.shape == (3,)
     assert specialize_functions(module) == 0
-    with pytest.raises(PassError, match="the recursion @grow → @grow has no native form"):
+    with pytest.raises(PassError, match=r"relay\.call @grow has no native form"):
         xrelay.compile(module, opt_level=0, cache=False)

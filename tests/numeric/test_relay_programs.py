@@ -12,7 +12,7 @@ from xdsl.parser import Parser
 from xrelay import relay
 from xrelay.dialects.relay import RELAY
 from xrelay.errors import InputError, InterpreterError
-from xrelay.interpreters.relay import machine, run_relay
+from xrelay.interpreters.relay import run_relay
 
 
 def parse(text):
@@ -93,7 +93,7 @@ def test_a_binding_and_a_tuple_pass_a_closure_on():
 
 
 def test_endless_recursion_is_an_error(monkeypatch):
-    monkeypatch.setattr(machine, "MAX_DEPTH", 1000)
+    monkeypatch.setenv("XRELAY_CALL_LIMIT", "1000")
     module = parse("""
     func.func @main(%x: tensor<i32>) -> tensor<i32> {
       %e = func.call @main(%x) : (tensor<i32>) -> tensor<i32>

@@ -12,6 +12,7 @@ from xrelay.api.code_stamp import code_stamp
 from xrelay.api.sources import Shapes, Source
 from xrelay.arguments import checked_shapes
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
+from xrelay.environment import call_limit
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.layout.layout_hooks import in_layout_hook_scope
@@ -34,7 +35,7 @@ def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | N
     if content is None:
         return None
     machine = f"{target} {target.threads} {','.join(target.code_features())}"
-    options = f"O{opt_level} {sorted(checked_shapes(shapes).items())}"
+    options = f"O{opt_level} calls {call_limit()} {sorted(checked_shapes(shapes).items())}"
     return content_key([stamp.text, machine, options, content])
 
 

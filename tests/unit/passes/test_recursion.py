@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp
 
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay import machine, run_relay
+from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.relay.recursion_to_loop import RelayRecursionToLoopPass
 from xrelay.passes.types.infer_type import infer_types
@@ -130,7 +130,7 @@ def test_values_stay_the_same(name: str) -> None:
 
 
 def test_calls_are_limited_and_iterations_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "MAX_DEPTH", 2_000)
+    monkeypatch.setenv("XRELAY_CALL_LIMIT", "2000")
     module, inputs = module_of(SUM), [np.array(3_000), np.array(0)]
     with pytest.raises(InterpreterError, match="2000 calls are open"):
         run_relay(module, inputs)

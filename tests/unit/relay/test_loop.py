@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xrelay.errors import InterpreterError, TypeInferenceError
-from xrelay.interpreters.relay import machine, run_relay
+from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
 
@@ -71,7 +71,7 @@ def test_it_ends_where_the_condition_fails_or_the_count_is_reached(limit: float,
 
 
 def test_many_iterations_take_no_stack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "MAX_DEPTH", 2_000)
+    monkeypatch.setenv("XRELAY_CALL_LIMIT", "2000")
     body = ["%y = relay.tuple(%i) : (tensor<i64>)", END]
     (last,) = run("%n: tensor<i64>", "(%i, %s = %n : tensor<i64>) to %n : tensor<i64>", body, np.array(5_000))
     assert last == 4_999

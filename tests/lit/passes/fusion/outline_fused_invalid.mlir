@@ -1,24 +1,6 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics -p relay-outline-fused
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %a = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  func.return %a : tensor<4xf32>
-}
-
-// expected-error@+1 {{the recursion @f → @g → @f has no native form}}
-func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %a = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  func.return %a : tensor<4xf32>
-}
-
-func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %a = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  func.return %a : tensor<4xf32>
-}
-
-// -----
-
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{relay.fn of a closure that calls itself has no native form}}
   %r = relay.fn rec(%self)(%a : tensor<4xf32>) -> tensor<4xf32> {
     %s = relay.invoke %self(%a) : (tensor<4xf32>) -> tensor<4xf32>
@@ -38,12 +20,4 @@ func.func @main(%x: tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<
 
 func.func private @f(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
   func.return %x : tensor<?xf32, #relay.dims<n>>
-}
-
-// -----
-
-// expected-error@+1 {{the recursion @f → @f has no native form}}
-func.func @f(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
-  %a = relay.call @f<n = n>(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
-  func.return %a : tensor<?xf32, #relay.dims<n>>
 }

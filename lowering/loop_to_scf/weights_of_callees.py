@@ -1,0 +1,99 @@
+"""The constants of the functions that `@main` calls: each takes them as arguments, and hands them on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import LOOP_KERNEL
+from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.passes.graph.calls import calls_in
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.loop.signature import insert_arguments
+
+Key = tuple[Attribute, Attribute]
+"""The value of a weight and the type of its buffer."""
+
+
+def take_weights_from_main(module: ModuleOp) -> None:
+    """Each `loop.weight` in a function that `@main` calls, by way of others too, becomes one in `@main`.
+
+    The functions between get an argument for each weight, before those that are extents. Left alone: kernels.
+    """
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks}
+    graphs = {name: function for name, function in functions.items() if LOOP_KERNEL not in function.attributes}
+    callees = {name: list(calls_in(function, graphs)) for name, function in graphs.items()}
+    reached = _reached_from("main", callees)
+    wanted: dict[str, dict[Key, WeightOp]] = {name: {} for name in reached}
+    for name in reached:
+        for op in walk_ops(graphs[name]):
+            if isinstance(op, WeightOp) and name != "main":
+                wanted[name].setdefault((op.weight, op.result.type), op)
+    if any(wanted.values()):
+        _hand_on(graphs, callees, wanted)
+
+
+def _reached_from(start: str, callees: Mapping[str, list[str]]) -> dict[str, None]:
+    """`start` and the functions that it calls, by way of others too."""
+    reached: dict[str, None] = {}
+    pending = [start] if start in callees else []
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached[name] = None
+            pending += reversed(callees[name])
+    return reached
+
+
+def _hand_on(
+    graphs: Mapping[str, func.FuncOp], callees: Mapping[str, list[str]], wanted: dict[str, dict[Key, WeightOp]]
+) -> None:
+    """Let the functions have the weights that they and their callees want as arguments."""
+    _close(callees, wanted)
+    values = {name: _own_values(graphs[name], keys) for name, keys in wanted.items()}
+    for name in wanted:
+        for op in list(walk_ops(graphs[name])):
+            if isinstance(op, WeightOp) and name != "main":
+                op.result.replace_all_uses_with(values[name][op.weight, op.result.type])
+                Rewriter.erase_op(op)
+            elif isinstance(op, func.CallOp) and (keys := wanted.get(op.callee.string_value())):
+                callee = graphs[op.callee.string_value()]
+                end = len(op.arguments) - len(dim_arguments(callee))
+                given = [values[name][key] for key in keys]
+                call = func.CallOp(op.callee, [*op.arguments[:end], *given, *op.arguments[end:]], op.result_types)
+                call.attributes |= op.attributes
+                call.location = op.location
+                Rewriter.replace_op(op, call, call.results)
+
+
+def _close(callees: Mapping[str, list[str]], wanted: dict[str, dict[Key, WeightOp]]) -> None:
+    """Let each function want what its callees do, in circles too."""
+    callers: dict[str, list[str]] = {name: [] for name in wanted}
+    for name in wanted:
+        for callee in callees[name]:
+            callers[callee].append(name)
+    pending = [name for name, keys in wanted.items() if keys]
+    while pending:
+        name = pending.pop()
+        for caller in callers[name]:
+            before = len(wanted[caller])
+            for key, op in wanted[name].items():
+                wanted[caller].setdefault(key, op)
+            if len(wanted[caller]) > before:
+                pending.append(caller)
+
+
+def _own_values(function: func.FuncOp, keys: Mapping[Key, WeightOp]) -> dict[Key, SSAValue]:
+    """The weights as values in a function: arguments, in `@main` ops at its beginning."""
+    names = [op.result.name_hint for op in keys.values()]
+    if function.sym_name.data != "main":
+        place = len(function.body.block.args) - len(dim_arguments(function))
+        return dict(zip(keys, insert_arguments(function, place, [type for _, type in keys], names), strict=True))
+    ops = [op.clone() for op in keys.values()]
+    Rewriter.insert_op(ops, InsertPoint.at_start(function.body.block))
+    return {key: op.result for key, op in zip(keys, ops, strict=True)}

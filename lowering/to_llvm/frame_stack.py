@@ -1,0 +1,206 @@
+"""The stack of frames that recursive functions keep in memory: `@xrelay_push_frame` and `@xrelay_free_frames`.
+
+Frames lie in segments of the heap, which never move. The state of a stack is an array of words: the newest frame, the
+segment that it lies in, the end of that segment, how many frames there are, and the first segment. A segment begins
+with the address of the next one, and is kept when its frames are gone: it is freed with the stack.
+
+A frame begins with the label at which its function goes on, the frame of the caller and the segment of that; the values
+that its function keeps come behind (see `recursion_to_frames.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import IntegerAttr, i8, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
+from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR
+
+PUSH, FREE_ALL = "xrelay_push_frame", "xrelay_free_frames"
+WORD = 8
+FRAME, SEGMENT, END, COUNT, FIRST = range(5)
+"""The words of the state."""
+STATE_WORDS = 5
+LABEL, CALLER, CALLER_SEGMENT = range(3)
+"""The words at the beginning of a frame."""
+HEADER_WORDS = 3
+SEGMENT_BYTES = 1 << 16
+SEGMENT_HEADER = 64
+"""The bytes of a segment before its first frame."""
+OUT_OF_MEMORY = 4
+
+
+class Code:
+    """Appends ops of the llvm dialect to a block."""
+
+    def __init__(self, block: Block):
+        self.block = block
+
+    def add(self, op: Operation) -> SSAValue:
+        """Append `op`; gives its first result."""
+        self.block.add_op(op)
+        return op.results[0]
+
+    def number(self, value: int, type: Attribute = i64) -> SSAValue:
+        """A constant."""
+        return self.add(constant(value, type))
+
+    def word(self, base: SSAValue, place: int) -> SSAValue:
+        """The address of the word `place` behind `base`."""
+        return self.add(llvm.GEPOp(base, [place], i64, inbounds=True))
+
+    def load(self, base: SSAValue, place: int, type: Attribute = PTR) -> SSAValue:
+        """The word `place` behind `base`."""
+        return self.add(llvm.LoadOp(self.word(base, place), type, alignment=WORD))
+
+    def store(self, value: SSAValue, base: SSAValue, place: int) -> None:
+        """Write the word `place` behind `base`."""
+        address = self.word(base, place)
+        self.block.add_op(llvm.StoreOp(value, address, WORD))
+
+    def compare(self, predicate: llvm.ICmpPredicateFlag, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """Whether two integers are in an order."""
+        return self.add(llvm.ICmpOp(lhs, rhs, IntegerAttr(predicate.to_int(), i64)))
+
+    def is_null(self, pointer: SSAValue) -> SSAValue:
+        """Whether a pointer is null."""
+        return self.compare(llvm.ICmpPredicateFlag.EQ, self.add(llvm.PtrToIntOp(pointer)), self.number(0))
+
+    def null(self) -> SSAValue:
+        """The null pointer."""
+        return self.add(llvm.ZeroOp.create(result_types=[PTR]))
+
+    def offset(self, pointer: SSAValue, size: SSAValue) -> SSAValue:
+        """A pointer moved by `size` bytes."""
+        return self.add(llvm.GEPOp.from_mixed_indices(pointer, [size], i8, inbounds=True))
+
+    def branch(self, condition: SSAValue, then: Block, otherwise: Block, *arguments: SSAValue) -> None:
+        """Go to `then`, which takes nothing, or to `otherwise` with `arguments`."""
+        self.block.add_op(llvm.CondBrOp(condition, then, [], otherwise, list(arguments)))
+
+    def go(self, target: Block, *arguments: SSAValue) -> None:
+        """Go to `target` with `arguments`."""
+        self.block.add_op(llvm.BrOp(target, *arguments))
+
+
+def segment_bytes(largest_frame: int) -> int:
+    """The bytes of a segment that holds several frames of `largest_frame` bytes."""
+    return max(SEGMENT_BYTES, -(-4 * largest_frame // SEGMENT_BYTES) * SEGMENT_BYTES)
+
+
+def new_state(code: Code) -> SSAValue:
+    """The state of a stack without frames, in the function's own memory."""
+    state = code.add(llvm.AllocaOp(code.number(1), llvm.LLVMArrayType(STATE_WORDS, i64), alignment=WORD))
+    null = code.null()
+    for place in (FRAME, END, FIRST):
+        code.store(null, state, place)
+    # The word that the first segment's address is written to stands for a segment before the first.
+    code.store(code.word(state, FIRST), state, SEGMENT)
+    code.store(code.number(0), state, COUNT)
+    return state
+
+
+def stack_functions(limit: int, segment: int) -> list[llvm.FuncOp]:
+    """`@xrelay_push_frame` for at most `limit` frames in segments of `segment` bytes, and `@xrelay_free_frames`."""
+    push = _Function(PUSH, [PTR, i64, i64, i32], ["state", "size", "needed", "failure"], i32)
+    _write_push(push, limit, segment)
+    free = _Function(FREE_ALL, [PTR], ["state"], None)
+    _write_free(free)
+    return [push.finish(), free.finish()]
+
+
+class _Function:
+    """A function of the module that is being written."""
+
+    def __init__(self, name: str, types: Sequence[Attribute], hints: Sequence[str], result: Attribute | None):
+        self._name = name
+        self._type = llvm.LLVMFunctionType(types) if result is None else llvm.LLVMFunctionType(types, result)
+        self.blocks: list[Block] = []
+        self.entry = self.code(types)
+        for argument, hint in zip(self.entry.block.args, hints, strict=True):
+            argument.name_hint = hint
+
+    def code(self, types: Sequence[Attribute] = ()) -> Code:
+        """A new block."""
+        self.blocks.append(Block(arg_types=types))
+        return Code(self.blocks[-1])
+
+    def finish(self) -> llvm.FuncOp:
+        """The function."""
+        linkage = llvm.LinkageAttr("internal")
+        return llvm.FuncOp(self._name, self._type, linkage, body=Region(self.blocks))
+
+
+def _write_push(function: _Function, limit: int, segment: int) -> None:
+    """`(state, size, needed, failure)`: a frame of `needed` bytes behind the newest one, which has `size`.
+
+    Gives 0, and for a frame too many `failure`, without memory its status.
+    """
+    entry = function.entry
+    find, is_known, allocate, link, reuse, enter, fail = (function.code(types) for types in _PUSH_BLOCKS)
+    state, size, needed, failure = entry.block.args
+    count = entry.add(llvm.AddOp(entry.load(state, COUNT, i64), entry.number(1)))
+    fits = entry.compare(llvm.ICmpPredicateFlag.SLE, count, entry.number(limit))
+    entry.branch(fits, find.block, fail.block, failure)
+    caller, current = find.load(state, FRAME), find.load(state, SEGMENT)
+    place = find.offset(caller, size)
+    end = find.add(llvm.AddOp(find.add(llvm.PtrToIntOp(place)), needed))
+    # The first frame comes behind no other: null and the size 0.
+    has_room = find.compare(llvm.ICmpPredicateFlag.ULE, end, find.load(state, END, i64))
+    find.block.add_op(llvm.CondBrOp(has_room, enter.block, [place], is_known.block, []))
+    following = is_known.load(current, 0)
+    is_known.branch(is_known.is_null(following), allocate.block, reuse.block, following)
+    sizes = [allocate.number(BUFFER_ALIGNMENT), allocate.number(segment)]
+    new = allocate.add(llvm.CallOp(ALLOCATE, *sizes, return_type=PTR))
+    allocate.branch(
+        allocate.compare(llvm.ICmpPredicateFlag.NE, allocate.add(llvm.PtrToIntOp(new)), allocate.number(0)),
+        link.block, fail.block, allocate.number(OUT_OF_MEMORY, i32),
+    )  # fmt: skip
+    link.store(link.null(), new, 0)
+    link.store(new, current, 0)
+    link.go(reuse.block, new)
+    used = reuse.block.args[0]
+    reuse.store(used, state, SEGMENT)
+    reuse.store(reuse.offset(used, reuse.number(segment)), state, END)
+    reuse.go(enter.block, reuse.offset(used, reuse.number(SEGMENT_HEADER)))
+    frame = enter.block.args[0]
+    enter.store(caller, frame, CALLER)
+    enter.store(current, frame, CALLER_SEGMENT)
+    enter.store(frame, state, FRAME)
+    enter.store(count, state, COUNT)
+    enter.block.add_op(llvm.ReturnOp(enter.number(0, i32)))
+    fail.block.add_op(llvm.ReturnOp(fail.block.args[0]))
+
+
+_PUSH_BLOCKS: tuple[tuple[Attribute, ...], ...] = ((), (), (), (), (PTR,), (PTR,), (i32,))
+"""The arguments of the blocks of `@xrelay_push_frame` behind the first."""
+
+
+def write_pop(code: Code, state: SSAValue, segment: int) -> SSAValue:
+    """Take the newest frame away; gives that of its caller, null where there is none."""
+    frame = code.load(state, FRAME)
+    caller, current = code.load(frame, CALLER), code.load(frame, CALLER_SEGMENT)
+    code.store(caller, state, FRAME)
+    code.store(current, state, SEGMENT)
+    end = code.add(llvm.AddOp(code.add(llvm.PtrToIntOp(current)), code.number(segment)))
+    code.store(end, state, END)
+    fewer = code.add(llvm.AddOp(code.load(state, COUNT, i64), code.number(-1)))
+    code.store(fewer, state, COUNT)
+    return caller
+
+
+def _write_free(function: _Function) -> None:
+    """`(state)`: frees the segments, one after the other."""
+    entry = function.entry
+    test, free, done = function.code([PTR]), function.code(), function.code()
+    entry.go(test.block, entry.load(entry.block.args[0], FIRST))
+    segment = test.block.args[0]
+    test.branch(test.is_null(segment), done.block, free.block)
+    following = free.load(segment, 0)
+    free.block.add_op(llvm.CallOp(FREE, segment))
+    free.go(test.block, following)
+    done.block.add_op(llvm.ReturnOp())

@@ -1,0 +1,383 @@
+"""`llvm-recursion-to-frames`: functions that call themselves keep what they still need on a stack of their own.
+
+What: functions of the llvm dialect that may call each other become one function, in which their calls are branches. A
+call stores in the frame of the caller at which label to go on, makes a frame for the callee and branches to its
+beginning; a return takes the frame away and branches to the label of the caller. Values that blocks use of others, and
+so perhaps behind a call, lie in the frame. A function that is called from elsewhere stays as an entry. Why: with frames
+in memory the depth of a recursion is a matter of memory and of a limit, not of the machine's stack.
+
+Before → after, for a function with one call of itself:
+
+```
+llvm.func @f(%ctx, %x) -> i32 {             llvm.func @f(%ctx, %x) -> i32 { …call @f_frames, %x in an array… }
+  …                                         llvm.func @f_frames(%ctx, %entry, %arguments) -> i32 {
+  %s = llvm.call @f(%ctx, %y)                 …
+  %c = llvm.icmp "eq" %s, %zero       →       %p = llvm.call @xrelay_push_frame(…)
+  …                                           llvm.cond_br (%p is 0), ^f(%y), ^label_0(%p)
+                                            ^label_0(%s):
+                                              %c = llvm.icmp "eq" %s, %zero
+                                              …
+                                            ^return(%status):
+                                              …take the frame away, llvm.cond_br (label is 0), ^label_0(%status), …
+```
+
+More calls than `call-limit` open at once are taken for an endless recursion: the call's status is that of a row that is
+added to `xrelay.checks`, which names the function. A status passes through the frames as it does through calls, so each
+function frees what it holds.
+
+Arrays of words on the machine's stack, which take what callees return, lie in the frame too.
+
+Left alone: functions that do not call themselves. Refuses (`LoweringError`) values that take more than 8 bytes, and
+other buffers on the machine's stack, in a function that does: graph functions have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from xdsl.context import Context
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, i1, i8, i32, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay import environment
+from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.upstream import llvm_extras
+from xrelay.errors import LoweringError
+from xrelay.lowering.interface import add_checks
+from xrelay.lowering.to_llvm.addressing import constant_index
+from xrelay.lowering.to_llvm.c_library import declare
+from xrelay.lowering.to_llvm.frame_stack import (
+    FRAME,
+    FREE_ALL,
+    HEADER_WORDS,
+    LABEL,
+    PUSH,
+    WORD,
+    Code,
+    new_state,
+    segment_bytes,
+    stack_functions,
+    write_pop,
+)
+from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
+from xrelay.lowering.to_llvm.types import PTR
+from xrelay.passes.graph.calls import call_components
+from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.infra.verify import walk_ops
+
+CHECK = 6
+"""The reason of a status whose number is that of a row of `xrelay.checks`."""
+CONSTANTS = (
+    llvm.ConstantOp,
+    llvm.AddressOfOp,
+    llvm.UndefOp,
+    llvm.ZeroOp,
+    llvm_extras.ZeroOp,
+    llvm_extras.PoisonOp,
+)
+"""The ops that need nothing, and so can stand at the beginning of everything."""
+
+
+@dataclass(frozen=True)
+class LlvmRecursionToFramesPass(ModulePass):
+    """Let functions that call themselves keep frames in memory; see the module's docstring. Exact."""
+
+    name = "llvm-recursion-to-frames"
+
+    call_limit: int | None = field(
+        default=None, metadata={"help": "how many calls may be open; by default what XRELAY_CALL_LIMIT says"}
+    )
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        functions = {each.sym_name.data: each for each in op.ops if isinstance(each, llvm.FuncOp) and each.body.blocks}
+        callees = {name: dict.fromkeys(_callees(function, functions)) for name, function in functions.items()}
+        groups = call_components(callees)
+        if not groups:
+            return
+        limit = environment.call_limit() if self.call_limit is None else self.call_limit
+        components = [_Component(op, [functions[name] for name in group], limit) for group in groups]
+        segment = segment_bytes(max(component.largest_frame for component in components))
+        for group, component in zip(groups, components, strict=True):
+            outside = {callee for name in callees.keys() - set(group) for callee in callees[name]}
+            component.write([name for name in group if name in outside] or group, segment)
+        push, free = stack_functions(limit, segment)
+        op.body.block.add_ops([push, free])
+        declare(push, ALLOCATE, llvm.LLVMFunctionType([i64, i64], PTR))
+        declare(push, FREE, llvm.LLVMFunctionType([PTR]))
+
+
+def _callees(function: llvm.FuncOp, names: Container[str]) -> Iterator[str]:
+    return (_callee(op) for op in walk_ops(function) if isinstance(op, llvm.CallOp) and _callee(op) in names)
+
+
+def _callee(op: llvm.CallOp) -> str:
+    return "" if op.callee is None else op.callee.string_value()
+
+
+@dataclass(eq=False)
+class _Member:
+    """A function of a component: its blocks, and where values lie in its frames."""
+
+    function: llvm.FuncOp
+    blocks: Sequence[Block]
+    slots: Mapping[SSAValue, int]
+    """The word of a frame in which a value lies."""
+    arrays: Mapping[SSAValue, int]
+    """The first word of what lay on the machine's stack."""
+    frame_bytes: int
+
+
+class _Component:
+    """Makes one function of several that call each other."""
+
+    def __init__(self, module: ModuleOp, functions: Sequence[llvm.FuncOp], limit: int):
+        self._module = module
+        names = [function.sym_name.data for function in functions]
+        numbers = add_checks(module, [too_many_calls(f"@{name}", limit) for name in names])
+        self._failures = {name: CHECK | (number + 1) << 8 for name, number in zip(names, numbers, strict=True)}
+        """The status where a frame of a function is one too many."""
+        self._calls: list[tuple[llvm.CallOp, Block]] = []
+        """The calls, each with the block at which the caller goes on; its number is the label."""
+        self._first = Code(Block(arg_types=[PTR, i64, PTR]))
+        for argument, hint in zip(self._first.block.args, ("ctx", "entry", "arguments"), strict=True):
+            argument.name_hint = hint
+        self._members = {name: self._member(function) for name, function in zip(names, functions, strict=True)}
+
+    @property
+    def largest_frame(self) -> int:
+        """The bytes of the largest frame."""
+        return max(member.frame_bytes for member in self._members.values())
+
+    def _member(self, function: llvm.FuncOp) -> _Member:
+        """The parts of a function, split behind its calls; its context and constants are those of the component."""
+        context = function.body.blocks[0].args[0]
+        context.replace_all_uses_with(self._first.block.args[0])
+        context.block.erase_arg(context)
+        for op in list(walk_ops(function)):
+            if isinstance(op, llvm.CallOp) and _callee(op) in self._failures:
+                self._calls.append((op, _split_behind(op)))
+            elif isinstance(op, CONSTANTS):
+                op.detach()
+                self._first.block.add_op(op)
+        blocks, words = list(function.body.blocks), HEADER_WORDS
+        arrays: dict[SSAValue, int] = {}
+        for op in [op for op in walk_ops(function) if isinstance(op, llvm.AllocaOp)]:
+            arrays[op.res] = words
+            words += _words_of(op)
+        kept = [value for block in blocks for value in _kept_of(block) if value not in arrays]
+        for block in blocks:
+            function.body.detach_block(block)
+        slots = {value: words + place for place, value in enumerate(kept)}
+        return _Member(function, blocks, slots, arrays, (words + len(slots)) * WORD)
+
+    def write(self, entries: Sequence[str], segment: int) -> None:
+        """Put the function of the component in the place of its members, of which `entries` are called from outside."""
+        state = new_state(self._first)
+        leave, leaving = Code(Block(arg_types=[i32])), Block(arg_types=[i32])
+        starts = self._write_starts(entries, state, leave.block)
+        owners = {block: member for member in self._members.values() for block in member.blocks}
+        for member in self._members.values():
+            for block in member.blocks:
+                _keep(block, member, state)
+                if isinstance(block.last_op, llvm.ReturnOp):
+                    _replace_last(block, llvm.BrOp(leaving, *block.last_op.operands))
+            for op in [value.owner for value in member.arrays]:
+                assert isinstance(op, Operation), "an array is made by an op"
+                Rewriter.erase_op(op)
+        for label, (call, after) in enumerate(self._calls):
+            self._write_call(call, after, label, owners[after], state)
+        ends = self._write_return(leaving, leave.block, state, segment)
+        leave.block.add_op(llvm.CallOp(FREE_ALL, state))
+        leave.block.add_op(llvm.ReturnOp(leave.block.args[0]))
+        name = f"{next(iter(self._members))}_frames"
+        for number, entry in enumerate(entries):
+            _make_entry(self._members[entry], name, number)
+        body = Region([self._first.block, *starts, *owners, *ends, leave.block])
+        type = llvm.LLVMFunctionType([PTR, i64, PTR], i32)
+        self._module.body.block.add_op(llvm.FuncOp(name, type, llvm.LinkageAttr("external"), body=body))
+        for entry in self._members.keys() - set(entries):
+            Rewriter.erase_op(self._members[entry].function)
+
+    def _write_starts(self, entries: Sequence[str], state: SSAValue, leave: Block) -> list[Block]:
+        """Branches from the first block to the entry that is asked for; gives the blocks behind the first."""
+        _, number, arguments = self._first.block.args
+        starts = [Code(Block()) for _ in entries]
+        tests = [self._first, *(Code(Block()) for _ in entries[1:])]
+        for index, (test, start) in enumerate(zip(tests, starts, strict=True)):
+            if test is tests[-1]:
+                test.go(start.block)
+            else:
+                wanted = test.compare(llvm.ICmpPredicateFlag.EQ, number, test.number(index))
+                test.branch(wanted, start.block, tests[index + 1].block)
+        for name, start in zip(entries, starts, strict=True):
+            types = self._members[name].blocks[0].arg_types
+            given = [start.load(arguments, place, type) for place, type in enumerate(types)]
+            self._push(start, name, 0, given, leave, state)
+        return [*(start.block for start in starts), *(test.block for test in tests[1:])]
+
+    def _push(
+        self, code: Code, callee: str, size: int, arguments: Sequence[SSAValue], after: Block, state: SSAValue
+    ) -> None:
+        """A frame for `callee` behind one of `size` bytes, and its beginning; `after` with a status where it fails."""
+        member = self._members[callee]
+        sizes = [code.number(size), code.number(member.frame_bytes), code.number(self._failures[callee], i32)]
+        status = code.add(llvm.CallOp(PUSH, state, *sizes, return_type=i32))
+        fine = code.compare(llvm.ICmpPredicateFlag.EQ, status, code.number(0, i32))
+        code.block.add_op(llvm.CondBrOp(fine, member.blocks[0], list(arguments), after, [status]))
+
+    def _write_call(self, call: llvm.CallOp, after: Block, label: int, caller: _Member, state: SSAValue) -> None:
+        """The call at the end of its block becomes a frame and a branch."""
+        block, arguments = call.parent_block(), list(call.operands)[1:]
+        assert block is not None, "the call stands in a block"
+        Rewriter.erase_op(call)
+        code = Code(block)
+        code.store(code.number(label), code.load(state, FRAME), LABEL)
+        self._push(code, _callee(call), caller.frame_bytes, arguments, after, state)
+
+    def _write_return(self, leaving: Block, leave: Block, state: SSAValue, segment: int) -> list[Block]:
+        """`leaving(%status)`: takes the newest frame away, and goes on at the label of its caller."""
+        (status,) = leaving.args
+        code, follow = Code(leaving), Code(Block())
+        caller = write_pop(code, state, segment)
+        leaving.add_op(llvm.CondBrOp(code.is_null(caller), leave, [status], follow.block, []))
+        label = follow.load(caller, LABEL, i64)
+        blocks = [leaving, follow.block]
+        for number, (_, after) in enumerate(self._calls[:-1]):
+            rest = Code(Block())
+            found = follow.compare(llvm.ICmpPredicateFlag.EQ, label, follow.number(number))
+            follow.block.add_op(llvm.CondBrOp(found, after, [status], rest.block, []))
+            blocks.append(rest.block)
+            follow = rest
+        follow.go(self._calls[-1][1], status)
+        return blocks
+
+
+# --- calls and entries
+
+
+def _split_behind(call: llvm.CallOp) -> Block:
+    """Split the block of a call behind it; gives the new block, whose argument is the call's status."""
+    block, following = call.parent_block(), call.next_op
+    assert block is not None, "the call stands in a block"
+    assert following is not None, "no block ends in a call"
+    after = block.split_before(following)
+    status = after.insert_arg(i32, 0)
+    status.name_hint = "status"
+    call.results[0].replace_all_uses_with(status)
+    return after
+
+
+def _replace_last(block: Block, op: Operation) -> None:
+    last = block.last_op
+    assert last is not None, "a block ends in an op"
+    Rewriter.erase_op(last)
+    block.add_op(op)
+
+
+def _make_entry(member: _Member, name: str, number: int) -> None:
+    """Let the function of a member, whose blocks are elsewhere, hand its arguments to the function `name`."""
+    function = member.function
+    code = Code(Block(arg_types=list(function.function_type.inputs)))
+    context, *given = code.block.args
+    array = code.add(llvm.AllocaOp(code.number(1), llvm.LLVMArrayType(len(given), i64), alignment=WORD))
+    for place, argument in enumerate(given):
+        code.store(argument, array, place)
+    status = code.add(llvm.CallOp(name, context, code.number(number), array, return_type=i32))
+    code.block.add_op(llvm.ReturnOp(status))
+    function.body.add_block(code.block)
+
+
+# --- values in frames
+
+
+def _defined_in(block: Block) -> list[SSAValue]:
+    return [*block.args, *(result for op in block.ops for result in op.results)]
+
+
+def _kept_of(block: Block) -> Iterator[SSAValue]:
+    """The values of a block that other blocks use."""
+    for value in _defined_in(block):
+        if any(use.operation.parent is not block for use in value.uses):
+            size = value.type.bitwidth if isinstance(value.type, FixedBitwidthType) else None
+            if value.type != PTR and (size is None or size > 8 * WORD):
+                place = value.owner if isinstance(value.owner, Operation) else block.first_op
+                raise LoweringError(f"a value of type {value.type} has no place in the frame of a function that calls"
+                                    " itself", location=None if place is None else describe_place(place))  # fmt: skip
+            yield value
+
+
+def _words_of(op: llvm.AllocaOp) -> int:
+    """How many words an array of words has."""
+    count, array = constant_index(op.size), op.elem_type
+    if count != 1 or not isinstance(array, llvm.LLVMArrayType) or array.type != i64:
+        raise LoweringError("a function that calls itself has a buffer on the machine's stack",
+                            location=describe_place(op))  # fmt: skip
+    return array.size.data
+
+
+def _keep(block: Block, member: _Member, state: SSAValue) -> None:
+    """Let a block store in the frame what others use of it, and load from there what it uses of others."""
+    own, frame = dict.fromkeys(_defined_in(block)), _Frame(block, state)
+    loaded: dict[SSAValue, SSAValue] = {}
+    for op in list(block.ops):
+        for index, operand in enumerate(op.operands):
+            if operand not in loaded:
+                if operand in member.arrays:
+                    loaded[operand] = frame.place(member.arrays[operand])
+                elif operand in member.slots and operand not in own:
+                    loaded[operand] = frame.load(operand.type, member.slots[operand])
+            op.operands[index] = loaded.get(operand, operand)
+    for value in own:
+        if value in member.slots:
+            frame.store(value, member.slots[value])
+
+
+class _Frame:
+    """The frame of the function that runs, as a block sees it: it is another one behind a call."""
+
+    def __init__(self, block: Block, state: SSAValue):
+        self._block, self._state = block, state
+
+    @cached_property
+    def _address(self) -> llvm.LoadOp:
+        place = llvm.GEPOp(self._state, [FRAME], i64, inbounds=True)
+        load = llvm.LoadOp(place.result, PTR, alignment=WORD)
+        Rewriter.insert_op([place, load], InsertPoint.at_start(self._block))
+        return load
+
+    def load(self, type: Attribute, slot: int) -> SSAValue:
+        """The value of a type in a slot, loaded at the beginning of the block."""
+        place = self._slot(slot)
+        load = llvm.LoadOp(place.result, i8 if type == i1 else type, alignment=WORD)
+        ops: list[Operation] = [place, load]
+        if type == i1:
+            ops.append(llvm.TruncOp(load.dereferenced_value, i1))
+        Rewriter.insert_op(ops, InsertPoint.after(self._address))
+        return ops[-1].results[0]
+
+    def place(self, slot: int) -> SSAValue:
+        """The address of a slot, computed at the beginning of the block."""
+        place = self._slot(slot)
+        Rewriter.insert_op(place, InsertPoint.after(self._address))
+        return place.result
+
+    def store(self, value: SSAValue, slot: int) -> None:
+        """Write a value of the block to a slot as soon as it is there."""
+        place, stored = self._slot(slot), value
+        ops: list[Operation] = [place]
+        if value.type == i1:
+            ops.append(llvm.ZExtOp(value, i8))
+            stored = ops[-1].results[0]
+        ops.append(llvm.StoreOp(stored, place.result, WORD))
+        behind = self._address if isinstance(value, BlockArgument) else value.owner
+        assert isinstance(behind, Operation), "a value that is no argument is the result of an op"
+        Rewriter.insert_op(ops, InsertPoint.after(behind))
+
+    def _slot(self, slot: int) -> llvm.GEPOp:
+        return llvm.GEPOp(self._address.dereferenced_value, [slot], i64, inbounds=True)

@@ -1,0 +1,87 @@
+// RUN: xrelay-opt %s -p 'llvm-recursion-to-frames{call-limit=7}' | filecheck %s
+
+// One that calls itself no function touches; the limit's message has a row behind those that are there.
+// CHECK: xrelay.checks = [{text = "n >= 1"}, {text = "@f: more than 7 calls are open: endless recursion?"}, {text = "@even: {{.*}}"}, {text = "@odd: {{.*}}"}]
+module attributes {xrelay.checks = [{text = "n >= 1"}]} {
+
+// CHECK-LABEL: llvm.func @main
+// CHECK-NEXT:    llvm.call @f(%ctx, %x)
+// CHECK-NEXT:    llvm.call @even(%ctx, %x)
+// CHECK-NEXT:    llvm.return
+llvm.func @main(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32 {
+  %s = llvm.call @f(%ctx, %x) : (!llvm.ptr, !llvm.ptr) -> i32
+  %t = llvm.call @even(%ctx, %x) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.return %t : i32
+}
+
+// The function hands its arguments over in an array.
+// CHECK-LABEL: llvm.func @f(
+// CHECK:         %[[ARRAY:.*]] = llvm.alloca %{{.*}} x !llvm.array<1 x i64>
+// CHECK:         llvm.call @f_frames(%{{.*}}, %{{.*}}, %[[ARRAY]])
+llvm.func @f(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32 {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %c = llvm.call @test(%ctx, %x) : (!llvm.ptr, !llvm.ptr) -> i32
+  %b = llvm.icmp "eq" %c, %zero : i32
+  llvm.cond_br %b, ^bb1, ^bb2(%c : i32)
+^bb1:
+  %s = llvm.call @f(%ctx, %x) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.cond_br %b, ^bb2(%s : i32), ^bb2(%c : i32)
+^bb2(%status: i32):
+  llvm.return %status : i32
+}
+// CHECK-LABEL: llvm.func @even(
+// CHECK:         llvm.call @even_frames
+// CHECK-NOT:   llvm.func @odd
+llvm.func @even(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32 {
+  %s = llvm.call @odd(%ctx, %x) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.return %s : i32
+}
+llvm.func @odd(%ctx: !llvm.ptr, %y: !llvm.ptr) -> i32 {
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %results = llvm.alloca %one x !llvm.array<2 x i64> {alignment = 8 : i64} : (i64) -> !llvm.ptr
+  %t = llvm.call @test(%ctx, %results) : (!llvm.ptr, !llvm.ptr) -> i32
+  %s = llvm.call @even(%ctx, %y) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.return %s : i32
+}
+llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
+}
+
+// Constants stand at the beginning, the first frame comes behind none.
+// CHECK-LABEL: llvm.func @f_frames(%ctx_{{.*}}: !llvm.ptr, %entry: i64, %arguments: !llvm.ptr) -> i32
+// CHECK-NEXT:    %zero = llvm.mlir.constant(0 : i32) : i32
+// CHECK:         %[[STATE:.*]] = llvm.alloca %{{.*}} x !llvm.array<5 x i64>
+// CHECK:         %[[PUSHED:.*]] = llvm.call @xrelay_push_frame(%[[STATE]]
+// CHECK:         llvm.cond_br %{{.*}}, ^[[F:bb[0-9]+]](%{{.*}} : !llvm.ptr), ^[[LEAVE:bb[0-9]+]](%[[PUSHED]] : i32)
+// What other blocks use lies in the frame, a truth value as a byte.
+// CHECK:       ^[[F]](%[[X:.*]]: !llvm.ptr):
+// CHECK:         %[[SLOT:.*]] = llvm.getelementptr inbounds %{{.*}}[3]
+// CHECK-NEXT:    llvm.store %[[X]], %[[SLOT]]
+// CHECK-NEXT:    %c = llvm.call @test(%ctx_{{.*}}, %[[X]])
+// CHECK:         %b = llvm.icmp "eq" %c, %zero
+// CHECK:         llvm.zext %b : i1 to i8
+// The call stores its label, and makes a frame that is given the argument; a frame too many gives its status.
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr
+// CHECK:         llvm.mlir.constant(518 : i32)
+// CHECK:         %[[AGAIN:.*]] = llvm.call @xrelay_push_frame(%[[STATE]]
+// CHECK:         llvm.cond_br %{{.*}}, ^[[F]](%{{.*}} : !llvm.ptr), ^[[AFTER:bb[0-9]+]](%[[AGAIN]] : i32)
+// CHECK:       ^[[AFTER]](%[[STATUS:.*]]: i32):
+// CHECK:         llvm.trunc %{{.*}} : i8 to i1
+// CHECK:         llvm.cond_br %{{.*}}, ^{{.*}}(%[[STATUS]] : i32), ^{{.*}}(%{{.*}} : i32)
+// CHECK:         llvm.br ^[[AFTER]](%{{.*}} : i32)
+// CHECK-NEXT:  ^[[LEAVE]](%[[LAST:.*]]: i32):
+// CHECK-NEXT:    llvm.call @xrelay_free_frames(%[[STATE]])
+// CHECK-NEXT:    llvm.return %[[LAST]]
+
+// What a callee returns goes to words of the frame. A return finds its label among those of all members.
+// CHECK-LABEL: llvm.func @even_frames
+// CHECK:         %[[FRAME:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+// CHECK:         %[[RESULTS:.*]] = llvm.getelementptr inbounds %{{.*}}[3] : (!llvm.ptr) -> !llvm.ptr, i64
+// CHECK-NEXT:    %t_1 = llvm.call @test(%ctx_{{.*}}, %[[RESULTS]])
+// CHECK-NOT:     llvm.alloca
+// CHECK:         llvm.mlir.constant(-1) : i64
+// CHECK:         %[[LABEL:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> i64
+// CHECK-NEXT:    %[[ZERO:.*]] = llvm.mlir.constant(0) : i64
+// CHECK-NEXT:    llvm.icmp "eq" %[[LABEL]], %[[ZERO]] : i64
+// CHECK:       llvm.func internal @xrelay_push_frame
+// CHECK:       llvm.func internal @xrelay_free_frames
+// CHECK:       llvm.func @aligned_alloc
