@@ -22,6 +22,7 @@ LOWERINGS: dict[str, str] = {
     "convert-scf-parallel-to-calls": (
         "xrelay.lowering.to_llvm.convert_scf_parallel_to_calls:ConvertScfParallelToCallsPass"
     ),
+    "memref-hoist-allocations": "xrelay.lowering.to_llvm.memref_hoist_allocations:MemrefHoistAllocationsPass",
     "arith-guard-division": "xrelay.lowering.to_llvm.arith_guard_division:ArithGuardDivisionPass",
     "arith-expand-half": "xrelay.lowering.to_llvm.arith_expand_half:ArithExpandHalfPass",
     "math-expand": "xrelay.lowering.to_llvm.math_expand:MathExpandPass",

@@ -10,6 +10,7 @@ def llvm_pipeline(*, converts_f16: bool = True) -> tuple[str, ...]:
     """
     return (
         "convert-scf-parallel-to-calls",
+        "memref-hoist-allocations",
         "arith-guard-division",
         "arith-expand-half" if converts_f16 else "arith-expand-half{f16=true}",
         "math-expand",

@@ -75,6 +75,7 @@ EXACT: frozenset[str] = frozenset(
         "loop-merge-kernels",
         "loop-plan-memory",
         "convert-scf-parallel-to-calls",
+        "memref-hoist-allocations",
         "convert-scf-to-branches",
         "convert-memref-to-llvm",
         "arith-guard-division",
