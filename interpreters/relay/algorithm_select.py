@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, DynStridedSliceOp, UniqueOp
@@ -42,9 +44,21 @@ def evaluate_unique(op: UniqueOp, data: Array) -> tuple[Array, ...]:
 
 @evaluates(DynStridedSliceOp)
 def evaluate_dyn_strided_slice(op: DynStridedSliceOp, data: Array, begin: Array, end: Array, strides: Array) -> Array:
-    """As a slice of numpy, where a step may not be 0."""
+    """As a slice of numpy, where a step may not be 0; by sizes at the places that are told, which have to be there."""
+    if op.slice_mode.data == "size":
+        return _taken(op, data, list(zip(begin.tolist(), end.tolist(), strides.tolist(), strict=True)))
     if not strides.all():
         raise InterpreterError(f"a stride of {strides.tolist()} is 0", help="give steps other than 0")
     for axis, numbers in enumerate(zip(begin.tolist(), end.tolist(), strides.tolist(), strict=True)):
         data = np.take(data, np.arange(*slice(*numbers).indices(data.shape[axis])), axis)
+    return data
+
+
+def _taken(op: DynStridedSliceOp, data: Array, numbers: Sequence[tuple[int, int, int]]) -> Array:
+    for axis, (first, size, step) in enumerate(numbers):
+        extent, last = data.shape[axis], first + (size - 1) * step
+        if size < 0 or (size > 0 and not (0 <= first < extent and 0 <= last < extent)):
+            told = f"{size} elements from {first} on in steps of {step}"
+            raise InterpreterError(f"[{op.name} C3] axis {axis} of extent {extent} has not {told}")
+        data = np.take(data, first + step * np.arange(size), axis)
     return data

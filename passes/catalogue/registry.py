@@ -8,6 +8,7 @@ from xdsl.passes import ModulePass
 
 FOLDERS: dict[str, str] = {
     "relay-dynamic-to-static": "relay",
+    "relay-name-extents": "relay",
     "relay-simplify-inference": "relay",
     "relay-fold-constant": "relay",
     "relay-expand-composites": "relay",

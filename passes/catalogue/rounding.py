@@ -52,6 +52,7 @@ REASSOCIATING: dict[str, str] = {
 EXACT: frozenset[str] = frozenset(
     {
         "relay-dynamic-to-static",
+        "relay-name-extents",
         "relay-fold-constant",
         "relay-canonicalize-ops",
         "relay-recursion-to-loop",

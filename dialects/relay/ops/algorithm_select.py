@@ -8,14 +8,14 @@ from xdsl.dialects.builtin import IntegerType, TupleType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, RankOf
+from xrelay.dialects.relay.core.constraints import Constraints, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.properties import bool_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import ANY, Dim
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 
 ONE: Dim = 1
 
@@ -93,11 +93,15 @@ class DynStridedSliceOp(RelayOp):
     """The elements of `data` from `begin` to before `end` in steps of `strides`, one number for each axis.
 
     Numbers below 0 count from the end of the axis; those that lie outside are brought to the nearest place, as in a
-    slice of numpy. Axes that the numbers leave out are kept whole. Natively, along the first axis alone.
+    slice of numpy. Axes that the numbers leave out are kept whole.
+
+    With `slice_mode` "size" an element of `end` is the number of elements that are taken, and `begin` the place of the
+    first, or 0 where none is; `relay-name-extents` brings the op into this form.
 
     Constraints:
     - C1: begin, end and strides are lists of integers of one length, known and at most the rank of the data.
-    - C2: no stride is 0.
+    - C2: no stride is 0, unless `slice_mode` is "size".
+    - C3: with "size" all elements that are taken are there, so that no axis gives more than it has.
 
     Example:
     ```mlir
@@ -108,12 +112,15 @@ class DynStridedSliceOp(RelayOp):
     """
 
     name = "relay.dyn.strided_slice"
+    CONSTRAINTS: ClassVar[Constraints] = {"C4": OneOf("slice_mode", ("end", "size"))}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
 
     data = operand_def()
     begin = operand_def()
     end = operand_def()
     strides = operand_def()
+
+    slice_mode = string_property("end")
 
     @property
     def shape_depends_on_data(self) -> bool:
@@ -131,7 +138,10 @@ class DynStridedSliceOp(RelayOp):
         known = count if isinstance(count, int) else 0
         facts.require(known <= len(shape), "C1", f"{known} numbers for data of rank {len(shape)}")
         lists = [facts.elements(index) or (ANY,) * known for index in (1, 2, 3)]
-        cut = [_left(facts, extent, *numbers) for extent, *numbers in zip(shape, *lists, strict=False)]
+        if self.slice_mode.data == "size":
+            cut = [_taken(facts, extent, size) for extent, size in zip(shape, lists[1], strict=False)]
+        else:
+            cut = [_left(facts, extent, *numbers) for extent, *numbers in zip(shape, *lists, strict=False)]
         return tensor_type((*cut, *shape[known:]), element)
 
 
@@ -141,3 +151,12 @@ def _left(facts: Facts, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
     if isinstance(extent, int) and isinstance(begin, int) and isinstance(end, int) and isinstance(stride, int):
         return len(range(*slice(begin, end, stride).indices(extent)))
     return facts.new_extent("k", at_most=extent)
+
+
+def _taken(facts: Facts, extent: Dim, size: Dim) -> Dim:
+    """How many elements are taken of an axis; C3."""
+    if isinstance(size, AnyDim):
+        return facts.new_extent("k", at_most=extent)
+    facts.require_at_least(size, 0, "C3", "elements taken of an axis")
+    facts.require_at_least(extent, size, "C3", "elements of the axis, and those taken")
+    return size

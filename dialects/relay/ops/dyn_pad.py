@@ -73,8 +73,7 @@ class DynPadOp(RelayOp):
         for width in (before, after):
             if not isinstance(width, AnyDim):
                 facts.require_at_least(width, 0, "C2", "padding")
-            if isinstance(width, int):
-                require_padding(facts, self.pad_mode.data, extent, width)
+            require_padding(facts, self.pad_mode.data, extent, width)
         if isinstance(before, AnyDim) or isinstance(after, AnyDim):
             return facts.new_extent("e")
         return extent + before + after

@@ -24,7 +24,7 @@ from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_ty
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.dims import AnyDim, Dim, minimum
 
 PAD_MODES = ("constant", "edge", "reflect")
 """What `nn.pad` can fill with."""
@@ -236,8 +236,11 @@ class PadOp(RelayOp):
         return LayoutDecision((layout, None), layout, {"pad_width": int_array(widths)})
 
 
-def require_padding(facts: Facts, mode: str, extent: Dim, width: int) -> None:
+def require_padding(facts: Facts, mode: str, extent: Dim, width: Dim) -> None:
     """C4 of `nn.pad`: the elements that a mode repeats are there, where an axis gets `width` elements at an end."""
-    if mode != "constant" and width > 0:
+    if mode != "constant" and not isinstance(width, int | AnyDim):
+        one = minimum(width, 1)
+        facts.require_at_least(extent, one if mode == "edge" else width + one, "C4", "padded extent")
+    elif mode != "constant" and isinstance(width, int) and width > 0:
         message = f"mode {mode!r} cannot pad an extent of {extent} by {width}"
         facts.require_at_least(extent, 1 if mode == "edge" else width + 1, "C4", "padded extent", message=message)

@@ -53,6 +53,7 @@ class _Dyn:
         begin: ExprLike,
         end: ExprLike,
         strides: ExprLike,
+        slice_mode: str | None = "end",
     ) -> Expr:
         """The elements of `data` from `begin` to before `end` in steps of `strides`, one number for each axis."""
 

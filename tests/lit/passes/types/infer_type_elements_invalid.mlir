@@ -60,3 +60,12 @@ func.func @nothing_to_repeat(%x: tensor<0xf32>, %v: tensor<f32>) -> !relay.incom
   %r = relay.dyn.nn.pad(%x, %c, %v) {pad_mode = "edge"} : (tensor<0xf32>, tensor<1x2xi64>, tensor<f32>) -> !relay.incomplete
   func.return %r : !relay.incomplete
 }
+
+// -----
+
+func.func @sizes(%x: tensor<4xf32>, %b: tensor<1xi64>) {
+  %n = relay.constant dense<5> : tensor<1xi64>
+  // expected-error@below {{[relay.dyn.strided_slice C3] elements of the axis, and those taken 4 is less than 5}}
+  %y = relay.dyn.strided_slice(%x, %b, %n, %b) {slice_mode = "size"} : (tensor<4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
+  func.return
+}

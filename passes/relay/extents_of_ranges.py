@@ -1,0 +1,68 @@
+"""How the extent of `relay.arange` is computed."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f64, i64
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessOp
+from xrelay.dialects.relay.ops.tensor_elementwise import (
+    AddOp,
+    CastOp,
+    DivideOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    SubtractOp,
+)
+from xrelay.dialects.relay.ops.tensor_logic import LogicalAndOp
+from xrelay.dialects.relay.ops.tensor_range import ArangeOp
+from xrelay.dialects.relay.ops.tensor_rounding import CeilOp
+from xrelay.passes.relay.extents_of_slices import FAR, number_of_steps
+from xrelay.passes.relay.shape_code import ShapeCode
+
+LEAST_DOUBLE = -1.7976931348623157e308
+
+
+def name_arange(op: RelayOp, code: ShapeCode) -> SSAValue | None:
+    """The places from 0 on, as many as there are, times the step, from the start on.
+
+    What has no number of elements (a step of 0, an infinite bound) gives a negative one, which `relay.extents` refuses.
+    """
+    if not isinstance(op, ArangeOp):
+        return None
+    element = element_type_of(op.result.type)
+    if isinstance(element, AnyFloat):
+        count = _count_of_floats(op, code)
+    elif isinstance(element, IntegerType) and (element.width.data < 64 or element == i64):
+        count = _count_of_integers(code)
+    else:
+        return None
+    number = code.bind(count, code.made)
+    places = code.call(ArangeOp, code.number(0), number, code.number(1))
+    if element != i64:
+        places = code.call(CastOp, places, dtype=element)
+    return code.call(AddOp, op.start, code.call(MultiplyOp, places, op.step))
+
+
+def _count_of_integers(code: ShapeCode) -> SSAValue:
+    """By the distance, which must not be out of the range of 64 bits."""
+    start, stop, given = (code.operand(index) for index in range(3))
+    step = code.call(MinimumOp, code.call(MaximumOp, given, -FAR), FAR)
+    is_back = code.call(LessOp, step, 0)
+    span = code.where(is_back, code.call(SubtractOp, start, stop), code.call(SubtractOp, stop, start))
+    goes = code.where(is_back, code.call(LessOp, stop, start), code.call(LessOp, start, stop))
+    fits = code.call(LogicalAndOp, code.call(GreaterOp, span, 0), code.call(LessOp, span, FAR))
+    steps = code.where(fits, number_of_steps(code, span, step, is_back), -1)
+    return code.where(code.call(EqualOp, step, 0), -1, code.where(goes, steps, 0))
+
+
+def _count_of_floats(op: ArangeOp, code: ShapeCode) -> SSAValue:
+    """In double precision."""
+    start, stop, step = (code.call(CastOp, bound, dtype=f64) for bound in op.operands)
+    steps = code.call(CeilOp, code.call(DivideOp, code.call(SubtractOp, stop, start), step))
+    least, most, none, bad = (code.real(number) for number in (LEAST_DOUBLE, float(1 << 47), 0.0, -1.0))
+    fits = code.call(LogicalAndOp, code.call(GreaterEqualOp, steps, least), code.call(LessOp, steps, most))
+    return code.call(CastOp, code.where(fits, code.call(MaximumOp, steps, none), bad), dtype=i64)

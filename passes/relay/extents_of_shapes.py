@@ -1,0 +1,108 @@
+"""How the extents of ops are computed whose operand is a shape.
+
+`dyn.reshape`, `dyn.broadcast_to`, `dyn.full` and `dyn.tile`.
+
+What is no shape for the op (two -1, a 0 that copies nothing) becomes a negative extent, which `relay.extents` refuses.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp
+from xrelay.dialects.relay.ops.tensor_elementwise import DivideOp, MaximumOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor_logic import LogicalOrOp
+from xrelay.dialects.relay.ops.tensor_reduce import ProdOp, SumOp
+from xrelay.index_algebra.dims import Dim, Shape
+from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
+
+IMPOSSIBLE = -1
+"""Stands for an extent that cannot be."""
+
+
+def name_reshape(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """0 copies the data's extent, -1 is what remains; afterwards every element is an extent."""
+    if not isinstance(op, DynReshapeOp):
+        return None
+    shape, given = shape_of(op.data.type), code.operand(1)
+    copies, count = not op.allowzero.value.data, length(given)
+    extents = code.join(code.shape(op.data), code.numbers([IMPOSSIBLE]))
+    if copies:
+        copied = code.take(extents, [min(at, len(shape)) for at in range(count)])
+        given = code.where(code.call(EqualOp, given, 0), copied, given)
+    rests = code.call(EqualOp, given, -1)
+    wanted = code.where(rests, _rest(code, given, rests), given)
+    known = code.join(code.operand(1), extents)
+    places = [
+        _place_of_code(at, element, shape, count if copies else None)
+        for at, element in enumerate(code.elements(1, count))
+    ]
+    bound = code.bind_unknown(wanted, shape_of(op.result.type), known, places)
+    return code.remake(op.data, bound, allowzero=True)
+
+
+def _rest(code: ShapeCode, given: SSAValue, rests: SSAValue) -> SSAValue:
+    """What the other extents leave of the elements of the data."""
+    known = code.call(ProdOp, code.where(rests, 1, given), axis=[0])
+    many = code.call(GreaterOp, code.call(SumOp, code.cast(rests), axis=[0]), 1)
+    bad = code.call(LogicalOrOp, code.call(EqualOp, known, 0), many)
+    quotient = code.call(DivideOp, code.call(NdarraySizeOp, code.op.operands[0]), code.call(MaximumOp, known, 1))
+    return code.where(bad, IMPOSSIBLE, quotient)
+
+
+def _place_of_code(at: int, element: Dim | None, shape: Shape, extents: int | None) -> int | None:
+    """Where the extent is found that an element stands for, of which all is known; `None` for nowhere.
+
+    The data's extents stand at place `extents` where 0 copies them.
+    """
+    if isinstance(element, int):
+        return None if element < 0 else at if element or extents is None else extents + at
+    # What is not known to be no 0 is checked.
+    return at if element is not None and element in shape[at : at + 1] else None
+
+
+def name_broadcast(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """An element of 1 gives way to the data's extent there."""
+    if not isinstance(op, DynBroadcastToOp):
+        return None
+    given = code.operand(1)
+    count = length(given)
+    wanted = code.where(code.call(EqualOp, given, 1), _last_extents(code, count), given)
+    places = known_numbers(code.elements(1, count))
+    bound = code.bind_unknown(wanted, shape_of(op.result.type)[-count:], given, places)
+    return code.remake(op.data, bound)
+
+
+def name_full(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """The elements are the extents."""
+    if not isinstance(op, DynFullOp):
+        return None
+    given = code.operand(1)
+    places = known_numbers(code.elements(1, length(given)))
+    return code.remake(op.fill_value, code.bind_unknown(given, shape_of(op.result.type), given, places))
+
+
+def name_tile(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """Numbers of repetitions and, behind them, the extents that they make."""
+    if not isinstance(op, DynTileOp):
+        return None
+    given = code.operand(1)
+    count = length(given)
+    dims = shape_of(op.result.type)[-count:]
+    made = [at for at, dim in enumerate(dims) if code.name_of(dim) is not None]
+    extents = code.take(code.call(MultiplyOp, given, _last_extents(code, count)), made)
+    known = [*known_numbers(code.elements(1, count)), *([None] * len(made))]
+    bound = code.bind_unknown(code.join(given, extents), [*([None] * count), *(dims[at] for at in made)], given, known)
+    return code.remake(op.data, code.take(bound, range(count)))
+
+
+def _last_extents(code: ShapeCode, count: int) -> SSAValue:
+    """The data's last `count` extents, with ones in front where it has fewer."""
+    data = code.op.operands[0]
+    rank = len(shape_of(data.type))
+    extents = code.join(code.numbers([1] * max(count - rank, 0)), code.shape(data))
+    return code.take(extents, range(max(rank - count, 0), max(rank, count)))

@@ -1,0 +1,83 @@
+"""How the extents of ops are computed whose operands say what to take of the data, or to put around it.
+
+`dyn.strided_slice`, `dyn.topk` and `dyn.nn.pad`.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
+from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp, LessOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MaximumOp, MinimumOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
+
+FAR = 1 << 62
+"""A step of this size leads out of every tensor."""
+
+
+def name_strided_slice(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """Numpy's rule for bounds of slices; afterwards the first place, the number of elements and the step are told.
+
+    A step of 0 gives a negative number, which `relay.extents` refuses.
+    """
+    if not isinstance(op, DynStridedSliceOp) or op.slice_mode.data != "end":
+        return None
+    begin, end, given = (code.operand(index) for index in (1, 2, 3))
+    count = length(begin)
+    extents = code.take(code.shape(op.data), range(count))
+    step = code.call(MinimumOp, code.call(MaximumOp, given, -FAR), FAR)
+    is_back = code.call(LessOp, step, 0)
+    first, stop = (_brought_inside(code, bound, extents, is_back) for bound in (begin, end))
+    span = code.where(is_back, code.call(SubtractOp, first, stop), code.call(SubtractOp, stop, first))
+    size = number_of_steps(code, span, step, is_back)
+    taken = code.where(code.call(EqualOp, step, 0), -1, size)
+    dims = shape_of(op.result.type)[:count]
+    sizes = code.bind(taken, [code.name_of(dim) for dim in dims])
+    # Where nothing is taken the first place need not be there.
+    place = code.where(code.call(GreaterOp, size, 0), first, 0)
+    return code.remake(op.data, place, sizes, step, slice_mode="size")
+
+
+def _brought_inside(code: ShapeCode, bound: SSAValue, extents: SSAValue, is_back: SSAValue) -> SSAValue:
+    """Negative bounds count from the end; upwards places lie in [0, extent], downwards in [-1, extent - 1]."""
+    counted = code.where(code.call(LessOp, bound, 0), code.call(AddOp, bound, extents), bound)
+    lowest = code.where(is_back, -1, 0)
+    inside = code.call(MaximumOp, counted, lowest)
+    return code.call(MinimumOp, inside, code.call(AddOp, extents, lowest))
+
+
+def number_of_steps(code: ShapeCode, span: SSAValue, step: SSAValue, is_back: SSAValue) -> SSAValue:
+    """How many steps it takes to leave `span` numbers behind; 0 for a negative span, whatever for a step of 0."""
+    size = code.call(MaximumOp, code.where(is_back, code.call(SubtractOp, 0, step), step), 1)
+    steps = code.call(AddOp, code.call(DivideOp, code.call(SubtractOp, span, 1), size), 1)
+    return code.where(code.call(GreaterOp, span, 0), steps, 0)
+
+
+def name_topk(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """The number is the extent."""
+    if not isinstance(op, DynTopKOp):
+        return None
+    return code.remake(op.operands[0], code.bind(code.operand(1), code.made))
+
+
+def name_pad(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """Widths and, behind them, the extents that they make."""
+    if not isinstance(op, DynPadOp):
+        return None
+    dims = shape_of(op.result.type)
+    made = [axis for axis, dim in enumerate(dims) if code.name_of(dim) is not None]
+    count = 2 * len(dims)
+    widths = code.call(ReshapeOp, code.operand(1), newshape=[count])
+    around = code.call(AddOp, code.take(widths, range(0, count, 2)), code.take(widths, range(1, count, 2)))
+    extents = code.take(code.call(AddOp, around, code.shape(op.data)), made)
+    places = [*known_numbers(code.elements(1, count)), *([None] * len(made))]
+    wanted = [*([None] * count), *(dims[axis] for axis in made)]
+    bound = code.bind_unknown(code.join(widths, extents), wanted, widths, places)
+    named = code.call(ReshapeOp, code.take(bound, range(count)), newshape=[len(dims), 2])
+    return code.remake(op.data, named, op.pad_value)

@@ -1,0 +1,144 @@
+"""Integer arithmetic on short lists, in front of the op whose extents it computes, for `relay-name-extents`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.attribute_names import BINDS
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.facts import Elements
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_gather import TakeOp
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
+from xrelay.dialects.relay.ops.tensor_select import WhereOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import ExtentsOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.errors import PassError
+from xrelay.index_algebra.dims import Dim
+from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.types.dim_names import single_name
+
+
+class ShapeCode:
+    """Emits the arithmetic for one op. All lists have elements of i64 and a known length."""
+
+    def __init__(self, op: RelayOp, emit: Emitter, elements: Sequence[Elements | None], fresh: Callable[[str], str]):
+        self.op, self._emit, self._elements, self._fresh = op, emit, elements, fresh
+        self.made = [extent.name for extent in made_extents(op)]
+        """The names of the extents that the op makes."""
+
+    # --- values ----------------------------------------------------------------------------------------------------
+
+    def call(self, kind: type[RelayOp], *operands: SSAValue | int, **attributes: AttributeValue) -> SSAValue:
+        """The op of class `kind` on lists and numbers."""
+        values = [self.number(each) if isinstance(each, int) else each for each in operands]
+        return self._emit.call(kind, *values, **attributes)
+
+    def number(self, value: int) -> SSAValue:
+        """A constant of rank 0."""
+        return self.numbers(value)
+
+    def real(self, value: float) -> SSAValue:
+        """A constant of rank 0 in double precision."""
+        return self._emit.insert(ConstantOp.of(np.array(value, np.float64))).result
+
+    def numbers(self, values: int | Sequence[int]) -> SSAValue:
+        """A constant."""
+        return self._emit.insert(ConstantOp.of(np.array(values, np.int64))).result
+
+    def cast(self, value: SSAValue) -> SSAValue:
+        """The integers in 64 bits."""
+        return value if element_type_of(value.type) == i64 else self.call(CastOp, value, dtype=i64)
+
+    def operand(self, index: int) -> SSAValue:
+        """Operand `index` of the op, in 64 bits."""
+        return self.cast(self.op.operands[index])
+
+    def shape(self, value: SSAValue) -> SSAValue:
+        """The extents of a tensor."""
+        return self.call(ShapeOfOp, value)
+
+    def where(self, condition: SSAValue, yes: SSAValue | int, no: SSAValue | int) -> SSAValue:
+        """One of two numbers for each condition."""
+        return self.call(WhereOp, condition, yes, no)
+
+    def join(self, *parts: SSAValue) -> SSAValue:
+        """Lists one after the other; those without elements are left out."""
+        full = [part for part in parts if shape_of(part.type) != (0,)]
+        return full[0] if len(full) == 1 else self.call(ConcatenateOp, self.call(TupleOp, *full))
+
+    def take(self, source: SSAValue, places: Sequence[int]) -> SSAValue:
+        """The elements of a list at `places`."""
+        if list(places) == list(range(length(source))):
+            return source
+        return self.call(TakeOp, source, self.numbers(list(places)), axis=0)
+
+    # --- names -----------------------------------------------------------------------------------------------------
+
+    def elements(self, index: int, count: int) -> Sequence[Dim | None]:
+        """What is known of each of the `count` elements of operand `index`."""
+        known = self._elements[index]
+        return [None] * count if known is None else known
+
+    def name_of(self, dim: Dim) -> str | None:
+        """The name of an extent of the result, where the op makes it."""
+        name = single_name(dim)
+        return name if name in self.made else None
+
+    def bind(self, values: SSAValue, names: Sequence[str | None]) -> SSAValue:
+        """The values, which are extents from here on, called `names` where they have one already."""
+        given = BoundsAttr.of(NewExtent(self._fresh("e") if name is None else name) for name in names)
+        if given is None:
+            return values
+        return self._emit.insert(
+            ExtentsOp.create(operands=[values], result_types=[values.type], attributes={BINDS: given})
+        ).result
+
+    def bind_unknown(
+        self, values: SSAValue, dims: Sequence[Dim | None], known: SSAValue, places: Sequence[int | None]
+    ) -> SSAValue:
+        """A list of extents, each of which a rule knows: as a name, or as an element of `known` that it knows anyway.
+
+        `values` are the extents as they are computed, `dims` those that the op's type says, where they are any of its,
+        and `places` where in `known` the others are; those that are in neither get names that only this list has.
+        """
+        made = [None if dim is None else self.name_of(dim) for dim in dims]
+        bound = [at for at, (name, place) in enumerate(zip(made, places, strict=True)) if name or place is None]
+        names = self.bind(self.take(values, bound), [made[at] for at in bound])
+        if len(bound) == len(made):
+            return names
+        number = {at: index for index, at in enumerate(bound)}
+        taken = [number.get(at, len(bound) + (place if place is not None else 0)) for at, place in enumerate(places)]
+        return self.take(self.join(names, known), taken)
+
+    # --- the op ----------------------------------------------------------------------------------------------------
+
+    def remake(self, *operands: SSAValue, **properties: AttributeValue) -> RelayOp:
+        """The op on other operands, some of its properties changed, which binds nothing."""
+        changed = type(self.op).properties_from(properties)
+        kept = {**self.op.properties, **{name: changed[name] for name in properties}}
+        types = [result.type for result in self.op.results]
+        return self._emit.insert(type(self.op).create(operands=list(operands), result_types=types, properties=kept))
+
+
+def length(values: SSAValue) -> int:
+    """How many elements a list has."""
+    (count,) = shape_of(values.type)
+    if not isinstance(count, int):
+        raise PassError(f"relay-name-extents: a list of {count} elements")
+    return count
+
+
+def known_numbers(elements: Sequence[Dim | None]) -> list[int | None]:
+    """The place of each element that is a number, which is 0 or more; `None` for the others."""
+    return [at if isinstance(element, int) and element >= 0 else None for at, element in enumerate(elements)]
