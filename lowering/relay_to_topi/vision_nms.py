@@ -32,31 +32,40 @@ WORD = 64
 def build_all_class_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The rows of what is selected, and their number."""
     by_score = emitter.insert(SortOp(emitter.operand(1), 2, descending=True))
-    selected = _selected(emitter, by_score, _overlaps(emitter))
+    bits = emitter.insert(
+        scan("bits", {"i": WORD}, 0, [i64], lambda b: [b.plus(*b.accumulators * 2)], [1], exclusive=True)
+    ).results[0]
+    selected = _selected(emitter, by_score, _overlaps(emitter, bits), bits)
     found = emitter.insert(PositionsOp(selected))
     number = emitter.compute("num_total_detections", {"i": 1}, i64, lambda b: b.read(found.count))
     return [_rows(emitter, by_score.indices, found), number]
 
 
-def _overlaps(emitter: TopiEmitter) -> SSAValue:
-    """For each box the words of the boxes that overlap it; the first box of a word is its lowest bit."""
+def _overlaps(emitter: TopiEmitter, bits: SSAValue) -> SSAValue:
+    """For each box the words of the boxes that overlap it; the first box of a word is its lowest bit.
+
+    The boxes lie side by side, each in a lane of its own: one word of all of them comes after the other.
+    """
     batch, count, _ = emitter.known(emitter.operand(0), "the boxes")
     geometry = _Geometry(emitter)
 
     def word(b: Body) -> SSAValue:
-        # From the highest bit down, each doubles what is there.
-        at, i, place = b.spatial
-        other = place * WORD + (b.reduction[0] * -1 + (WORD - 1))
-        exists = b.in_bounds([other], [count])
-        bit = b.guard(exists, i64, lambda: geometry.overlap(b, at, i, other), lambda: b.constant(0, i64))
-        return b.plus(b.plus(b.accumulators[0], b.accumulators[0]), bit)
+        at, place, i = b.spatial
+        other = place * WORD + b.reduction[0]
+        zero = b.constant(0, i64)
 
-    words = {"b": batch, "i": count, "w": -(-count // WORD)}
+        def bit() -> SSAValue:
+            return b.add(SelectOp(geometry.overlap(b, at, i, other), b.read(bits, b.reduction[0]), zero))
+
+        exists = b.in_bounds([other], [count])
+        return b.plus(b.accumulators[0], b.guard(exists, i64, bit, lambda: b.constant(0, i64)))
+
+    words = {"b": batch, "w": -(-count // WORD), "i": count}
     return emitter.compute("overlaps", words, i64, word, reduce={"bit": WORD}, init=[0])
 
 
 class _Geometry:
-    """Lower and higher corners of boxes, and their areas."""
+    """Lower and higher corners of boxes, and their areas, those of all boxes side by side."""
 
     def __init__(self, emitter: TopiEmitter):
         boxes = emitter.operand(0)
@@ -64,52 +73,52 @@ class _Geometry:
         self._element, self._threshold = element_of(boxes), emitter.operand(3)
 
         def corners(b: Body) -> tuple[SSAValue, SSAValue]:
-            at, i, axis = b.spatial
+            at, axis, i = b.spatial
             return b.read(boxes, at, i, axis), b.read(boxes, at, i, axis + 2)
 
-        space = {"b": batch, "i": count, "axis": 2}
+        space = {"b": batch, "axis": 2, "i": count}
         self._low = emitter.compute("box_low", space, self._element, lambda b: b.minimum(*corners(b)))
         self._high = emitter.compute("box_high", space, self._element, lambda b: b.maximum(*corners(b)))
 
         def area(b: Body) -> SSAValue:
+            at, i = b.spatial
             height, width = (
-                b.minus(b.read(self._high, *b.spatial, axis), b.read(self._low, *b.spatial, axis)) for axis in (0, 1)
+                b.minus(b.read(self._high, at, axis, i), b.read(self._low, at, axis, i)) for axis in (0, 1)
             )
-            return b.times(height, width)
+            size = b.times(height, width)
+            none = b.constant(float("nan"), self._element)
+            return b.add(SelectOp(_greater(b, size, b.constant(0, self._element)), size, none))
 
         self._areas = emitter.compute("box_area", {"b": batch, "i": count}, self._element, area)
 
     def overlap(self, b: Body, batch: AffineExpr, i: AffineExpr, j: AffineExpr) -> SSAValue:
-        """1 where boxes `i` and `j` overlap, else 0."""
-        height, width = (self._shared_side(b, batch, i, j, axis) for axis in (0, 1))
-        shared = b.times(height, width)
-        own, other = (b.read(self._areas, batch, box) for box in (i, j))
-        union = b.minus(b.plus(own, other), shared)
+        """Whether boxes `i` and `j` overlap. Those without an area, or with a NaN, have NaN for it and overlap none."""
+        shared = b.times(*(self._shared_side(b, batch, i, j, axis) for axis in (0, 1)))
+        union = b.minus(b.plus(*(b.read(self._areas, batch, box) for box in (i, j))), shared)
         overlaps = _greater(b, b.divide(shared, union), b.read(self._threshold))
-        for value in (height, width, shared, union, own, other):
+        for value in (shared, union):
             overlaps = b.add(arith.AndIOp(overlaps, _greater(b, value, b.constant(0, self._element))))
-        return b.add(arith.ExtUIOp(overlaps, i64))
+        return overlaps
 
     def _shared_side(self, b: Body, batch: AffineExpr, i: AffineExpr, j: AffineExpr, axis: int) -> SSAValue:
-        high = b.minimum(*(b.read(self._high, batch, box, axis) for box in (i, j)))
-        low = b.maximum(*(b.read(self._low, batch, box, axis) for box in (i, j)))
-        return b.minus(high, low)
+        """How long the boxes lie beside each other, 0 where they do not."""
+        ends = [b.read(self._high, batch, axis, box) for box in (i, j)]
+        starts = [b.read(self._low, batch, axis, box) for box in (i, j)]
+        end = b.add(SelectOp(_greater(b, *ends), ends[1], ends[0]))
+        return _larger(b, b.minus(end, _larger(b, *starts)), b.constant(0, self._element))
 
 
-def _selected(emitter: TopiEmitter, by_score: SortOp, overlaps: SSAValue) -> SSAValue:
+def _selected(emitter: TopiEmitter, by_score: SortOp, overlaps: SSAValue, bits: SSAValue) -> SSAValue:
     """Whether each of the boxes by falling score is selected."""
     most, threshold = emitter.operand(2), emitter.operand(4)
     batch, classes, count = emitter.known(by_score.values, "the scores")
-    bits = emitter.insert(
-        scan("bits", {"i": WORD}, 0, [i64], lambda b: [b.plus(*b.accumulators * 2)], [1], exclusive=True)
-    ).results[0]
 
     def select(b: Body) -> list[SSAValue]:
         _, number, *words = b.accumulators
         box = b.as_index(b.add(arith.IndexCastOp(b.read(by_score.indices, *b.spatial), IndexType())))
         shared = b.constant(0, i64)
         for place, word in enumerate(words):
-            shared = b.add(arith.OrIOp(shared, b.add(arith.AndIOp(word, b.read(overlaps, b.spatial[0], box, place)))))
+            shared = b.add(arith.OrIOp(shared, b.add(arith.AndIOp(word, b.read(overlaps, b.spatial[0], place, box)))))
         is_free = b.add(CmpiOp(shared, b.constant(0, i64), "eq"))
         has_room = b.add(CmpiOp(number, convert_scalar(b, b.read(most), i64), "slt"))
         is_candidate = _greater(b, b.read(by_score.values, *b.spatial), b.read(threshold))
@@ -153,3 +162,8 @@ def _rows(emitter: TopiEmitter, order: SSAValue, found: PositionsOp) -> SSAValue
 
 def _greater(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
     return b.add(arith.CmpfOp(x, y, "ogt"))
+
+
+def _larger(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The larger one; `y` where one is NaN."""
+    return b.add(SelectOp(_greater(b, x, y), x, y))

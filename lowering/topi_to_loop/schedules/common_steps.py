@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
 from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected_shape
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
@@ -173,8 +174,24 @@ def schedule_fold(draft: ScheduleDraft, name: str) -> None:
     if not spatial:
         draft.because(f"{name} folds to a single element")
         return
+    if not draft.is_dynamic(spatial[-1]) and draft.extent(spatial[-1]) > MAX_LANES:
+        spatial = _piece_of_row(draft, name, spatial, reduction)
     vectorize_fold(draft, name, spatial, reduction)
     parallelize_outer(draft, spatial[:-1], points(block))
+
+
+def _piece_of_row(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> list[str]:
+    """Cuts a row that is longer than lanes may be into pieces of a few vectors, where such a piece can be lanes.
+
+    Gives the loops that stand for `spatial` now.
+    """
+    *outer, row = spatial
+    pieces = Split(row, draft.lanes(draft.block(name)) * MAX_UNROLLED_VECTORS, names=(f"{row}_o", f"{row}_i"))
+    trial = ScheduleDraft(draft.kernel, draft.target)
+    if trial.attempt(pieces) is not None or not vectorize_fold(trial, name, [f"{row}_i"], reduction):
+        return list(spatial)
+    draft.do(pieces)
+    return [*outer, f"{row}_o", f"{row}_i"]
 
 
 def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> bool:

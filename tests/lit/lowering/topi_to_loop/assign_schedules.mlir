@@ -186,3 +186,19 @@ func.func private @by_hand(%x: tensor<8xf32>) -> tensor<8xf32> attributes {loop.
   }
   func.return %r : tensor<8xf32>
 }
+
+// A fold that others read elsewhere, over rows longer than lanes may be: pieces of a few vectors, each around its fold.
+// CHECK-LABEL: func.func private @long_rows
+// CHECK-SAME: split("s_i", 64, names = ["s_i_o", "s_i_i"]), reorder("s_k", "s_i_i"), split("s_i_i", 16, names = ["s_i_i_o", "s_i_i_v"]), vectorize("s_i_i_v")
+func.func private @long_rows(%x: tensor<64x3000xf32>) -> tensor<3000xf32> attributes {relay.primitive} {
+  %s = topi.compute "s" [%i : 3000] reduce [%k : 64] init [%acc = 0.0 : f32] : tensor<3000xf32> {
+    %0 = topi.read %x[%k, %i] : tensor<64x3000xf32>
+    %1 = arith.addf %acc, %0 fastmath<reassoc> : f32
+    topi.yield %1 : f32
+  }
+  %y = topi.compute "mirrored" [%i : 3000] : tensor<3000xf32> {
+    %0 = topi.read %s[%i * -1 + 2999] : tensor<3000xf32>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<3000xf32>
+}
