@@ -129,6 +129,7 @@ def build_artifact(
         kernels=tables.kernels,
         dims=tables.dims,
         checks=tables.checks,
+        polls=tables.polls,
         cpu=target.mcpu,
         features=",".join(target.code_features()),
         name=name,
