@@ -105,7 +105,7 @@ def _if(op: IfOp, solver: TypeSolver) -> None:
         if joined is not None:
             solver.refine(op.result, joined, op)
             return
-    elif solver.postpone(op):
+    elif solver.postpone(op, guesses=True):
         known = solver.type_of(op.result)
         for value in branches if is_complete(known) else ():
             if not is_complete(solver.type_of(value)):

@@ -50,6 +50,7 @@ class TypeSolver:
         self._queue: deque[Operation] = deque()
         self._waiting: set[Operation] = set()
         self._postponed: dict[Operation, None] = {}
+        self._guesses: dict[Operation, None] = {}
         self._put_off: set[Operation] = set()
         for op in ops:
             self._enqueue(op)
@@ -92,17 +93,22 @@ class TypeSolver:
             op = self._queue.popleft()
             self._waiting.discard(op)
             return op
-        op = next(iter(self._postponed), None)
-        if op is not None:
-            del self._postponed[op]
-        return op
+        for postponed in (self._postponed, self._guesses):
+            op = next(iter(postponed), None)
+            if op is not None:
+                del postponed[op]
+                return op
+        return None
 
-    def postpone(self, op: Operation) -> bool:
-        """Whether to wait with guesses on `op`: it is asked again when nothing else has news, and then is not to."""
+    def postpone(self, op: Operation, *, guesses: bool = False) -> bool:
+        """Whether `op` is to wait: it is asked again when nothing else has news, and then is not to.
+
+        One that `guesses`, since it tells the types of operands from that of its result, waits for all others.
+        """
         if op in self._put_off:
-            return op in self._postponed
+            return op in self._postponed or op in self._guesses
         self._put_off.add(op)
-        self._postponed[op] = None
+        (self._guesses if guesses else self._postponed)[op] = None
         return True
 
     def type_of(self, variable: Variable) -> Attribute:
