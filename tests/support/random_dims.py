@@ -1,12 +1,11 @@
 """Random relay programs over named dimensions, as text: with their names, or at given sizes with none.
 
 At given sizes every shape rule decides at once, and of a branch only the one that runs is there: what then goes through
-is what the program with names may do.
+is what the program with names may do. What is more than an op stands in `random_dim_parts`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,113 +13,70 @@ import numpy as np
 from xdsl.dialects.builtin import f32
 
 from support.choices import Choices
+from support.random_dim_parts import (
+    UNKNOWN,
+    Body,
+    Branches,
+    Called,
+    Closure,
+    Loop,
+    Part,
+    Recursion,
+    Steps,
+    Value,
+    flat,
+    functions_of,
+    names_in,
+    needed,
+    statement,
+    text_of,
+)
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.dims import Dim, evaluate, symbol
 
 NAMES = ("n", "m", "h")
 SIZES = (2, 1, 3, 4, 0, 5, 7)
-UNKNOWN = "!relay.incomplete"
-
 N, M, H = map(symbol, NAMES)
 DIMS: tuple[Dim, ...] = (N, M, H, N, 2 * N, M + 1, 2, 1, 3, N)
 
 
-@dataclass(frozen=True)
-class Value:
-    """A value of the program: its name in the text and how many axes it has."""
-
-    name: str
-    rank: int
-
-
-@dataclass(frozen=True)
-class Branches:
-    """An `if` whose branches compute the value of the same rank each."""
-
-    result: str
-    lines: tuple[list[str], list[str]]
-    values: tuple[str, str]
-
-    def symbolic(self) -> list[str]:
-        """The op with both branches."""
-        head = f"{self.result} = relay.if %cond : tensor<i1> -> {UNKNOWN} {{"
-        first, second = ([*lines, yielded(value)] for lines, value in zip(self.lines, self.values, strict=True))
-        return [head, *first, "} else {", *second, "}"]
-
-    def chosen(self, index: int) -> list[str]:
-        """One branch, in the open."""
-        return [*self.lines[index], f'{self.result} = relay.let "b" = {self.values[index]} : {UNKNOWN}']
-
-
-@dataclass(frozen=True)
-class Called:
-    """A function of some values, each extent of which has a name of its own there, and its call."""
-
-    result: str
-    lines: list[str]
-    value: str
-    operands: list[Value]
-
-    def symbolic(self) -> list[str]:
-        """The call."""
-        operands = ", ".join(operand.name for operand in self.operands)
-        types = ", ".join([UNKNOWN] * len(self.operands))
-        return [f"{self.result} = relay.call @{self._name}({operands}) : ({types}) -> {UNKNOWN}"]
-
-    def function(self) -> str:
-        """The text of the function."""
-        types = [
-            str(tensor_type([symbol(f"a{index}_{axis}") for axis in range(operand.rank)], f32))
-            for index, operand in enumerate(self.operands)
-        ]
-        arguments = ", ".join(f"%q{index}: {type}" for index, type in enumerate(types))
-        opened = [
-            f"{operand.name} = relay.negative(%q{index}) : ({type}) -> {UNKNOWN}"
-            for index, (operand, type) in enumerate(zip(self.operands, types, strict=True))
-        ]
-        body = "\n  ".join([*opened, *self.lines, f"func.return {self.value} : {UNKNOWN}"])
-        return f"func.func private @{self._name}({arguments}) -> {UNKNOWN} {{\n  {body}\n}}\n"
-
-    def chosen(self, index: int) -> list[str]:
-        """The body, in the open: what the function computes of the operands with the other sign, as it does."""
-        names = {operand.name: f"{operand.name}_{self._name}" for operand in self.operands}
-        negated = [f"{new} = relay.negative({old}) : ({UNKNOWN}) -> {UNKNOWN}" for old, new in names.items()]
-        lines = [re.sub(r"%\w+", lambda found: names.get(found[0], found[0]), line) for line in self.lines]
-        return [*negated, *lines, f'{self.result} = relay.let "c" = {self.value} : {UNKNOWN}']
-
-    @property
-    def _name(self) -> str:
-        return f"f{self.result.removeprefix('%')}"
-
-
-def yielded(value: str) -> str:
-    return f"relay.yield {value} : {UNKNOWN}"
+PREAMBLE = """
+  %z = relay.constant dense<0.0> : tensor<f32>
+  %zero = relay.negative(%z) : (tensor<f32>) -> !relay.incomplete
+  %true = relay.constant dense<true> : tensor<i1>
+  %one = relay.constant dense<1> : tensor<i64>
+  %two = relay.constant dense<2> : tensor<i64>
+  %three = relay.constant dense<3> : tensor<i64>
+  %which = relay.cast(%cond) {dtype = i64} : (tensor<i1>) -> tensor<i64>
+  %some = relay.add(%which, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+"""
+"""What programs count with; `%some` is 1 or 2, `%which` 0 or 1."""
 
 
 @dataclass
 class DimProgram:
-    """Parameters by their shapes, lines of ops, branches and calls, and the values that are returned."""
+    """Parameters by their shapes, ops and other parts, and the values that are returned."""
 
     parameters: list[tuple[Dim, ...]]
-    body: list[str | Branches | Called] = field(default_factory=list[str | Branches | Called])
+    body: list[str | Part] = field(default_factory=list[str | Part])
     returned: list[str] = field(default_factory=list[str])
 
     def with_names(self) -> str:
         """The text with named dimensions."""
-        lines = [line for each in self.body for line in ([each] if isinstance(each, str) else each.symbolic())]
-        functions = [each.function() for each in self.body if isinstance(each, Called)]
-        return "".join([self._text(self.parameters, lines), *functions])
+        return self._text(self.parameters, flat(self.body, None), self.body)
 
     @property
     def calls(self) -> bool:
         """Whether the program calls a function."""
-        return any(isinstance(each, Called) for each in self.body)
+        return any(True for _ in functions_of(self.body))
 
     def at(self, sizes: Mapping[str, int], branch: int, *, whole: bool = False) -> str:
         """The text at `sizes`, with one of the branches; unless `whole`, without the ops that nobody needs then."""
-        lines = [line for each in self.body for line in ([each] if isinstance(each, str) else each.chosen(branch))]
-        return self._text(self.extents(sizes), lines if whole else needed(lines, self.returned))
+        lines = flat(self.body, branch)
+        kept = lines if whole else flat(needed(lines, self.returned), branch)
+        recursions = [each for each in self.body if not isinstance(each, Called)]
+        return self._text(self.extents(sizes), kept, recursions)
 
     def extents(self, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
         """The parameters' shapes at `sizes`."""
@@ -134,21 +90,22 @@ class DimProgram:
         ]
         return [np.array(branch == 0), *arrays]
 
-    def _text(self, shapes: Sequence[Sequence[Dim]], lines: Sequence[str]) -> str:
+    def _text(self, shapes: Sequence[Sequence[Dim]], lines: Sequence[str], body: Body) -> str:
         types = [str(tensor_type(shape, f32)) for shape in shapes]
         arguments = ", ".join(["%cond: tensor<i1>", *(f"%p{index}: {type}" for index, type in enumerate(types))])
         opened = [f"%v{index} = relay.negative(%p{index}) : ({type}) -> {UNKNOWN}" for index, type in enumerate(types)]
         unknown = ", ".join([UNKNOWN] * len(self.returned))
         end = f"func.return {', '.join(self.returned)} : {unknown}"
-        body = "\n  ".join([*opened, *lines, end])
-        return f"func.func @main({arguments}) -> ({unknown}) {{\n  {body}\n}}\n"
+        main = text_of([PREAMBLE, *opened, *lines, end])
+        return "".join([f"func.func @main({arguments}) -> ({unknown}) {{{main}\n}}\n", *functions_of(body)])
 
 
 class _Builder:
-    def __init__(self, choices: Choices):
-        self.choices = choices
+    def __init__(self, choices: Choices, *, free: bool):
+        self.choices, self.free = choices, free
         self.values: list[Value] = []
         self.used: set[str] = set()
+        self.depth = 0
         self._count = 0
 
     def fresh(self) -> str:
@@ -157,8 +114,7 @@ class _Builder:
 
     def op(self, lines: list[str], name: str, *operands: str, attributes: str = "") -> str:
         result = self.fresh()
-        types = ", ".join([UNKNOWN] * len(operands))
-        lines.append(f"{result} = relay.{name}({', '.join(operands)}) {attributes}: ({types}) -> {UNKNOWN}")
+        lines.append(statement(result, name, *operands, attributes=attributes))
         self.used |= set(operands)
         return result
 
@@ -167,11 +123,18 @@ class _Builder:
         found = [value for value in reversed(self.values) if not ranks or value.rank in ranks]
         return self.choices.pick(found[:4]) if found else None
 
+    def part(self) -> tuple[Part, Value] | None:
+        """A random part that is more than an op, in one of three cases and no more than two in each other."""
+        if self.depth > 1 or not self.choices.chance(35):
+            return None
+        return self.choices.pick([_branches, _call, _loop, _closure, _recursion])(self)
+
     def step(self, lines: list[str]) -> Value:
         """A random op on values that are there; its result."""
         data = self.value()
         assert data is not None
         kinds = [_elementwise, _binary, _concatenate, _axes, _reduce, _reshape, _expand, _squeeze, _split, _select]
+        kinds += [_let]
         kinds += [_dense] * (data.rank == 2) + [_windows] * 2 * (data.rank == 4)
         return self.choices.pick(kinds)(self, lines, data)
 
@@ -271,63 +234,114 @@ def _windows(build: _Builder, lines: list[str], data: Value) -> Value:
     return Value(build.op(lines, "nn.conv2d", data.name, weight.name), 4)
 
 
-def _one_or_two_steps(build: _Builder) -> tuple[list[str], Value]:
-    """The lines of a body, and its last value; what it computes is not seen outside."""
-    kept, lines = list(build.values), list[str]()
-    last = build.step(lines)
-    if build.choices.chance(50):
-        build.values.append(last)
-        last = build.step(lines)
-    build.values = kept
-    return lines, last
+def _let(build: _Builder, lines: list[str], data: Value) -> Value:
+    result = build.fresh()
+    lines.append(f'{result} = relay.let "v" = {data.name} : {UNKNOWN}')
+    build.used.add(data.name)
+    return Value(result, data.rank)
 
 
-def _branches(build: _Builder) -> tuple[Branches, Value] | None:
+def _inside(build: _Builder, *more: Value, alone: bool = False) -> tuple[list[str | Part], Value]:
+    """The statements of a body that may use `more`, and its last value; what it computes is not seen outside.
+
+    It has one or two steps, of which with `alone`, where nothing is seen from outside, all are ops.
+    """
+    kept, around = list(build.values), build.depth
+    build.values = [*([] if alone else kept), *more]
+    build.depth += 1
+    body: list[str | Part] = []
+    for _ in range(1 + build.choices.below(2)):
+        part = None if alone else build.part()
+        if part is None:
+            lines: list[str] = []
+            build.values.append(build.step(lines))
+            body += lines
+        else:
+            body.append(part[0])
+            build.values.append(part[1])
+    last = build.values[-1]
+    build.values, build.depth = kept, around
+    return needed(body, [last.name]), last
+
+
+def _branches(build: _Builder) -> tuple[Part, Value] | None:
     """An `if` of a branch with an op or two and one that passes a value of the same rank on."""
-    lines, last = _one_or_two_steps(build)
+    body, last = _inside(build)
     other = build.value(last.rank)
     if other is None:
         return None
     build.used.add(other.name)
     result = build.fresh()
-    # Only what the last line needs runs.
-    return Branches(result, (needed(lines, [last.name]), []), (last.name, other.name)), Value(result, last.rank)
+    return Branches(result, (body, []), (last.name, other.name)), Value(result, last.rank)
 
 
-def _call(build: _Builder) -> tuple[Called, Value] | None:
+def _call(build: _Builder) -> tuple[Part, Value] | None:
     """A function of an op or two on values that are there."""
-    lines, last = _one_or_two_steps(build)
-    body = needed(lines, [last.name])
-    if any("2d" in line for line in body):
+    kept = list(build.values)
+    body, last = _inside(build, *kept, alone=True)
+    lines = [each for each in body if isinstance(each, str)]
+    if any("2d" in line for line in lines):
         # Windows want extents that are known.
         return None
-    names = {name for line in body for name in re.findall(r"%\w+", line)}
+    names = {name for line in lines for name in names_in(line)} | {last.name}
     result = build.fresh()
     operands = [value for value in build.values if value.name in names]
-    return Called(result, body, last.name, operands), Value(result, last.rank)
+    return Called(result, lines, last.name, operands), Value(result, last.rank)
 
 
-def needed(lines: Sequence[str], values: Sequence[str]) -> list[str]:
-    """The lines that `values` need."""
-    names, kept = set(values), list[str]()
-    for line in reversed(lines):
-        result, *operands = re.findall(r"%\w+", line)
-        if result in names:
-            kept.append(line)
-            names |= set(operands)
-    return kept[::-1]
+def _closure(build: _Builder) -> tuple[Part, Value] | None:
+    """A closure of one value, which it takes with the other sign."""
+    operand = build.value()
+    assert operand is not None
+    result = build.fresh()
+    body, last = _inside(build, Value(Closure.parameter(result), operand.rank))
+    build.used.add(operand.name)
+    return Closure(result, body, last.name, operand), Value(result, last.rank)
 
 
-def dim_program(choices: Choices) -> DimProgram:
-    """A random program of two to four parameters and one to five ops."""
+def _loop(build: _Builder) -> tuple[Part, Value] | None:
+    """A loop of one to three iterations, or where sizes are not asked for as well, of none."""
+    initial = build.value()
+    assert initial is not None
+    result = build.fresh()
+    carried = Value(f"{result}_c", initial.rank)
+    body, last = _inside(build, carried)
+    build.used.add(initial.name)
+    times = build.choices.pick(["%two", "%one", "%three", "%some", *(["%which"] if build.free else [])])
+    condition = build.choices.pick([None, None, "%cond" if build.free else "%true"])
+    stacked = build.choices.chance(30)
+    steps = Steps(carried, body, last.name)
+    return Loop(result, steps, initial.name, times, condition, stacked), Value(result, 1 if stacked else carried.rank)
+
+
+def _recursion(build: _Builder) -> tuple[Part, Value] | None:
+    """A function that calls itself up to three times."""
+    initial = build.value()
+    assert initial is not None
+    result = build.fresh()
+    carried = Value(f"{result}_c", initial.rank)
+    body, last = _inside(build, carried, alone=True)
+    if any("2d" in line for line in flat(body, None)):
+        return None
+    build.used.add(initial.name)
+    fuel = build.choices.pick(["%two", "%one", "%three", "%some", *(["%which"] if build.free else [])])
+    made = Recursion(result, Steps(carried, body, last.name), initial, fuel, build.choices.chance(50))
+    return made, Value(result, carried.rank)
+
+
+def dim_program(choices: Choices, *, free: bool = False) -> DimProgram:
+    """A random program of two to four parameters and one to five steps.
+
+    What `at` gives does the same at all sizes, unless the program is `free` to have bodies that never run.
+    """
     shapes = [tuple(choices.pick(DIMS) for _ in range(1 + choices.below(3))) for _ in range(2 + choices.below(2))]
     if choices.chance(25):
         shapes += [(1, choices.pick(DIMS), choices.pick(DIMS), 4), (2, choices.pick(DIMS), choices.pick(DIMS), 3)]
     program = DimProgram(shapes)
-    build = _Builder(choices)
+    build = _Builder(choices, free=free)
     build.values = [Value(f"%v{index}", len(shape)) for index, shape in enumerate(shapes)]
     for _ in range(1 + choices.below(5)):
-        made = _branches(build) if choices.chance(15) else _call(build) if choices.chance(25) else None
+        made = build.part()
         if made is not None:
             program.body.append(made[0])
             build.values.append(made[1])
