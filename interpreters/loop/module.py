@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from xdsl.dialects import cf, func, scf
+from xdsl.dialects import arith, cf, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, OUTPUT_NUMBER, REQUIRES
+from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, OUTPUT_PLACE, REQUIRES
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.signature import PLAN, dim_arguments
@@ -21,7 +21,7 @@ from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Shape, evaluate
 from xrelay.interpreters.loop.body import undefined
-from xrelay.interpreters.loop.control_flow import run_between_kernels
+from xrelay.interpreters.loop.control_flow import Values, run_between_kernels
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
 from xrelay.interpreters.loop.memory import run_memory_op
@@ -76,7 +76,7 @@ def _in_order(function: func.FuncOp, written: Sequence[Array], returned: Sequenc
     if function.res_attrs is None:
         return list(written)
     rest = iter(written)
-    numbers = [each.data.get(OUTPUT_NUMBER) for each in function.res_attrs]
+    numbers = [each.data.get(OUTPUT_PLACE) for each in function.res_attrs]
     given = {number.value.data: value for number, value in zip(numbers, returned, strict=True)
              if isinstance(number, IntegerAttr)}  # fmt: skip
     return [given[number] if number in given else next(rest) for number in range(len(given) + len(written))]
@@ -174,7 +174,7 @@ class _Runner:
                 values[op.result] = self._weight(op)
             case cf.AssertOp():
                 if not values[op.arg]:
-                    raise InterpreterError(self._failure(op), location=location_of(op))
+                    raise InterpreterError(self._failure(op, values), location=location_of(op))
             case func.ReturnOp() | scf.YieldOp() | scf.ConditionOp():
                 pass
             case _ if is_scalar_op(op):
@@ -188,14 +188,18 @@ class _Runner:
         for op in block.ops:
             self._step(op, values)
 
-    def _failure(self, op: cf.AssertOp) -> str:
+    def _failure(self, op: cf.AssertOp, values: Values) -> str:
         """What an assertion says, with both sides of what it requires."""
         requires = op.attributes.get(REQUIRES)
         if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
             return op.msg.data
         (requirement,) = requires.data
         if not requirement.names <= self.sizes.keys():
-            return op.msg.data
+            compared = op.arg.owner
+            if not isinstance(compared, arith.CmpiOp):
+                return op.msg.data
+            found = replace(requirement, lhs=int(values[compared.lhs]), rhs=int(values[compared.rhs]))
+            return f"{op.msg.data} is {found.text}"
         lhs, rhs = requirement.evaluate(self.sizes)
         known = ", ".join(f"{name} = {self.sizes[name]}" for name in sorted(requirement.names))
         return f"{op.msg.data} is {replace(requirement, lhs=lhs, rhs=rhs).text} ({known})"

@@ -17,8 +17,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr
+from xrelay.index_algebra.requirement import Requirement
 from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, memref_of
-from xrelay.lowering.topi_to_loop.graph_sizes import GraphSizes
+from xrelay.lowering.topi_to_loop.graph_sizes import GraphSizes, assertion_of, sources_of
 
 CopyKernel = Callable[[MemRefType, MemRefType | None], func.FuncOp]
 """The kernel that fills a buffer of a type with the first elements of one of another type, or of the same."""
@@ -137,6 +138,10 @@ class BufferLowering(FunctionLowering):
         """Asserts what `op` requires."""
         for assertion in self._sizes.demand(op):
             self._add(assertion, op)
+
+    def _assert(self, holds: SSAValue, requirement: Requirement, op: Operation) -> None:
+        """Asserts that `requirement` of `op` holds, as the value tells."""
+        self._add(assertion_of(holds, op.name, requirement, sources_of(op), op), op)
 
     def _move(self, source: SSAValue, target: SSAValue, op: Operation) -> None:
         """Copies one buffer to another; a number is not worth a kernel."""

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects import cf, func
-from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.attribute_names import SOURCES
-from xrelay.dialects.locations import source_names
 from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.index_algebra.requirement import AtLeast
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of
 from xrelay.lowering.topi_to_loop.graph_loops import LoopLowering
 
@@ -52,7 +52,7 @@ class ExtentLowering(LoopLowering):
         for number, name in enumerate(op.names):
             indices = [self._constant(number, op)] if is_list else []
             sizes[name] = self._index(self._load(data, indices, op), op)
-            self._assert_at_most(sizes[name], self._constant(MOST, op), f"C3] {name} is not between 0 and {MOST}", op)
+            self._assert_range(name, sizes[name], (MOST, self._constant(MOST, op)), "C3", op)
         if self._new.last_op is not None and sizes:
             self._sizes.bind_behind(self._new.last_op, sizes)
         self._buffers[op.results[0]] = data
@@ -62,8 +62,7 @@ class ExtentLowering(LoopLowering):
         shape, axis = shape_of(op.data.type), op.axis_number
         count = self._index(self._load(self._buffers[op.count], (), op), op)
         (most,) = self._sizes.extents([shape[axis]], op)
-        text = f"C4] {name}, the count along axis {axis}, is not between 0 and {shape[axis]}"
-        self._assert_at_most(count, most, text, op)
+        self._assert_range(name, count, (shape[axis], most), "C4", op)
         assert self._new.last_op is not None, "the assertion stands before"
         self._sizes.bind_behind(self._new.last_op, {name: count})
         result = op.results[0]
@@ -78,10 +77,14 @@ class ExtentLowering(LoopLowering):
         extents = self._sizes.extents([*dims_in(op.data.type), *dims_in(result.type)], op)
         self._add(func.CallOp(kernel.sym_name.data, [data, target, *extents], []), op)
 
-    def _assert_at_most(self, value: SSAValue, most: SSAValue, text: str, op: Operation) -> None:
-        """Asserts that an extent is between 0 and `most`: of a negative one the unsigned value is greater."""
-        fits = self._add(CmpiOp(value, most, "ule"), op).results[0]
-        assertion = cf.AssertOp(fits, f"shape mismatch: [{op.name} {text}")
-        if names := source_names(op.location):
-            assertion.attributes[SOURCES] = ArrayAttr([StringAttr(name) for name in names])
-        self._add(assertion, op)
+    def _assert_range(
+        self, name: str, value: SSAValue, most: tuple[Dim, SSAValue], constraint: str, op: Operation
+    ) -> None:
+        """Asserts that an extent is between 0 and `most`."""
+        sides = [
+            (AtLeast(symbol(name), 0, constraint=constraint), (value, self._constant(0, op))),
+            (AtLeast(most[0], symbol(name), constraint=constraint), (most[1], value)),
+        ]
+        for requirement, (lhs, rhs) in sides:
+            holds = self._add(CmpiOp(lhs, rhs, "sge"), op).results[0]
+            self._assert(holds, requirement, op)

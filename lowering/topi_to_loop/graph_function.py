@@ -13,7 +13,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.attribute_names import DIM, LOOP_DIMS, LOOP_KERNEL, OUTPUT_NUMBER
+from xrelay.dialects.attribute_names import DIM, LOOP_DIMS, LOOP_KERNEL, OUTPUT_PLACE
 from xrelay.dialects.loop.signature import kernel_dims
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
@@ -99,6 +99,6 @@ class GraphLowering(ExtentLowering):
         found: list[Returned] = []
         for (number, value), buffer in zip(rest.items(), buffers, strict=True):
             dims = list(dims_in(value.type))
-            attributes = {LOOP_DIMS: DimsAttr(tuple(dims)), OUTPUT_NUMBER: IntegerAttr(number, i64)}
+            attributes = {LOOP_DIMS: DimsAttr(tuple(dims)), OUTPUT_PLACE: IntegerAttr(number, i64)}
             found.append(Returned(number, [buffer, *self._sizes.extents(dims, last)], attributes))
         return found

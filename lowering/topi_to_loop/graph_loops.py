@@ -17,98 +17,23 @@ is reached, larger ones take their place (`graph_stacks.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.core.types import dims_in, shape_of
-from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp, own_names
-from xrelay.dialects.upstream.arith_extras import IndexCastOp
-from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import names_of
+from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp
+from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
+from xrelay.index_algebra.dims import symbol
+from xrelay.index_algebra.requirement import Equal
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of
-from xrelay.lowering.topi_to_loop.graph_regions import (
-    Origins,
-    dims_at,
-    field_types,
-    has_names,
-    made_names,
-    origins_of,
-    yielded_fields,
-)
+from xrelay.lowering.topi_to_loop.graph_loop_plan import LoopPlan, LoopState
+from xrelay.lowering.topi_to_loop.graph_regions import dims_at, yielded_fields
 from xrelay.lowering.topi_to_loop.graph_stacks import StackLowering
-from xrelay.passes.infra.conversion import describe_place
 
 Move = tuple[SSAValue, SSAValue]
 """A copy from one buffer to another."""
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What a loop carries: numbers of carried values and of stacks."""
-
-    op: LoopOp
-    types: Sequence[Attribute]
-    """Of the fields of the result: the carried values, then the stacks."""
-    varying: Sequence[int]
-    """The carried values that are buffers of their own in each iteration."""
-    names: Origins
-    """Where their names are in the arguments."""
-    made: Origins
-    """Where the names that the loop makes are in the result."""
-    growing: Sequence[int]
-    """The fields that are stacks of as many rows as only the loop tells."""
-
-    @staticmethod
-    def of(op: LoopOp) -> _Plan:
-        """The plan for `op`."""
-        arguments = [argument.type for argument in op.carried]
-        own, made = own_names(arguments, [value.type for value in op.initial]), made_names(op)
-        types, count = field_types(op.result.type), len(arguments)
-        varying = [index for index, type in enumerate(arguments) if has_names(type, own)]
-        growing = [index for index in range(count, len(types)) if has_names(types[index], made)]
-        if any(_rows_have(types[index], made) for index in growing):
-            raise LoweringError(
-                "rows are stacked whose extents only an iteration tells",
-                location=describe_place(op),
-                help="interpret the program, or give the rows extents that are known before the loop",
-            )
-        return _Plan(op, types, varying, origins_of(sorted(own), arguments, op),
-                     origins_of(sorted(made), types, op), growing)  # fmt: skip
-
-    @property
-    def state_types(self) -> list[Attribute]:
-        """The types of what the `scf.while` carries."""
-        buffers = [memref_of(self.op.carried[index].type, self.op) for index in self.varying]
-        stacks = [memref_of(self.types[index], self.op) for index in self.growing]
-        sizes = len(self.names) + bool(stacks)
-        return [IndexType(), *buffers, *stacks, *[IndexType()] * sizes]
-
-    def state(self, values: Sequence[SSAValue]) -> _State:
-        """What the values that the `scf.while` carries are."""
-        first, second = 1 + len(self.varying), 1 + len(self.varying) + len(self.growing)
-        third = second + len(self.names)
-        return _State(values[0], values[1:first], values[first:second], values[second:third], values[third:])
-
-
-@dataclass(frozen=True)
-class _State:
-    """What the `scf.while` carries."""
-
-    number: SSAValue
-    buffers: Sequence[SSAValue]
-    stacks: Sequence[SSAValue]
-    sizes: Sequence[SSAValue]
-    """Of the names of the arguments."""
-    room: Sequence[SSAValue]
-    """How many rows the stacks have room for; nothing where there are none."""
-
-    @property
-    def values(self) -> list[SSAValue]:
-        """All of it, in order."""
-        return [self.number, *self.buffers, *self.stacks, *self.sizes, *self.room]
 
 
 class LoopLowering(StackLowering):
@@ -123,7 +48,7 @@ class LoopLowering(StackLowering):
 
     def _loop(self, op: LoopOp) -> None:
         self._demand(op)
-        plan = _Plan.of(op)
+        plan = LoopPlan.of(op)
         results = {index: self._result(op, index, type) for index, type in enumerate(plan.types)
                    if index not in (*plan.varying, *plan.growing)}  # fmt: skip
         for number, (value, argument) in enumerate(zip(op.initial, op.carried, strict=True)):
@@ -140,7 +65,7 @@ class LoopLowering(StackLowering):
         new = self._add(scf.WhileOp(initial.values, plan.state_types, before, after), op)
         self._give(op, self._results(plan, results, new))
 
-    def _initial(self, plan: _Plan) -> _State:
+    def _initial(self, plan: LoopPlan) -> LoopState:
         """What the first iteration gets; the initial values are copied."""
         op = plan.op
         zero = self._constant(0, op)
@@ -152,10 +77,14 @@ class LoopLowering(StackLowering):
             buffer = self._add(memref.AllocOp(extents, [], memref_of(type, op)), op).results[0]
             self._call_copy(self._buffers[op.initial[index]], buffer, extents, op)
             buffers.append(buffer)
-        stacks, room = self._empty_stacks([plan.types[index] for index in plan.growing], op)
-        return _State(zero, buffers, stacks, self._sizes.extents(bindings.values(), op), room)
+        sizes = self._sizes.extents(bindings.values(), op)
+        rows = [self._constant(0, op) for _ in plan.rows]
+        if rows and self._new.last_op is not None:
+            self._sizes.bind_behind(self._new.last_op, dict(zip(plan.rows, rows, strict=True)))
+        stacks, room = self._empty_stacks(plan.stacked, bool(rows), op)
+        return LoopState(zero, buffers, stacks, sizes, rows, room)
 
-    def _test(self, op: LoopOp, limit: SSAValue | None, goes_on: SSAValue | None, plan: _Plan) -> Region:
+    def _test(self, op: LoopOp, limit: SSAValue | None, goes_on: SSAValue | None, plan: LoopPlan) -> Region:
         """Whether the loop has an iteration more, which gets its number and what is carried."""
         with self._inside(Block(arg_types=plan.state_types)) as block:
             tests: list[SSAValue] = []
@@ -167,7 +96,7 @@ class LoopLowering(StackLowering):
             self._add(scf.ConditionOp(test, *block.args), op)
         return Region(block)
 
-    def _body(self, plan: _Plan, results: Mapping[int, SSAValue], goes_on: SSAValue | None) -> Region:
+    def _body(self, plan: LoopPlan, results: Mapping[int, SSAValue], goes_on: SSAValue | None) -> Region:
         """An iteration: its ops, the rows of the stacks, and the next carried values."""
         op, block = plan.op, Block(arg_types=plan.state_types)
         state = plan.state(block.args)
@@ -184,48 +113,64 @@ class LoopLowering(StackLowering):
             self._add(scf.YieldOp(*self._next(plan, results, goes_on, state).values), op)
         return Region(block)
 
-    def _next(self, plan: _Plan, results: Mapping[int, SSAValue], goes_on: SSAValue | None, state: _State) -> _State:
+    def _next(
+        self, plan: LoopPlan, results: Mapping[int, SSAValue], goes_on: SSAValue | None, state: LoopState
+    ) -> LoopState:
         """What the next iteration gets."""
         op = plan.op
         values = list(yielded_fields(op.body.block, op))
         # The condition may be carried itself.
         following = None if goes_on is None else self._load(self._buffers[values.pop(0)], (), op)
-        stacks, room = self._with_room(
-            state.stacks, state.room, state.number, [plan.types[n] for n in plan.growing], op
-        )
+        rows = self._row_extents(plan, values, state)
+        stacks, room = self._with_room(state.stacks, state.room, state.number, plan.stacked, op)
         grown = dict(results)
         grown.update(zip(plan.growing, stacks, strict=True))
         for index in range(len(op.initial), len(values)):
-            self._copy_row(
-                self._buffers[values[index]], grown[index], state.number, shape_of(plan.types[index])[1:], op
-            )
-        self._carry(
-            [(self._buffers[value], results[n]) for n, value in enumerate(values[: len(op.initial)]) if n in results],
-            op,
-        )
-        if goes_on is not None and following is not None:
-            self._store(following, goes_on, (), op)
+            row = shape_of(plan.types[index])[1:]
+            self._copy_row(self._buffers[values[index]], grown[index], state.number, row, op)
+        # What is handed over may be a copy of what the next values take the place of.
         carried = [op.carried[index].type for index in plan.varying]
         buffers = self._hand_over([values[index] for index in plan.varying], carried, op)
+        ends = enumerate(values[: len(op.initial)])
+        self._carry([(self._buffers[value], results[index]) for index, value in ends if index in results], op)
+        if goes_on is not None and following is not None:
+            self._store(following, goes_on, (), op)
         sizes = self._sizes.extents(dims_at(plan.names, values), op)
         one = self._constant(1, op)
         number = self._add(arith.AddiOp(state.number, one), op).results[0]
-        return _State(number, buffers, stacks, sizes, room)
+        return LoopState(number, buffers, stacks, sizes, rows, room)
 
-    def _results(self, plan: _Plan, results: Mapping[int, SSAValue], new: Operation) -> list[SSAValue]:
+    def _row_extents(self, plan: LoopPlan, values: Sequence[SSAValue], state: LoopState) -> list[SSAValue]:
+        """The extents of rows that the first iteration tells; asserts that they are those of this iteration."""
+        op = plan.op
+        if not plan.rows:
+            return []
+        is_first = self._add(CmpiOp(state.number, self._constant(0, op), "eq"), op).results[0]
+        extents: list[SSAValue] = []
+        for (name, (index, axis)), known in zip(plan.rows.items(), state.rows, strict=True):
+            dim = shape_of(values[index].type)[axis - 1]
+            (found,) = self._sizes.extents([dim], op)
+            extents.append(self._add(SelectOp(is_first, found, known), op).results[0])
+            same = self._add(CmpiOp(found, extents[-1], "eq"), op).results[0]
+            self._assert(same, Equal(dim, symbol(name), about="stacked rows"), op)
+        last = self._new.last_op
+        assert last is not None, "the assertions stand before"
+        self._sizes.bind_behind(last, dict(zip(plan.rows, extents, strict=True)))
+        return extents
+
+    def _results(self, plan: LoopPlan, results: Mapping[int, SSAValue], new: Operation) -> list[SSAValue]:
         """The buffers of the fields, when the names are known that the loop has made."""
         op, state = plan.op, plan.state(new.results)
         self._sizes.bind_behind(new, dict(zip(plan.names, state.sizes, strict=True)))
-        ends: dict[str, SSAValue] = {}
+        ends = dict(zip(plan.rows, state.rows, strict=True))
         for name, (index, axis) in plan.made.items():
-            is_carried = index < len(op.initial)
-            dim = shape_of(op.carried[index].type)[axis] if is_carried else None
-            ends[name] = state.number if dim is None else self._sizes.extents([dim], op)[0]
+            if index < len(op.initial):
+                (ends[name],) = self._sizes.extents([shape_of(op.carried[index].type)[axis]], op)
+            elif axis == 0:
+                ends[name] = state.number
         self._sizes.bind_behind(new, ends)
         buffers = dict(zip(plan.varying, state.buffers, strict=True))
-        stacks = dict(
-            zip(plan.growing, self._rows(state.stacks, [plan.types[n] for n in plan.growing], op), strict=True)
-        )
+        stacks = dict(zip(plan.growing, self._rows(state.stacks, plan.stacked, op), strict=True))
         for index, buffer in (buffers | stacks).items():
             self._noted(buffer, list(dims_in(plan.types[index])))
         found = {**results, **buffers, **stacks}
@@ -241,8 +186,3 @@ class LoopLowering(StackLowering):
             self._move(source, saved[source], op)
         for source, slot in changed:
             self._move(saved.get(source, source), slot, op)
-
-
-def _rows_have(type: Attribute, names: frozenset[str]) -> bool:
-    """Whether one of `names` stands in the extents behind the first."""
-    return any(not names_of(dim).isdisjoint(names) for dim in shape_of(type)[1:])

@@ -105,9 +105,8 @@ class GraphSizes:
         are returned.
         """
         here: dict[str, cf.AssertOp] = {}
-        sources = [StringAttr(name) for name in source_names(op.location)]
         told: list[tuple[str, Sequence[Requirement], Attribute | None]] = [
-            (op.name, requirements_of(op), ArrayAttr(sources) if sources else None)
+            (op.name, requirements_of(op), sources_of(op))
         ]
         rows = op.attributes.get(DEMANDS)
         for row in rows if isa(rows, ArrayAttr[DictionaryAttr]) else ():
@@ -137,16 +136,29 @@ class GraphSizes:
         self._scope_of[place] = self._scopes[-1]
 
     def _assertion(self, op: str, requirement: Requirement, sources: Attribute | None, place: Operation) -> cf.AssertOp:
-        constraint = f"[{op} {requirement.constraint}]" if requirement.constraint else f"{op}:"
-        about = f" {requirement.about}:" if requirement.about else ""
         with _errors_at(place):
             holds = self._code.holds(requirement)
-        assertion = cf.AssertOp(holds, f"shape mismatch: {constraint}{about} {requirement.text}")
-        assertion.attributes[REQUIRES] = RequirementsAttr((requirement,))
-        if sources is not None:
-            assertion.attributes[SOURCES] = sources
-        assertion.location = place.location
-        return assertion
+        return assertion_of(holds, op, requirement, sources, place)
+
+
+def assertion_of(
+    holds: SSAValue, op: str, requirement: Requirement, sources: Attribute | None, place: Operation
+) -> cf.AssertOp:
+    """The assertion that `requirement` holds, which `op` at `place` makes, for the nodes `sources` of the model."""
+    constraint = f"[{op} {requirement.constraint}]" if requirement.constraint else f"{op}:"
+    about = f" {requirement.about}:" if requirement.about else ""
+    assertion = cf.AssertOp(holds, f"shape mismatch: {constraint}{about} {requirement.text}")
+    assertion.attributes[REQUIRES] = RequirementsAttr((requirement,))
+    if sources is not None:
+        assertion.attributes[SOURCES] = sources
+    assertion.location = place.location
+    return assertion
+
+
+def sources_of(op: Operation) -> ArrayAttr[StringAttr] | None:
+    """The names of the nodes of the model that `op` is from; `None` where it is from none."""
+    names = source_names(op.location)
+    return ArrayAttr([StringAttr(name) for name in names]) if names else None
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 ```
 %full = arith.cmpi eq, %number, %room
 %stack, %room = scf.if %full -> (memref<?x4xf32>, index) {
-  %twice = arith.addi %room, %room
+  %twice = arith.addi %room, %room                         ← at least 8
   %larger = memref.alloc(%twice) : memref<?x4xf32>         ← and a copy of the rows that there are
   memref.dealloc %stack
   scf.yield %larger, %twice
@@ -28,6 +28,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of
+from xrelay.lowering.topi_to_loop.graph_loop_plan import stack_type
 from xrelay.lowering.topi_to_loop.graph_regions import RegionLowering
 
 FIRST_ROOM: Final = 8
@@ -37,11 +38,16 @@ FIRST_ROOM: Final = 8
 class StackLowering(RegionLowering):
     """Lowers what loops stack."""
 
-    def _empty_stacks(self, types: Sequence[Attribute], op: LoopOp) -> tuple[list[SSAValue], list[SSAValue]]:
-        """Adds buffers for stacks of `types`, and the number of rows they have room for; nothing for no stacks."""
+    def _empty_stacks(
+        self, types: Sequence[Attribute], rows_unknown: bool, op: LoopOp
+    ) -> tuple[list[SSAValue], list[SSAValue]]:
+        """Adds buffers for stacks of `types`, and the number of rows they have room for; nothing for no stacks.
+
+        They have room for none where only the first iteration tells how large a row is.
+        """
         if not types:
             return [], []
-        room = self._constant(FIRST_ROOM, op)
+        room = self._constant(0 if rows_unknown else FIRST_ROOM, op)
         return [self._stack(type, room, op) for type in types], [room]
 
     def _with_room(
@@ -58,11 +64,14 @@ class StackLowering(RegionLowering):
         full = self._add(CmpiOp(number, room[0], "eq"), op).results[0]
         with self._inside(Block()) as larger:
             twice = self._add(arith.AddiOp(room[0], room[0]), op).results[0]
+            twice = self._add(arith.MaxSIOp(twice, self._constant(FIRST_ROOM, op)), op).results[0]
             new = [self._stack(type, twice, op) for type in types]
             for type, source, target in zip(types, stacks, new, strict=True):
                 rows = self._sizes.extents([dim for dim in shape_of(type)[1:] if isinstance(dim, DimExpr)], op)
-                first = self._leading(target, type, room[0], op)
-                self._call_copy(source, first, [room[0], *rows], op)
+                shape, buffer = [room[0], *shape_of(type)[1:]], stack_type(type, op)
+                # The empty stack of before the first iteration may have been made for rows of no elements.
+                filled = self._beginning(source, shape, buffer, op) if rows else source
+                self._call_copy(filled, self._beginning(target, shape, buffer, op), [room[0], *rows], op)
                 self._add(memref.DeallocOp.get(source), op)
             self._add(scf.YieldOp(*new, twice), op)
         with self._inside(Block()) as same:
@@ -118,8 +127,4 @@ class StackLowering(RegionLowering):
     def _stack(self, type: Attribute, room: SSAValue, op: LoopOp) -> SSAValue:
         """Adds a buffer of so many rows for a stack of `type`."""
         rows = self._sizes.extents([dim for dim in shape_of(type)[1:] if isinstance(dim, DimExpr)], op)
-        return self._add(memref.AllocOp([room, *rows], [], memref_of(type, op)), op).results[0]
-
-    def _leading(self, stack: SSAValue, type: Attribute, count: SSAValue, op: LoopOp) -> SSAValue:
-        """Adds the first `count` rows of a stack of `type`."""
-        return self._beginning(stack, [count, *shape_of(type)[1:]], memref_of(type, op), op)
+        return self._add(memref.AllocOp([room, *rows], [], stack_type(type, op)), op).results[0]

@@ -223,7 +223,25 @@ APPENDING = program(
     %z = relay.sum(%a) : (U) -> U
     """,
 )
+# The first iteration tells how large a row is.
+STACKING = program(
+    "%n: tensor<i64>, %x: tensor<8xf32>, %s: tensor<2xi64>, %c: tensor<i1>",
+    "%a, %r",
+    """
+    %g = relay.loop(%i, %p : U = %x : tensor<8xf32>) to %n : tensor<i64> while %c : tensor<i1> -> U {
+      %v = relay.extents(%s) {relay.binds = #relay.bounds<p, q>} : (tensor<2xi64>) -> tensor<2xi64>
+      %t = relay.dyn.reshape(%p, %v) : (U, tensor<2xi64>) -> U
+      %e = relay.tanh(%p) : (U) -> U
+      %y = relay.tuple(%c, %e, %t) : (tensor<i1>, U, U) -> U
+      relay.yield %y : U
+    }
+    %a = relay.tuple_get_item(%g) {index = 0} : (U) -> U
+    %r = relay.tuple_get_item(%g) {index = 1} : (U) -> U
+    """,
+)
 SIZES = {
+    "stacking": (STACKING, [[np.array(n), X.reshape(-1)[:8], np.array(s), np.array(True)]
+                            for n in (0, 1, 9) for s in ([2, 4], [8, 1])]),
     "choosing": (CHOOSING, [[np.array(c), np.full((n, 4), 0.5, np.float32)] for c in (True, False) for n in (0, 1, 7)]),
     "appending": (APPENDING, [[np.array(n), X[0], np.arange(w, dtype=np.float32), np.array(h, np.float32)]
                               for n, w, h in ((0, 3, 9), (1, 0, 9), (17, 1, 99), (3, 5, -9))]),
@@ -233,6 +251,9 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_extents_that_only_the_run_tells(name: str) -> None:
     module, cases = SIZES[name]
+    model = xrelay.compile(module.clone(), cache=False, threads=2)
+    for inputs in cases:
+        assert_same(model.run(inputs), outputs(module, inputs), "native", 1e-5)
     lowered = module.clone()
     for level, passes in STEPS:
         run_passes(lowered, passes)

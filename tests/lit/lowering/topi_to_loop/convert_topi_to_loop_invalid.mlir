@@ -39,3 +39,28 @@ func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
   %y = func.call @callee(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
   func.return %y : tensor<?xf32, #relay.dims<n>>
 }
+
+// -----
+
+// Rows of one stack have one size.
+func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.dims<i, l>> {
+  // expected-error@below {{rows are stacked whose extents vary as those of a carried value do; help: interpret the program}}
+  %r = relay.loop(%j, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, l>>> attributes {relay.binds = #relay.bounds<i, l>} {
+    %t = relay.tuple(%s, %s) : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>) -> tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
+    relay.yield %t : tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
+  }
+  %q = relay.tuple_get_item(%r) {index = 1} : (tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, l>>>) -> tensor<?x?xf32, #relay.dims<i, l>>
+  func.return %q : tensor<?x?xf32, #relay.dims<i, l>>
+}
+
+// -----
+
+func.func @graph(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<?xf32, #relay.dims<2 * k>> {
+  // expected-error@below {{the extent k of the result is no extent by itself; help: write the types with a name for each extent that varies}}
+  %r = relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<2 * k>> attributes {relay.binds = #relay.bounds<k>} {
+    relay.yield %x : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %r : tensor<?xf32, #relay.dims<2 * k>>
+}

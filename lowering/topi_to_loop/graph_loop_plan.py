@@ -1,0 +1,112 @@
+"""What a loop of the graph function carries from one iteration to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.loop import LoopOp, own_names
+from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import names_of
+from xrelay.lowering.topi_to_loop.function_lowering import memref_of
+from xrelay.lowering.topi_to_loop.graph_regions import Origins, field_types, has_names, made_names, origins_of
+from xrelay.passes.infra.conversion import describe_place
+
+
+@dataclass(frozen=True)
+class LoopState:
+    """What the `scf.while` carries."""
+
+    number: SSAValue
+    buffers: Sequence[SSAValue]
+    """Of the carried values that vary."""
+    stacks: Sequence[SSAValue]
+    """Of which only the loop tells how large they are."""
+    sizes: Sequence[SSAValue]
+    """Of the names of the arguments."""
+    rows: Sequence[SSAValue]
+    """The extents of the rows of stacks that only the first iteration tells."""
+    room: Sequence[SSAValue]
+    """How many rows the stacks have room for; nothing where there are none."""
+
+    @property
+    def values(self) -> list[SSAValue]:
+        """All of it, in order."""
+        return [self.number, *self.buffers, *self.stacks, *self.sizes, *self.rows, *self.room]
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """How a loop carries its values and stacks, which it numbers together: the fields of its result."""
+
+    op: LoopOp
+    types: Sequence[Attribute]
+    """Of the fields."""
+    varying: Sequence[int]
+    """The carried values that are buffers of their own in each iteration."""
+    growing: Sequence[int]
+    """The stacks of which only the loop tells how large they are."""
+    names: Origins
+    """Where the names of the arguments are in the arguments."""
+    made: Origins
+    """Where the names that the loop makes are in the result."""
+
+    @staticmethod
+    def of(op: LoopOp) -> LoopPlan:
+        """The plan for `op`; `LoweringError` for rows whose extents vary as a carried value does."""
+        arguments = [argument.type for argument in op.carried]
+        own, made = own_names(arguments, [value.type for value in op.initial]), made_names(op)
+        types, count = field_types(op.result.type), len(arguments)
+        varying = [index for index, type in enumerate(arguments) if has_names(type, own)]
+        growing = [index for index in range(count, len(types)) if has_names(types[index], made)]
+        names, origins = origins_of(sorted(own), arguments, op), origins_of(sorted(made), types, op)
+        plan = LoopPlan(op, types, varying, growing, names, origins)
+        plan.check_rows()
+        return plan
+
+    def check_rows(self) -> None:
+        """`LoweringError` unless each extent of rows that the loop makes is one that an iteration makes."""
+        known = {name for name in self.made if name not in self.rows}
+        if any(
+            not names_of(dim).isdisjoint(known) for index in self.growing for dim in shape_of(self.types[index])[1:]
+        ):
+            raise LoweringError("rows are stacked whose extents vary as those of a carried value do",
+                                location=describe_place(self.op), help="interpret the program")  # fmt: skip
+
+    @property
+    def rows(self) -> Origins:
+        """Where the names are that only the extents of rows have."""
+        first = len(self.op.initial)
+        return {name: (index, axis) for name, (index, axis) in self.made.items() if index >= first and axis > 0}
+
+    @property
+    def stacked(self) -> list[Attribute]:
+        """The types of the stacks that grow."""
+        return [self.types[index] for index in self.growing]
+
+    @property
+    def state_types(self) -> list[Attribute]:
+        """The types of what the `scf.while` carries."""
+        buffers = [memref_of(self.op.carried[index].type, self.op) for index in self.varying]
+        stacks = [stack_type(type, self.op) for type in self.stacked]
+        sizes = len(self.names) + len(self.rows) + bool(stacks)
+        return [IndexType(), *buffers, *stacks, *[IndexType()] * sizes]
+
+    def state(self, values: Sequence[SSAValue]) -> LoopState:
+        """What the values that the `scf.while` carries are."""
+        ends = [1]
+        for part in (self.varying, self.growing, self.names, self.rows):
+            ends.append(ends[-1] + len(part))
+        buffers, stacks, sizes, rows = (values[begin:end] for begin, end in pairwise(ends))
+        return LoopState(values[0], buffers, stacks, sizes, rows, values[ends[-1] :])
+
+
+def stack_type(type: Attribute, op: LoopOp) -> MemRefType:
+    """The type of the buffer of a stack of `type` while it grows."""
+    full = memref_of(type, op)
+    return MemRefType(full.element_type, [DYNAMIC_INDEX, *full.get_shape()[1:]])
