@@ -21,6 +21,9 @@ SKIP_OPTIMIZATION: Final = "relay.skip_optimization"
 COMPILER: Final = "relay.compiler"
 """Names the external compiler that a function is for; users set it, function passes leave such functions alone."""
 
+SIZES: Final = "relay.sizes"
+"""The least, greatest and usual size of names of `@main`, as arrays by name; users set it, also by `shapes=`."""
+
 # On groups and the kernels outlined from them.
 
 KERNEL_ANCHOR: Final = "relay.anchor"
@@ -72,6 +75,9 @@ EXTENTS: Final = "loop.extents"
 """Of a buffer argument: the number of the `index` argument for each `?`; `convert-topi-to-loop` sets it."""
 OUTPUT_PLACE: Final = "loop.place"
 """Of a buffer that `@main` returns: its number among all outputs; `convert-topi-to-loop` sets it."""
+SIZE: Final = "loop.size"
+"""The least, greatest and usual value of an `index` argument of a kernel, -1 for what is not known;
+`convert-topi-to-loop` sets it."""
 ARENA: Final = "loop.arena"
 """Marks the argument of `@main` that is the arena; `loop-plan-memory` sets it."""
 SCHEDULE: Final = "loop.schedule"

@@ -15,8 +15,10 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xrelay.arguments import checked_shapes
+from xrelay.arguments import Shapes, checked_shapes
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.relay.core.size_hints import tell_sizes
+from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import converters
@@ -30,7 +32,8 @@ from xrelay.frontend.onnx.signature import check_names, declared_types, graph_in
 def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
     """Returns the relay module of an ONNX model.
 
-    `shapes` fixes the shapes of inputs by name. The function is `@main`; its arguments and results carry the model's
+    `shapes` fixes the shapes of inputs by name; of a named dimension that stays open it says the least, the greatest
+    and the usual size. The function is `@main`; its arguments and results carry the model's
     names in `relay.name`. Raises `ModelImportError`: unreadable or truncated file, unsupported nodes (all of them in
     one message), ill-formed graph (cycle, undefined value), illegal attribute, shape mismatch.
     """
@@ -56,8 +59,7 @@ class ModelImport:
         converters.load()
         self.model, self.place = load_model(source)
         self.inputs = graph_inputs(self.model.graph)
-        given = checked_shapes(shapes)
-        check_names("shapes", given, self.inputs)
+        given, self._sizes = _fixed_and_told(checked_shapes(shapes), self.inputs)
         if isinstance(dtypes, Mapping):
             check_names("dtype", dtypes, self.inputs)
         types = [input_type(value, given.get(value.name), _dtype_of(value, dtypes)) for value in self.inputs]
@@ -91,7 +93,7 @@ class ModelImport:
     def module(self) -> ModuleOp:
         """Returns the module; raises what was wrong with the nodes."""
         report(self.problems.values(), self.place)
-        return _module(self.model.graph, self.inputs, self.graph)
+        return _module(self.model.graph, self.inputs, self.graph, self._sizes)
 
     def weights(self) -> dict[str, SSAValue]:
         """Returns the initializers that the converted graph reads, by name."""
@@ -99,11 +101,25 @@ class ModelImport:
         return {name: value for name, value in values.items() if value.uses}
 
 
+def _fixed_and_told(shapes: Shapes, inputs: Sequence[onnx.ValueInfoProto]) -> tuple[Shapes, Shapes]:
+    """The shapes of inputs, and the sizes of named dimensions that these leave open; a name of both is an input's."""
+    names = {value.name for value in inputs}
+    fixed = {name: shape for name, shape in shapes.items() if name in names}
+    told = {name: sizes for name, sizes in shapes.items() if name not in names}
+    if told:
+        types = [input_type(value, fixed.get(value.name)) for value in inputs]
+        dims = set(names_in(types))
+        check_names("shapes", {name: None for name in told if name not in dims}, inputs)
+    return fixed, told
+
+
 def _dtype_of(value: onnx.ValueInfoProto, dtypes: Mapping[str, str] | str | None) -> str | None:
     return dtypes if isinstance(dtypes, str) or dtypes is None else dtypes.get(value.name)
 
 
-def _module(graph: onnx.GraphProto, inputs: Sequence[onnx.ValueInfoProto], builder: GraphBuilder) -> ModuleOp:
+def _module(
+    graph: onnx.GraphProto, inputs: Sequence[onnx.ValueInfoProto], builder: GraphBuilder, sizes: Shapes
+) -> ModuleOp:
     results: list[SSAValue] = []
     for output in graph.output:
         value = builder.values.get(output.name)
@@ -120,6 +136,7 @@ def _module(graph: onnx.GraphProto, inputs: Sequence[onnx.ValueInfoProto], build
     )
     function.res_attrs = _names([output.name for output in graph.output])
     function.attributes[FORM] = StringAttr("dataflow")
+    tell_sizes(function, sizes)
     return ModuleOp([function])
 
 

@@ -39,6 +39,7 @@ from xrelay.interpreters.relay.dim_bindings import (
 from xrelay.interpreters.relay.extents import note_extents
 from xrelay.interpreters.relay.loop_run import LoopRun, captured
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
+from xrelay.interpreters.size_promises import check_promises
 
 
 @dataclass(eq=False)
@@ -265,6 +266,8 @@ def _enter(
         sizes = dict(outer.sizes) if block.args else outer.sizes
     for argument, value in zip(block.args, arguments, strict=True):
         bind_dims(value, argument.type, sizes, op)
+    if isinstance(region.parent, FuncOp):
+        check_promises(region.parent, sizes)
     in_order = _runs_in_order(region.parent) if outer is None else outer.in_order
     return Environment(block, outer, depth, dict(zip(block.args, arguments, strict=True)), sizes, in_order)
 

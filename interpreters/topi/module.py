@@ -22,6 +22,7 @@ from xrelay.index_algebra.dims import evaluate, name_and_size
 from xrelay.interpreters.relay.extents import note_extents
 from xrelay.interpreters.relay.registry import evaluate_op
 from xrelay.interpreters.scalar_meaning import numpy_dtype
+from xrelay.interpreters.size_promises import check_promises
 from xrelay.interpreters.topi.compute import evaluate_compute
 from xrelay.interpreters.topi.indices import Array
 from xrelay.interpreters.topi.positions import evaluate_positions
@@ -79,6 +80,7 @@ class _Runner:
         if self._depth >= MAX_DEPTH:
             raise InterpreterError(too_many_calls(f"@{name}", MAX_DEPTH), help="run it at the relay level")
         sizes = self._bind_sizes(function, inputs, {} if given is None else given)
+        check_promises(function, sizes)
         function = self._for_sizes(function, sizes)
         values = self._bind(function, inputs)
         self._depth += 1

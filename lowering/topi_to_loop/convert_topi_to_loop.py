@@ -26,6 +26,7 @@ from xrelay.lowering.topi_to_loop.build_sort import build_sort
 from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, memref_of
 from xrelay.lowering.topi_to_loop.graph_function import GraphLowering
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
+from xrelay.lowering.topi_to_loop.kernel_sizes import tell_kernels
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 MADE_HERE = (BodyOp, PositionsOp, SortOp)
@@ -82,6 +83,8 @@ class ConvertTopiToLoopPass(ModulePass):
         for function in functions:
             if function.body.blocks and function not in kernels:
                 GraphLowering(function, copies.kernel, named).run()
+        graphs = [function for function in functions if function not in kernels]
+        tell_kernels(graphs, {kernel.sym_name.data: kernel for kernel in kernels})
         op.body.block.add_ops(copies.made)
 
 

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import LOOP_DIMS, SOURCES
+from xrelay.dialects.attribute_names import LOOP_DIMS, SCHEDULE_REASON, SIZE, SOURCES
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.nest_queries import kernels_of
+from xrelay.passes.loop.signature import argument_attrs
 
-_NAMED_FOR_OTHERS = frozenset({LOOP_DIMS, SOURCES})
-"""Attributes of a kernel that say whose it is: what its callers compute for it, and which nodes it computes."""
+_NAMED_FOR_OTHERS = frozenset({LOOP_DIMS, SOURCES, SCHEDULE_REASON})
+"""Attributes of a kernel that say whose it is: what its callers compute for it, which nodes it computes, and why."""
 
 
 _PRIVATE = StringAttr("private")
@@ -30,8 +31,9 @@ _PRIVATE = StringAttr("private")
 class LoopMergeKernelsPass(ModulePass):
     """Equal kernels that take extents become one, whatever the dimensions are called that callers pass.
 
-    A kernel sees of dimensions what stands in its text: one `index` argument for each distinct extent that it uses,
-    with the bounds that are known of it. Before → after:
+    A kernel sees of dimensions what stands in its text: one `index` argument for each distinct extent that it uses.
+    What is known of their sizes (`loop.size`) has told the schedule what pays; it counts for no more than that, so
+    kernels are compared after `loop-assign-schedules`. Before → after:
 
     ```
     func.call @relu(%x, %y, %m) : …                            func.call @relu(%x, %y, %m) : …
@@ -60,6 +62,7 @@ class LoopMergeKernelsPass(ModulePass):
             first = kept.setdefault(_key(kernel, keys), kernel)
             if first is not kernel:
                 _add_sources(first, kernel)
+                _keep_common_sizes(first, kernel)
                 callees[SymbolRefAttr(kernel.sym_name)] = SymbolRefAttr(first.sym_name)
                 Rewriter.erase_op(kernel, safe_erase=False)
         if callees:
@@ -73,9 +76,20 @@ def _key(kernel: func.FuncOp, keys: OpKeys) -> Hashable:
     attributes: dict[str, Attribute] = {
         name: value for name, value in kernel.attributes.items() if name not in _NAMED_FOR_OTHERS
     }
-    if kernel.arg_attrs is not None:
-        attributes["arg_attrs"] = kernel.arg_attrs
+    attributes["arg_attrs"] = _without_sizes(kernel)
     return keys.of_attributes(attributes), keys.of_nest(kernel.body.block)
+
+
+def _without_sizes(kernel: func.FuncOp) -> ArrayAttr[DictionaryAttr]:
+    """The attributes of the arguments but for what is known of sizes."""
+    attrs = argument_attrs(kernel)
+    return ArrayAttr([DictionaryAttr({key: each[key] for key in each if key != SIZE}) for each in attrs])
+
+
+def _keep_common_sizes(kernel: func.FuncOp, other: func.FuncOp) -> None:
+    """Of a kernel for several callers nothing is known of sizes where they say different things."""
+    if kernel.arg_attrs != other.arg_attrs:
+        kernel.arg_attrs = _without_sizes(kernel)
 
 
 def _add_sources(kernel: func.FuncOp, other: func.FuncOp) -> None:

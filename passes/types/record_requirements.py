@@ -15,7 +15,7 @@ Nothing is written before every function is through: the module stays as it was 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp
@@ -24,6 +24,7 @@ from xdsl.ir import Block, Operation, OpResult
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.recorded_requirements import record_extents, record_requirements
 from xrelay.dialects.relay.core.requirements_attr import NewExtent
+from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call, names_in
 from xrelay.errors import ContradictionError, TypeInferenceError
 from xrelay.index_algebra.dims import names_of
@@ -65,6 +66,7 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
         return entry
     names = set(names_in(solver.type_of(arg) for arg in block.args))
     everywhere = _Known(ShapeEnvironment(sorted(names)))
+    promised = _promised(function, names, everywhere)
     pending: list[tuple[Block, _Known]] = [(block, everywhere)]
     while pending:
         current, here = pending.pop()
@@ -82,8 +84,21 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
                 if extent.at_most is not None and names_of(extent.at_most) <= names
             }
             pending += [(inner, _Known(ShapeEnvironment())) for region in op.regions for inner in region.blocks]
+    if promised and block.last_op is not None:
+        extents, kept = recorded[block.last_op]
+        recorded[block.last_op] = extents, [*promised, *kept]
     entry.demands += (demand for demand, _ in everywhere.demands if demand.names <= names)
     return entry
+
+
+def _promised(function: FuncOp, names: Container[str], everywhere: _Known) -> Sequence[Requirement]:
+    """What `function` says of the sizes of its names, facts for all of its ops; it holds whenever it returns."""
+    hints = size_hints(function)
+    promised = [fact for name, hint in hints.items() if name in names for fact in hint.facts(name)]
+    new = [fact for fact in promised if everywhere.environment.prove(fact) is not Verdict.PROVEN]
+    for fact in new:
+        everywhere.assume(fact, function)
+    return new
 
 
 class _Known:

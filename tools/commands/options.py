@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ def add_shapes(parser: ArgumentParser) -> None:
         default=[],
         type=parse_shape,
         metavar="NAME:DxDx…",
-        help="shape of an input whose shape the model leaves open, e.g. data:1x3x224x224",
+        help="shape of an input whose shape the model leaves open, e.g. data:1x3x224x224; or least, greatest and usual "
+        "size of a dimension that stays open, e.g. n:1..128:8",
     )
 
 
@@ -48,14 +50,17 @@ def add_trust(parser: ArgumentParser) -> None:
 
 
 def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """`x:1x3x224x224` as name and extents; the name may itself hold colons."""
+    """`x:1x3x224x224` as name and extents, `n:1..128:8` as name and sizes; the name may itself hold colons."""
+    sizes = re.fullmatch(r"(.+):(\d+)\.\.(\d+):(\d+)", text)
+    if sizes is not None:
+        return sizes[1], (int(sizes[2]), int(sizes[3]), int(sizes[4]))
     name, colon, extents = text.rpartition(":")
     try:
         shape = tuple(int(extent) for extent in extents.split("x")) if extents else ()
     except ValueError:
         shape = None
     if not colon or not name or shape is None or any(extent < 0 for extent in shape):
-        raise ArgumentTypeError(f"{text!r} is not of the form name:1x3x224x224")
+        raise ArgumentTypeError(f"{text!r} is not of the form name:1x3x224x224 or name:1..128:8")
     return name, shape
 
 

@@ -9,7 +9,7 @@ from xrelay.dialects.loop import BlockOp, LoopKind, SchedulePrimitive
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
-from xrelay.lowering.topi_to_loop.schedules.expected_sizes import at_extents, expected
+from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected, least
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import memref_type
 from xrelay.passes.loop.nest_queries import blocks_of, loops_of
 from xrelay.passes.loop.schedule import Schedule
@@ -57,8 +57,8 @@ class ScheduleDraft:
         return 1 if found is None else expected(found.bound)
 
     def least(self, loop: str) -> int:
-        """The extent of a loop where all that only a run tells is 1."""
-        return at_extents(loops_of(self.kernel)[loop].bound, 1)
+        """The extent of a loop where all that only a run tells is the least of which is known."""
+        return least(loops_of(self.kernel)[loop].bound)
 
     def is_dynamic(self, loop: str) -> bool:
         """Whether the extent of a loop is a value."""

@@ -53,8 +53,10 @@ def compile(
     around the call, else this machine. What is compiled for another kind can be saved and exported, not run.
     `opt_level` is 0 to 3; left out, it is that of an entered `PassContext`, else 3. Such a context also says which
     graph passes run and with which config, and its instruments see every pass. `threads` is how many a call may use,
-    `shapes` fixes open input shapes by name. `dump_stages` is a folder for the program after each stage. With `cache`,
-    a model compiled before with the same options comes from disk. `progress` is told `(done, total, step)`.
+    `shapes` fixes open input shapes by name; of a named dimension that stays open it says the least, the greatest and
+    the usual size, `shapes={"n": (1, 128, 8)}`: schedules go by them, and other sizes are refused. `dump_stages` is a
+    folder for the program after each stage. With `cache`, a model compiled before with the same options comes from
+    disk. `progress` is told `(done, total, step)`.
 
     Raises classes of `xrelay.errors`: `ParseError` and `VerificationError` for a text, `ModelImportError` for an ONNX
     model, `InputError` for options, `LoweringError` for what has no native form.

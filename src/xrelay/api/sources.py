@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 from xrelay.arguments import checked_path
-from xrelay.errors import InputError, with_article
+from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module
 from xrelay.passes.infra.verify import verify_module
@@ -22,14 +23,14 @@ Source: TypeAlias = "str | PathLike[str] | onnx.ModelProto | ModuleOp"
 """A path of an `.onnx` or `.mlir` file, an ONNX model in memory, or a module."""
 
 Shapes: TypeAlias = Mapping[str, Sequence[int]]
-"""Shapes of inputs by name, for those that the model leaves open."""
+"""Shapes of inputs that the model leaves open, by name; of a named dimension its least, greatest and usual size."""
 
 
 def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
     """The verified relay module of `source`; a module given as such is cloned, so the caller's stays as it is.
 
     Raises `ParseError` and `VerificationError` with `file:line:col` for text, `ModelImportError` for ONNX models,
-    `InputError` for a file of another kind and for `shapes` of something that is not an ONNX model.
+    `InputError` for a file of another kind and for `shapes` of inputs of something that is not an ONNX model.
     """
     path = checked_path("the model", source) if isinstance(source, str | PathLike) else None
     if isinstance(source, ModuleOp):
@@ -46,12 +47,28 @@ def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
         from xrelay.frontend.onnx import import_onnx
 
         return import_onnx(source, shapes=shapes)
-    if shapes:
-        raise InputError(
-            "shapes= fixes the inputs of ONNX models only", help="write the shapes into the module's types"
-        )
     verify_module(module)
+    if shapes:
+        _tell_sizes(module, shapes)
     return module
+
+
+def _tell_sizes(module: ModuleOp, sizes: Shapes) -> None:
+    """Lets `@main` say the sizes of its named dimensions; `InputError` for what is none of these."""
+    from xrelay.dialects.relay.core.size_hints import tell_sizes
+    from xrelay.dialects.relay.structure.call import names_in
+
+    functions = (op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+    main = next(functions, None)
+    names = [] if main is None else names_in(main.function_type.inputs)
+    for name in sizes:
+        if name not in names:
+            raise InputError(
+                f"shapes= fixes the inputs of ONNX models only, and @main has no dimension {name!r}",
+                help=did_you_mean(name, names, "write the shapes into the module's types"),
+            )
+    if main is not None:
+        tell_sizes(main, sizes)
 
 
 def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> None:

@@ -15,11 +15,12 @@ func.func @main(%x: memref<?xf32>, %y: memref<?xf32>, %r: memref<?xf32>, %s: mem
   func.return
 }
 
-// Whose extents they are, which nodes they compute, and the names of values tell nothing apart.
+// Whose extents they are, how large, which nodes they compute, and the names of values tell nothing apart.
 // CHECK:       func.func private @double
+// CHECK-SAME:    %n: index) attributes
 // CHECK-SAME:    xrelay.sources = ["relu1", "relu2"]
 // CHECK-NOT:   @double_1
-func.func private @double(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %r: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
+func.func private @double(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %r: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index {loop.size = array<i64: 1, 9, 1>})
     attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.dims = #relay.dims<2 * n + 1>, xrelay.sources = ["relu1"]} {
   loop.for "i" %i to %n {
     %0 = loop.load %x[%i] : memref<?xf32>
@@ -28,7 +29,7 @@ func.func private @double(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %r: 
   }
   func.return
 }
-func.func private @double_1(%a: memref<?xf32> {loop.extents = array<i64: 0>}, %b: memref<?xf32> {loop.extents = array<i64: 0>}, %extent: index)
+func.func private @double_1(%a: memref<?xf32> {loop.extents = array<i64: 0>}, %b: memref<?xf32> {loop.extents = array<i64: 0>}, %extent: index {loop.size = array<i64: 1, 9, 8>})
     attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.dims = #relay.dims<k>, xrelay.sources = ["relu2"]} {
   loop.for "i" %j to %extent {
     %0 = loop.load %a[%j] : memref<?xf32>

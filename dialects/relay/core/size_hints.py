@@ -1,0 +1,76 @@
+"""What is said beforehand of the sizes of named dimensions: the least, the greatest and the usual one.
+
+`func.func @main(%x: tensor<?x8xf32, #relay.dims<n>>) -> … attributes {relay.sizes = {n = array<i64: 1, 128, 8>}}`
+promises that n is 1 to 128, and that it is mostly 8. The promise is kept: what runs checks it. The usual size is a
+guess, by which a schedule decides what pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerType, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.attribute_names import SIZES
+from xrelay.dialects.locations import location_of
+from xrelay.errors import InputError
+from xrelay.index_algebra.dims import MAX_EXTENT, symbol
+from xrelay.index_algebra.requirement import AtLeast
+
+
+@dataclass(frozen=True)
+class SizeHint:
+    """The least, the greatest and the usual size of a name."""
+
+    least: int
+    greatest: int
+    usual: int
+
+    @staticmethod
+    def of(name: str, numbers: Sequence[int], location: str | None = None) -> SizeHint:
+        """The hint of three numbers; `InputError` unless they ascend as they must, from 0 to `MAX_EXTENT`."""
+        if len(numbers) != 3:
+            raise InputError(f"the sizes of {name} are {len(numbers)} numbers, not 3: {list(numbers)}",
+                             location=location, help="give the least, the greatest and the usual size")  # fmt: skip
+        least, greatest, usual = numbers
+        if not 0 <= least <= usual <= greatest <= MAX_EXTENT:
+            raise InputError(
+                f"{name} cannot be {least} to {greatest}, and {usual} as a rule",
+                location=location, help=f"0 <= least <= usual <= greatest <= {MAX_EXTENT}",
+            )  # fmt: skip
+        return SizeHint(least, greatest, usual)
+
+    def facts(self, name: str) -> tuple[AtLeast, AtLeast]:
+        """What it promises of `name`."""
+        dim = symbol(name)
+        return AtLeast(dim, self.least, about="promised size"), AtLeast(self.greatest, dim, about="promised size")
+
+
+def size_hints(function: FuncOp) -> dict[str, SizeHint]:
+    """What a function says of the sizes of its names; `InputError` where `relay.sizes` says nothing that can be."""
+    told = function.attributes.get(SIZES)
+    if told is None:
+        return {}
+    place = location_of(function)
+    if not isinstance(told, DictionaryAttr):
+        raise InputError(f"{SIZES} of @{function.sym_name.data} is {told}, no dictionary of names", location=place)
+    hints: dict[str, SizeHint] = {}
+    for name, numbers in told.data.items():
+        if not isa(numbers, DenseArrayBase[IntegerType]):
+            raise InputError(f"{SIZES} says {numbers} of {name}, no array of integers", location=place)
+        hints[name] = SizeHint.of(name, numbers.get_values(), place)
+    return hints
+
+
+def tell_sizes(function: FuncOp, sizes: Mapping[str, Sequence[int]]) -> None:
+    """Lets a function say these sizes of its names, beside those that it says; `InputError` for none that can be."""
+    for name, numbers in sizes.items():
+        SizeHint.of(name, numbers)
+    told = function.attributes.get(SIZES)
+    arrays = dict(told.data) if isinstance(told, DictionaryAttr) else {}
+    arrays |= {name: DenseArrayBase.from_list(i64, numbers) for name, numbers in sizes.items()}
+    if arrays:
+        function.attributes[SIZES] = DictionaryAttr(arrays)

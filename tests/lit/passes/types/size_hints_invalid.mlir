@@ -1,0 +1,33 @@
+// RUN: xrelay-opt %s -p relay-infer-type --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{n cannot be 5 to 4, and 8 as a rule}}
+func.func @descending(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+    attributes {relay.sizes = {n = array<i64: 5, 4, 8>}} {
+  func.return %x : tensor<?xf32, #relay.dims<n>>
+}
+
+// -----
+
+// expected-error@+1 {{the sizes of n are 2 numbers, not 3: [5, 8]}}
+func.func @two(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+    attributes {relay.sizes = {n = array<i64: 5, 8>}} {
+  func.return %x : tensor<?xf32, #relay.dims<n>>
+}
+
+// -----
+
+// expected-error@+1 {{relay.sizes says 5 : i64 of n, no array of integers}}
+func.func @number(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+    attributes {relay.sizes = {n = 5 : i64}} {
+  func.return %x : tensor<?xf32, #relay.dims<n>>
+}
+
+// -----
+
+// What is promised of n rules out what the op demands of it.
+func.func @impossible(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<9xf32>) -> tensor<9xf32>
+    attributes {relay.sizes = {n = array<i64: 2, 8, 8>}} {
+  // expected-error@+1 {{cannot hold here}}
+  %z = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n>>, tensor<9xf32>) -> tensor<9xf32>
+  func.return %z : tensor<9xf32>
+}
