@@ -26,7 +26,7 @@ With named dimensions types have their names (`tensor<?x8xf32, #relay.dims<n>>`)
 The arena's size is 0 then: `@main_plan` computes it.
 
 An output whose type has a name that is not in `xrelay.dims` is one that `@main` returns: a run makes its extents. Such
-outputs are no arguments; the others are in order.
+outputs are no arguments; the others are in order. With `xrelay.polls` runs go through loops that can be ended.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ from xrelay.dialects.attribute_names import (
     NUM_OUTPUTS,
     OUTPUT_PLACE,
     OUTPUTS,
+    POLLS,
     REQUIRES,
     SOURCES,
     VALUE_NAME,
@@ -119,6 +120,8 @@ class ModuleInterface:
     kernels: tuple[KernelEntry, ...]
     dims: tuple[str, ...] = ()
     checks: tuple[CheckEntry, ...] = ()
+    polls: bool = False
+    """Whether runs can be ended."""
 
 
 def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribute]]) -> None:
@@ -200,6 +203,7 @@ def read_interface(module: ModuleOp) -> ModuleInterface:
         _read_kernels(module),
         _read_names(module, module.attributes.get(DIMS, NONE), DIMS),
         tuple(_read_check(module, row) for row in _rows(module, CHECKS)) if CHECKS in module.attributes else (),
+        POLLS in module.attributes,
     )
 
 

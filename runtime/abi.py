@@ -43,6 +43,7 @@ class Reason(IntEnum):
     DIVISION_BY_ZERO = 4
     OUT_OF_MEMORY = 5
     CHECK = 6
+    CANCELLED = 7
 
     @property
     def text(self) -> str:
@@ -54,8 +55,9 @@ class Context(ctypes.Structure):
     """The first argument of every kernel; each call of a model has one.
 
     `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region. What
-    fails may keep three numbers for the message, `noted` says which (see `Noted`). `boxes` lists the boxes of the run,
-    which take `box_bytes`, and may take `box_limit` (0: whatever there is).
+    fails may keep three numbers for the message, `noted` says which (see `Noted`). A `cancel` other than 0 ends loops
+    between kernels. `boxes` lists the boxes of the run, which take `box_bytes`, and may take `box_limit` (0: whatever
+    there is).
     """
 
     _fields_ = (

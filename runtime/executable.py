@@ -26,6 +26,7 @@ from xrelay.runtime.boxes import BoxReader
 from xrelay.runtime.named_sizes import SizeBinder
 from xrelay.runtime.native import NativeLibrary
 from xrelay.runtime.plan import Dims, Frame, Plan, PlanCache, Sizes
+from xrelay.runtime.running import Running, cancelled
 from xrelay.runtime.thread_pool import thread_pool
 
 _POINTER = ctypes.c_void_p
@@ -54,6 +55,7 @@ class Executable:
         self._library = NativeLibrary.load(artifact.objects, exports=exports, imports=imports)
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER)(self._library.address(ENTRY_SYMBOL))
         self._artifact = artifact  # keeps the weights alive
+        self._polls, self._running = metadata.polls, Running()
         self._boxes = BoxReader([metadata.outputs[number] for number in metadata.boxes])
         if metadata.boxes:
             self._release = ctypes.CFUNCTYPE(None, _POINTER)(self._library.address(RELEASE_SYMBOL))
@@ -78,17 +80,23 @@ class Executable:
         """What calls with these sizes of the named dimensions need; `InputError` unless each has one."""
         return self.constant if self.constant is not None else self._plans.get(self._binder.checked(sizes))
 
-    def call(self, plan: Plan, pointers: list[int], num_threads: int) -> list[NDArray[Any]]:
+    def call(
+        self, plan: Plan, pointers: list[int], num_threads: int, timeout: float | None = None
+    ) -> list[NDArray[Any]]:
         """Run the model: `pointers` are the addresses of the inputs, then of the outputs; gives those that are boxes.
 
-        Raises `ExecutionError` naming the source node where native code reports a failure.
+        Where the model has loops they end after `timeout` seconds. Raises `ExecutionError` naming the source node where
+        native code reports a failure.
         """
         frame = plan.frames.acquire()
         try:
             frame.args[: self._leading] = pointers
             frame.context.status = frame.context.noted = 0
             frame.context.num_threads = num_threads
-            status = self._entry(frame.context_address, frame.args_address)
+            if self._polls:
+                status = self._call_polling(frame, timeout)
+            else:
+                status = self._entry(frame.context_address, frame.args_address)
             if status == 0:
                 status = frame.context.status
             if status != 0:
@@ -98,6 +106,21 @@ class Executable:
             if frame.context.boxes is not None:
                 self._release(frame.context_address)
             plan.frames.release(frame)
+
+    def cancel(self) -> None:
+        """End all runs that go on, as soon as a loop of theirs goes round."""
+        self._running.end_all()
+
+    def _call_polling(self, frame: Frame, timeout: float | None) -> int:
+        """Call native code that can be ended; `ExecutionError` where it was."""
+
+        def entry() -> int:
+            return self._entry(frame.context_address, frame.args_address)
+
+        status, run = self._running.call(entry, frame.context, timeout)
+        if status == Reason.CANCELLED:
+            raise cancelled(run, self._artifact.metadata.name)
+        return status
 
     def _ask(self, sizes: Sizes) -> Plan:
         """Asks native code what calls with these sizes need."""

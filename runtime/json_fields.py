@@ -55,6 +55,13 @@ class JsonFields:
             raise self._wrong(name, "a string")
         return value
 
+    def flag(self, name: str) -> bool:
+        """A truth value."""
+        value = self._fields.get(name)
+        if not isinstance(value, bool):
+            raise self._wrong(name, "a truth value")
+        return value
+
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of strings."""
         values = self._list(name)

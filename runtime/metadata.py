@@ -146,8 +146,9 @@ class ModelMetadata:
     An output that has a name which is not in `dims` is a box: no argument, but what a run makes (see `abi`).
 
     `kernels` and `checks` are indexed by the number in a status (see `abi`). `dims` are the names whose sizes each call
-    brings, in order; the arena's size is 0 then, and `xrelay_plan` tells it. `cpu` and `features` are what the code was
-    compiled for, as LLVM names them; `bound_params` are names of parameters whose values were compiled in.
+    brings, in order; the arena's size is 0 then, and `xrelay_plan` tells it. With `polls` a run has loops that can be
+    ended. `cpu` and `features` are what the code was compiled for, as LLVM names them; `bound_params` are names of
+    parameters whose values were compiled in.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -157,6 +158,7 @@ class ModelMetadata:
     kernels: tuple[KernelInfo, ...] = ()
     dims: tuple[str, ...] = ()
     checks: tuple[CheckInfo, ...] = ()
+    polls: bool = False
     cpu: str = ""
     features: str = ""
     bound_params: tuple[str, ...] = ()
@@ -204,6 +206,7 @@ class ModelMetadata:
             kernels=read.table("kernels", lambda row: KernelInfo(row.text("symbol"), row.texts("sources"))),
             dims=_checked_dims(read.texts("dims"), inputs),
             checks=read.table("checks", _check),
+            polls=read.flag("polls"),
             cpu=read.text("cpu"),
             features=read.text("features"),
             bound_params=read.texts("bound_params"),

@@ -1,18 +1,33 @@
-"""Graph functions that are more than calls in a row: between their calls stand ops of the scf level already."""
+"""Graph functions that are more than calls in a row: between their calls stand ops of the scf level already.
+
+A loop asks in each iteration whether somebody wants the run to end:
+
+    scf.while … do {                      scf.while … do {
+    ^bb0(%i: index):                  →   ^bb0(%i: index):
+      func.call @k(…)                       %goes_on = func.call @xrelay_poll() : () -> i1
+                                            cf.assert %goes_on, "cancelled"
+                                            func.call @k(…)
+"""
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, func, memref, scf
-from xdsl.dialects.builtin import UnitAttr
+from typing import Final
+
+from xdsl.dialects import arith, cf, func, memref, scf
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.upstream.signless import make_scalars_signless
 
 _SAME_BUFFER = (memref.ReinterpretCastOp, memref.CastOp, memref.ViewOp, memref.SubviewOp, arith.SelectOp)
 _TAKES_OVER = (memref.DeallocOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.ForOp, func.ReturnOp)
+POLL: Final = "xrelay_poll"
+"""The function that tells whether the run goes on."""
+CANCELLED: Final = "cancelled"
+"""Is the runtime's reason of that name (`convert_func_to_llvm.REASONS`)."""
 
 
 def is_graph_function(function: func.FuncOp) -> bool:
@@ -25,14 +40,34 @@ def is_graph_function(function: func.FuncOp) -> bool:
 
 
 def finish_graph_function(function: func.FuncOp) -> None:
-    """Marks a function that allocates; each buffer that nobody frees or hands on is freed at the end of its block."""
+    """Marks a function that allocates, and lets its loops be ended.
+
+    Each buffer that nobody frees or hands on is freed at the end of its block.
+    """
     make_scalars_signless(function)
+    for op in list(function.walk()):
+        if isinstance(op, scf.WhileOp):
+            _poll(op)
     allocs = [op for op in function.walk() if isinstance(op, memref.AllocOp)]
     if allocs:
         function.attributes[GRAPH_FUNCTION] = UnitAttr()
     for op in allocs:
         if op.parent is not None and not _is_freed_or_handed_on(op.memref):
             Rewriter.insert_op(memref.DeallocOp.get(op.memref), InsertPoint.before(_end(op.parent)))
+
+
+def declare_poll(module: ModuleOp) -> None:
+    """Declares the function that loops call, where there are any, and notes in the module that runs can be ended."""
+    if any(isinstance(op, func.CallOp) and op.callee.string_value() == POLL for op in module.walk()):
+        module.body.block.add_op(func.FuncOp.external(POLL, [], [i1]))
+        module.attributes[POLLS] = UnitAttr()
+
+
+def _poll(loop: scf.WhileOp) -> None:
+    goes_on = func.CallOp(POLL, [], [i1])
+    goes_on.results[0].name_hint = "goes_on"
+    assertion = cf.AssertOp(goes_on.results[0], CANCELLED)
+    Rewriter.insert_op([goes_on, assertion], InsertPoint.at_start(loop.after_region.block))
 
 
 def _is_freed_or_handed_on(buffer: SSAValue) -> bool:

@@ -30,7 +30,18 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
@@ -40,11 +51,13 @@ from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.interface import write_checks, write_kernels
+from xrelay.lowering.loop_to_scf.graph_function import CANCELLED, POLL
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW, declares_boxes, define_boxes, is_box_declaration
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.entry import add_entries
-from xrelay.lowering.to_llvm.live_allocations import FREE, Held, live_allocations_at_exits
+from xrelay.lowering.to_llvm.function_exits import FunctionExits
+from xrelay.lowering.to_llvm.live_allocations import Held, live_allocations_at_exits
 from xrelay.lowering.to_llvm.note_index import define_note
 from xrelay.lowering.to_llvm.note_sides import made_sides, note_sides
 from xrelay.lowering.to_llvm.results import (
@@ -62,6 +75,8 @@ from xrelay.passes.infra.conversion import (
     legal_outside,
 )
 
+CANCEL = 6
+"""Where the word that ends a run lies in the context, in words of 8 bytes (`runtime/abi.py`)."""
 UNSPECIFIED = 1
 CHECK = 6
 """The reason of an assertion in a function that takes the sizes of names."""
@@ -70,6 +85,7 @@ REASONS: dict[str, int] = {
     "shape mismatch": 3,
     "division by zero": 4,
     "out of memory": 5,
+    CANCELLED: 7,
 }
 """Maps the beginning of an assertion's message to the reason in the status; any other message is `UNSPECIFIED`."""
 
@@ -107,7 +123,7 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         """Convert signature and body."""
         if is_always_inline(op):
             return _convert_inline(op, rewriter)
-        if is_box_declaration(op):
+        if is_box_declaration(op) or (op.is_declaration and op.sym_name.data == POLL):
             rewriter.erase(op)
             return None
         outputs = op.function_type.outputs.data
@@ -181,53 +197,6 @@ def _kept_properties(op: func.FuncOp, place: int | None) -> dict[str, Attribute 
     return properties
 
 
-class _Exits:
-    """The blocks at the end of a function through which it leaves with a status; made when first needed.
-
-    Where the function holds heap buffers, blocks that free them, one a block and the newest first, come before.
-    """
-
-    def __init__(self, context: SSAValue, body: Region):
-        self.context, self.body = context, body
-        self._propagate: dict[Held | None, Block] = {}
-        self._fail: dict[Held | None, Block] = {}
-
-    def propagate(self, held: Held | None) -> Block:
-        """`^bb(%status): return %status`, after freeing what is held."""
-        if None not in self._propagate:
-            self._propagate[None] = exit = self._append()
-            exit.add_op(llvm.ReturnOp(exit.args[0]))
-        return self._freeing(held, self._propagate)
-
-    def fail(self, held: Held | None) -> Block:
-        """`^bb(%status)`: free what is held, store the status in the context unless one is there, and return it."""
-        if None not in self._fail:
-            self._fail[None] = exit = self._append()
-            status, zero = exit.args[0], constant(0, i32)
-            store = CmpXchgOp(self.context, zero.result, status)
-            exit.add_ops([zero, store, llvm.ReturnOp(status)])
-        return self._freeing(held, self._fail)
-
-    def _freeing(self, held: Held | None, exits: dict[Held | None, Block]) -> Block:
-        """The block that frees `held` and what is below it, and goes on to the exit."""
-        missing: list[Held] = []
-        while held is not None and held not in exits:
-            missing.append(held)
-            held = held.below
-        block = exits[held]
-        for each in reversed(missing):
-            following, block = block, self._append()
-            block.add_ops([llvm.CallOp(FREE, each.pointer), llvm.BrOp(following, block.args[0])])
-            exits[each] = block
-        return block
-
-    def _append(self) -> Block:
-        block = Block(arg_types=[i32])
-        block.args[0].name_hint = "status"
-        self.body.add_block(block)
-        return block
-
-
 class _BodyConversion:
     """Takes a function's body, whose other ops are in the llvm dialect, to the calling convention."""
 
@@ -248,7 +217,7 @@ class _BodyConversion:
         results = None if place is None else entry.insert_arg(PTR, place + 1)
         if results is not None:
             results.name_hint = "boxes"
-        exits, held = _Exits(context, self._body), live_allocations_at_exits(self._body)
+        exits, held = FunctionExits(context, self._body), live_allocations_at_exits(self._body)
         convention = [op for op in self._body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
         for op in reversed(convention):
             rewriter.begin(op)
@@ -269,12 +238,14 @@ class _BodyConversion:
             exit = note_sides(context, sides, exit)
         _branch(op, op.arg, exit, status, self._rewriter)
 
-    def _call(self, op: func.CallOp, exits: _Exits, held: Held | None) -> None:
+    def _call(self, op: func.CallOp, exits: FunctionExits, held: Held | None) -> None:
         callee = op.callee.string_value()
         if callee in self._convention.inlined:
             _convert_inline_call(op, self._rewriter)
         elif callee in (BOX_NEW, BOX_FREE):
             _convert_box_call(op, exits.context, self._rewriter)
+        elif callee == POLL:
+            _convert_poll(op, exits.context, self._rewriter)
         else:
             _convert_call(op, self._body, exits.propagate(held), exits.context, self._rewriter)
 
@@ -302,6 +273,15 @@ def _convert_box_call(op: func.CallOp, context: SSAValue, rewriter: ConversionRe
     returned = PTR if op.results else None
     call = llvm.CallOp(op.callee, context, *rewriter.operands(op.arguments), return_type=returned)
     rewriter.replace(op, rewriter.insert(call))
+
+
+def _convert_poll(op: func.CallOp, context: SSAValue, rewriter: ConversionRewriter) -> None:
+    """`func.call @xrelay_poll()` → whether the word for it in the context is 0, which another thread may change."""
+    place = rewriter.insert(llvm.GEPOp(context, [CANCEL], i64, inbounds=True)).result
+    zero = rewriter.insert(constant(0, i64)).result
+    exchange = rewriter.insert(CmpXchgOp(place, zero, zero)).res
+    is_zero = llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [1]), exchange, i1)
+    rewriter.replace(op, [rewriter.insert(is_zero).res])
 
 
 def _branch(
@@ -343,8 +323,12 @@ def _checks(module: ModuleOp) -> list[cf.AssertOp]:
             named = bool(dim_names(function))
             if named or GRAPH_FUNCTION in function.attributes:
                 assertions = (op for op in function.walk() if isinstance(op, cf.AssertOp))
-                found += (op for op in assertions if named or not {SOURCES, REQUIRES}.isdisjoint(op.attributes))
+                found += (op for op in assertions if _is_check(op, named=named))
     return found
+
+
+def _is_check(op: cf.AssertOp, *, named: bool) -> bool:
+    return op.msg.data != CANCELLED and (named or not {SOURCES, REQUIRES}.isdisjoint(op.attributes))
 
 
 def _is_legal(op: Operation) -> bool:

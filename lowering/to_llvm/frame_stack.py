@@ -31,7 +31,8 @@ HEADER_WORDS = 3
 SEGMENT_BYTES = 1 << 16
 SEGMENT_HEADER = 64
 """The bytes of a segment before its first frame."""
-OUT_OF_MEMORY = 4
+OUT_OF_MEMORY = 5
+"""The status where the system has no memory for a segment (`runtime/abi.py`)."""
 
 
 class Code:

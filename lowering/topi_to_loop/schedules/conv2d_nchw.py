@@ -10,6 +10,9 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tiles import choose_filters
 
+MIN_PRODUCTS = 4
+"""Of so few filters and channels the scalar sums are unrolled whole, which beats lanes that are gathered."""
+
 
 def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
     """Takes kernels with one convolution on plain images: N×C×H×W, N×C×W or N×C×D×H×W.
@@ -19,8 +22,8 @@ def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
                                              for k, y, x: for c in 8: for w in lanes: acc += image * weight
     ```
 
-    Lanes run along the columns where the stride is 1; otherwise the sums stay scalar. The filters of a tile are of one
-    group, since they share the vectors of the image.
+    Lanes run along the columns. Where their stride is not 1 they are gathered, for all filters of a tile at once; the
+    sums of few products stay scalar. The filters of a tile are of one group, since they share the image's vectors.
     """
     plain = (Conv2dNchwOp, Conv1dNcwOp, Conv3dNcdhwOp)
     found = ((op, ProductView.only(draft.blocks(), op)) for op in plain)
@@ -28,11 +31,12 @@ def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
     if product is None or len(product.block.spatial) != 2 + len(op.AXES):
         return False
     lanes = min(draft.lanes(product.block), product.extent(Role.COLUMNS))
-    if not product.has_unit_stride or lanes < MIN_LANES:
-        draft.because("columns are not lanes: their stride is not 1, or there are too few")
+    filters = choose_filters(product.filters_of_group, draft.target.vector_registers)
+    few = max(product.filters_of_group, product.extent(Role.DEPTH)) < MIN_PRODUCTS
+    if lanes < MIN_LANES or (few and not product.has_unit_stride):
+        draft.because("columns are not lanes: there are too few, or of another stride than 1 for few products")
         fold_at_consumer(draft, product.name)
     elif (consumer := consumer_of(draft, product.name, read_elsewhere=True)) is not None:
-        filters = choose_filters(product.filters_of_group, draft.target.vector_registers)
         axes = [
             TiledAxis(product.positions[Role.CHANNELS], filters),
             TiledAxis(product.positions[Role.COLUMNS], lanes, lanes=True),

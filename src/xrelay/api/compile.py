@@ -10,7 +10,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.context import chosen_level, decide, shapes_compilation
-from xrelay.api.interface import tables_of
+from xrelay.api.interface import ModelTables, tables_of
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
 from xrelay.api.sources import Shapes, Source, load_source, write_text
@@ -123,7 +123,12 @@ def build_artifact(
     if dump is not None:
         write_text(dump / "timing.txt", runner.clock.report())
     runner.tell(len(stages) + 1, "done")
-    metadata = ModelMetadata(
+    return Artifact(tuple(objects), _metadata(tables, target, name), tables.arrays)
+
+
+def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
+    """The tables of a model called `name`, with what it is compiled for."""
+    return ModelMetadata(
         inputs=tables.inputs,
         outputs=tables.outputs,
         weights=tables.weights,
@@ -131,12 +136,12 @@ def build_artifact(
         kernels=tables.kernels,
         dims=tables.dims,
         checks=tables.checks,
+        polls=tables.polls,
         cpu=target.mcpu,
         features=",".join(target.code_features()),
         name=name,
         abi=abi_stamp() if target.triple is None else abi_stamp(target.arch),
     )
-    return Artifact(tuple(objects), metadata, tables.arrays)
 
 
 def _native(

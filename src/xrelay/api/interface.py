@@ -37,6 +37,7 @@ class ModelTables:
     kernels: tuple[KernelInfo, ...]
     dims: tuple[str, ...]
     checks: tuple[CheckInfo, ...]
+    polls: bool
 
 
 def tables_of(module: ModuleOp) -> ModelTables:
@@ -59,6 +60,7 @@ def tables_of(module: ModuleOp) -> ModelTables:
         tuple(KernelInfo(kernel.name, kernel.sources) for kernel in interface.kernels),
         interface.dims,
         tuple(map(_check_info, interface.checks)),
+        interface.polls,
     )
 
 

@@ -21,6 +21,7 @@ from xrelay.runtime.executable import Executable
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.plan import Plan
+from xrelay.runtime.running import checked_timeout
 
 
 class CompiledModel:
@@ -79,7 +80,11 @@ class CompiledModel:
         self._num_threads = check_num_threads(threads)
 
     def run(
-        self, inputs: Mapping[str, object] | Sequence[object] = (), *, out: Sequence[NDArray[Any]] | None = None
+        self,
+        inputs: Mapping[str, object] | Sequence[object] = (),
+        *,
+        out: Sequence[NDArray[Any]] | None = None,
+        timeout: float | None = None,
     ) -> list[NDArray[Any]]:
         """The outputs, in order, for inputs by name (`{"data": x}`) or in order (`[x]`).
 
@@ -87,6 +92,9 @@ class CompiledModel:
         arrays bring the sizes of the names, on which they must agree. `out` are arrays to write the outputs to, in
         order: of their dtype and shape, contiguous, and apart from the inputs and from each other. `InputError` names
         the input or output, what was expected and what was given; `ExecutionError` the source node that failed.
+
+        A run that goes through a loop of the model ends with `ExecutionError` when the loop goes round after `timeout`
+        seconds, or after `cancel()`, and with `KeyboardInterrupt` after Ctrl-C. The model can be run again at once.
         """
         if is_mapping(inputs):
             arrays = self._binder.from_mapping(inputs)
@@ -95,7 +103,15 @@ class CompiledModel:
         else:
             kind = type(inputs).__name__
             raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or model(x)")
-        return self._run(arrays, out)
+        return self._run(arrays, out, None if timeout is None else checked_timeout(timeout))
+
+    def cancel(self) -> None:
+        """End the runs of other threads, with `ExecutionError` there: those in a loop of the model, when it goes round.
+
+        What follows the last loop of a model, and a model without loops, runs to its end.
+        """
+        if self._executable is not None:
+            self._executable.cancel()
 
     def memory(self, sizes: Mapping[str, int] | None = None) -> int:
         """The bytes that a call needs beside inputs, outputs and weights, for `sizes` of the named dimensions.
@@ -134,7 +150,9 @@ class CompiledModel:
         outputs = ", ".join(f"{spec.name}: {spec}" for spec in self.outputs)
         return f"<CompiledModel {self._artifact.metadata.name}({inputs}) -> ({outputs})>"
 
-    def _run(self, arrays: list[NDArray[Any]], out: Sequence[NDArray[Any]] | None) -> list[NDArray[Any]]:
+    def _run(
+        self, arrays: list[NDArray[Any]], out: Sequence[NDArray[Any]] | None, timeout: float | None
+    ) -> list[NDArray[Any]]:
         executable = self._executable
         if executable is None:
             executable = self._load()
@@ -142,7 +160,8 @@ class CompiledModel:
         if plan is None:
             plan = executable.plan(arrays)
         results = plan.new_outputs() if out is None else self._given(plan, out, arrays)
-        boxes = executable.call(plan, [address_of(array) for array in (*arrays, *results)], self._num_threads)
+        pointers = [address_of(array) for array in (*arrays, *results)]
+        boxes = executable.call(plan, pointers, self._num_threads, timeout)
         for number, array in zip(self._boxes, boxes, strict=True):
             results.insert(number, array)
         return self._cut(results) if self._counts else results

@@ -1,0 +1,58 @@
+"""The blocks at the end of a function in the llvm dialect through which it leaves where something failed."""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Block, Region, SSAValue
+
+from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.live_allocations import FREE, Held
+
+
+class FunctionExits:
+    """The blocks at the end of a function through which it leaves with a status; made when first needed.
+
+    Where the function holds heap buffers, blocks that free them, one a block and the newest first, come before.
+    """
+
+    def __init__(self, context: SSAValue, body: Region):
+        self.context, self.body = context, body
+        self._propagate: dict[Held | None, Block] = {}
+        self._fail: dict[Held | None, Block] = {}
+
+    def propagate(self, held: Held | None) -> Block:
+        """`^bb(%status): return %status`, after freeing what is held."""
+        if None not in self._propagate:
+            self._propagate[None] = exit = self._append()
+            exit.add_op(llvm.ReturnOp(exit.args[0]))
+        return self._freeing(held, self._propagate)
+
+    def fail(self, held: Held | None) -> Block:
+        """`^bb(%status)`: free what is held, store the status in the context unless one is there, and return it."""
+        if None not in self._fail:
+            self._fail[None] = exit = self._append()
+            status, zero = exit.args[0], constant(0, i32)
+            store = CmpXchgOp(self.context, zero.result, status)
+            exit.add_ops([zero, store, llvm.ReturnOp(status)])
+        return self._freeing(held, self._fail)
+
+    def _freeing(self, held: Held | None, exits: dict[Held | None, Block]) -> Block:
+        """The block that frees `held` and what is below it, and goes on to the exit."""
+        missing: list[Held] = []
+        while held is not None and held not in exits:
+            missing.append(held)
+            held = held.below
+        block = exits[held]
+        for each in reversed(missing):
+            following, block = block, self._append()
+            block.add_ops([llvm.CallOp(FREE, each.pointer), llvm.BrOp(following, block.args[0])])
+            exits[each] = block
+        return block
+
+    def _append(self) -> Block:
+        block = Block(arg_types=[i32])
+        block.args[0].name_hint = "status"
+        self.body.add_block(block)
+        return block

@@ -1,0 +1,145 @@
+"""Runs that can be ended: by another thread, by a limit of time, by Ctrl-C.
+
+Native code asks the context of its call in each iteration of a loop between kernels. Only models with such loops have
+any of this, and pay for it: a few microseconds a run.
+
+While the main thread is in native code, Python does not run the handler of a signal. It writes the number of the signal
+to a file at once, however (`signal.set_wakeup_fd`), where a thread of the process waits for it, and ends the runs that
+the main thread is in. Only signals that have a handler of Python's come there. The handler runs when native code has
+returned, and raises `KeyboardInterrupt` as ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from xrelay.errors import ExecutionError, InputError
+from xrelay.runtime.abi import Context
+
+MAX_SECONDS: Final = threading.TIMEOUT_MAX
+"""The longest limit of time that a thread can wait for."""
+
+
+class Run:
+    """A run in native code, which belongs to `Running`."""
+
+    def __init__(self, context: Context):
+        """A run that nobody has ended yet."""
+        self._context: Context | None = context
+        self._lock = threading.Lock()
+        self.ended: str | None = None
+        """Why somebody wanted it to end."""
+
+    def end(self, reason: str) -> None:
+        """Ends the run, unless it is over; any thread may do that."""
+        with self._lock:
+            if self._context is not None:
+                self.ended = self.ended if self.ended is not None else reason
+                self._context.cancel = 1
+
+    def close(self) -> None:
+        """The run is over: from now on its context belongs to another one."""
+        with self._lock:
+            self._context = None
+
+
+class Running:
+    """The runs of a model that go on."""
+
+    def __init__(self) -> None:
+        self._runs: set[Run] = set()
+        self._lock = threading.Lock()
+
+    def call(self, entry: Callable[[], int], context: Context, timeout: float | None) -> tuple[int, Run]:
+        """Calls native code, which is ended after `timeout` seconds; its status, and the run that it was."""
+        context.cancel = 0
+        run = Run(context)
+        with self._lock:
+            self._runs.add(run)
+        timer = None if timeout is None else _started(timeout, run)
+        try:
+            is_main = threading.get_ident() == threading.main_thread().ident
+            return _interrupts().call(entry, run) if is_main else entry(), run
+        finally:
+            run.close()
+            if timer is not None:
+                timer.cancel()
+            with self._lock:
+                self._runs.discard(run)
+
+    def end_all(self) -> None:
+        """Ends every run."""
+        with self._lock:
+            runs = list(self._runs)
+        for run in runs:
+            run.end("the run was cancelled")
+
+
+def checked_timeout(timeout: object) -> float | None:
+    """A limit of time in seconds; `InputError` unless it is a number from 0, or `None`."""
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_SECONDS:
+        raise InputError(f"timeout is {timeout!r}", help=f"give seconds from 0 to {MAX_SECONDS:.0f}, or None")
+    return float(timeout)
+
+
+def cancelled(run: Run, name: str) -> ExecutionError:
+    """The error of a run of the model `name` that was ended."""
+    return ExecutionError(run.ended if run.ended is not None else "the run was cancelled", location=name)
+
+
+def _started(timeout: float, run: Run) -> threading.Timer:
+    timer = threading.Timer(timeout, run.end, [f"the run took longer than {timeout:g} s"])
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+class _Interrupts:
+    """Ends the runs of the main thread when an interrupt (Ctrl-C) arrives."""
+
+    def __init__(self) -> None:
+        self._runs: list[Run] = []
+        """The runs that the main thread is in: one, or several where a signal's handler runs a model."""
+        self._previous = -1
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)
+        threading.Thread(target=self._watch, name="xrelay-interrupts", daemon=True).start()
+
+    def call(self, entry: Callable[[], int], run: Run) -> int:
+        """Calls native code on the main thread; an interrupt ends `run`."""
+        previous = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        if previous != self._writer:
+            self._previous = previous
+        self._runs.append(run)
+        try:
+            return entry()
+        finally:
+            self._runs.remove(run)
+            signal.set_wakeup_fd(previous, warn_on_full_buffer=False)
+
+    def _watch(self) -> None:
+        """Waits for signals, for ever."""
+        while True:
+            for number in os.read(self._reader, 1):
+                if number == signal.SIGINT:
+                    for run in list(self._runs):
+                        run.end("the run was interrupted")
+                if self._previous >= 0:  # whoever waits there misses nothing
+                    with contextlib.suppress(OSError):
+                        os.write(self._previous, bytes([number]))
+
+
+@functools.cache
+def _interrupts() -> _Interrupts:
+    return _Interrupts()
+
+
+os.register_at_fork(after_in_child=_interrupts.cache_clear)

@@ -1,0 +1,165 @@
+"""Runs that end before their time: limits of time, other threads, Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xrelay.api.compile import compile
+from xrelay.api.model import CompiledModel, load
+from xrelay.errors import ExecutionError, InputError
+from xrelay.passes.infra.source import full_context, parse_module
+
+# Each iteration makes a box that the next one frees.
+TEXT = """
+func.func private @fill(%y: memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 4 {
+    %v = arith.constant 1.0 : f32
+    loop.store %v, %y[%i] : memref<4xf32>
+  }
+  func.return
+}
+func.func @main(%n: memref<i64> {relay.name = "n"}, %y: memref<4xf32> {relay.name = "y"})
+    attributes {loop.num_outputs = 1 : i64} {
+  %0 = memref.load %n[] : memref<i64>
+  %times = arith.index_cast %0 : i64 to index
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %few = arith.minsi %times, %one : index
+  %start = memref.alloc(%few) : memref<?xf32>
+  %r:2 = scf.while (%k = %zero, %b = %start) : (index, memref<?xf32>) -> (index, memref<?xf32>) {
+    %more = arith.cmpi slt, %k, %times : index
+    scf.condition(%more) %k, %b : index, memref<?xf32>
+  } do {
+  ^bb0(%k: index, %b: memref<?xf32>):
+    %most = arith.constant 1024 : index
+    %size = arith.remui %k, %most : index
+    memref.dealloc %b : memref<?xf32>
+    %c = memref.alloc(%size) : memref<?xf32>
+    func.call @fill(%y) : (memref<4xf32>) -> ()
+    %next = arith.addi %k, %one : index
+    scf.yield %next, %c : index, memref<?xf32>
+  }
+  memref.dealloc %r#1 : memref<?xf32>
+  func.return
+}
+"""
+ENDLESS, ONCE = np.array(1 << 60), np.array(1)
+
+
+@pytest.fixture(scope="module")
+def model() -> CompiledModel:
+    return compile(parse_module(full_context(), TEXT, "loop.mlir"), cache=False, threads=1)
+
+
+@contextmanager
+def soon(action: object, *arguments: object) -> Generator[None]:
+    """Does something from another thread, again and again until the body is over: it may come before a run begins."""
+    over = threading.Event()
+
+    def act() -> None:
+        assert callable(action)
+        while not over.wait(0.05):
+            action(*arguments)
+
+    thread = threading.Thread(target=act)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def check_that_it_runs_on(model: CompiledModel) -> None:
+    np.testing.assert_array_equal(model.run([ONCE], timeout=60)[0], np.ones(4))
+
+
+def test_a_limit_of_time(model: CompiledModel) -> None:
+    start = time.monotonic()
+    for _ in range(3):
+        with pytest.raises(ExecutionError, match=r"^model: the run took longer than 0\.02 s$"):
+            model.run([ENDLESS], timeout=0.02)
+        check_that_it_runs_on(model)
+    assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf"), True, "1"])
+def test_what_is_no_limit(model: CompiledModel, timeout: float) -> None:
+    with pytest.raises(InputError, match="timeout is"):
+        model.run([ONCE], timeout=timeout)
+
+
+def test_another_thread_ends_all_runs(model: CompiledModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "m.xrelay")
+    loaded = load(tmp_path / "m.xrelay")
+    messages: list[str] = []
+
+    def work() -> None:
+        try:
+            loaded.run([ENDLESS])
+        except ExecutionError as error:
+            messages.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    loaded.cancel()
+    with soon(loaded.cancel):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert messages == ["model: the run was cancelled"] * 2
+    check_that_it_runs_on(loaded)
+
+
+def test_ctrl_c(model: CompiledModel) -> None:
+    with pytest.raises(KeyboardInterrupt), soon(os.kill, os.getpid(), signal.SIGINT):
+        model.run([ENDLESS])
+    check_that_it_runs_on(model)
+
+
+def test_a_handler_that_does_not_raise(model: CompiledModel) -> None:
+    seen: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+    try:
+        interrupt = soon(os.kill, os.getpid(), signal.SIGINT)
+        with pytest.raises(ExecutionError, match=r"^model: the run was interrupted$"), interrupt:
+            model.run([ENDLESS])
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert set(seen) == {signal.SIGINT}
+
+
+def test_who_waits_for_signals_hears_of_them(model: CompiledModel) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    previous = signal.set_wakeup_fd(writer)
+    try:
+        with contextlib.suppress(KeyboardInterrupt), soon(os.kill, os.getpid(), signal.SIGINT):
+            model.run([ENDLESS])
+        assert signal.set_wakeup_fd(previous) == writer
+        assert os.read(reader, 1) == bytes([signal.SIGINT])
+    finally:
+        signal.set_wakeup_fd(previous)
+        os.close(reader)
+        os.close(writer)
+
+
+def test_ended_runs_leave_nothing(model: CompiledModel) -> None:
+    plan = model._executable.constant if model._executable else None  # pyright: ignore[reportPrivateUsage]
+    assert plan is not None
+    for _ in range(3):
+        with pytest.raises(ExecutionError):
+            model.run([ENDLESS], timeout=0)
+    frame = plan.frames.acquire()
+    assert (frame.context.boxes, frame.context.box_bytes) == (None, 0)
+    plan.frames.release(frame)
