@@ -18,7 +18,7 @@ from xdsl.rewriter import BlockInsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import REQUIRES
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
-from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
+from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Equal, Requirement
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.note_index import MARK
 
@@ -26,13 +26,14 @@ SIDES: Final = 3
 """The mark of two extents (`Noted` in `runtime/abi.py`)."""
 _PREDICATES: Final[Mapping[type[Requirement], llvm.ICmpPredicateFlag]] = {
     AtLeast: llvm.ICmpPredicateFlag.SGE,
+    Broadcasts: llvm.ICmpPredicateFlag.EQ,
     Equal: llvm.ICmpPredicateFlag.EQ,
 }
 
 
 def made_sides(op: cf.AssertOp, names: Collection[str]) -> tuple[SSAValue, SSAValue] | None:
     """The values that an assertion compares, where its requirement has other names than `names`."""
-    requires, comparison = op.attributes.get(REQUIRES), op.arg.owner
+    requires, comparison = op.attributes.get(REQUIRES), _first_comparison(op.arg)
     if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
         return None
     (requirement,) = requires.data
@@ -41,6 +42,14 @@ def made_sides(op: cf.AssertOp, names: Collection[str]) -> tuple[SSAValue, SSAVa
     wanted = _PREDICATES.get(type(requirement))
     found = llvm.ICmpPredicateFlag.from_int(comparison.predicate.value.data)
     return (comparison.lhs, comparison.rhs) if found is wanted else None
+
+
+def _first_comparison(value: SSAValue) -> Operation | Block:
+    """What made `value`, or the first of those of which one has to hold: extents broadcast that are equal, or 1."""
+    owner = value.owner
+    while isinstance(owner, llvm.OrOp):
+        owner = owner.lhs.owner
+    return owner
 
 
 def note_sides(context: SSAValue, sides: tuple[SSAValue, SSAValue], exit: Block) -> Block:

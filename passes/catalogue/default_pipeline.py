@@ -42,6 +42,7 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "one vector holds one block of channels"),
     PipelineRow(2, "relay-fold-constant", "weights are packed now"),
     PipelineRow(1, "relay-dead-code-elimination", "what that left behind goes"),
+    PipelineRow(0, "relay-name-extents", "native code allocates a result before the kernel that fills it runs"),
 )
 """The passes between `relay-infer-type` and `relay-fuse-ops`, in order.
 
