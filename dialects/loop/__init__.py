@@ -12,14 +12,16 @@ from xrelay.dialects.loop.attrs import IterKind, IterKindAttr, LoopKind, LoopKin
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, IterVar
 from xrelay.dialects.loop.checked_index import CheckedIndexOp
 from xrelay.dialects.loop.for_op import ForOp
+from xrelay.dialects.loop.row_op import RowOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.sort_op import SortOp
-from xrelay.dialects.loop.verify import verify_access, verify_block, verify_for, verify_sort
+from xrelay.dialects.loop.suppress_op import SuppressOp
+from xrelay.dialects.loop.verify import verify_access, verify_block, verify_for, verify_sort, verify_suppress
 from xrelay.index_algebra.value_map import ValueMap
 
 LOOP = Dialect(
     "loop",
-    [ForOp, BlockOp, CheckedIndexOp, LoadOp, SortOp, StoreOp, WeightOp],
+    [ForOp, BlockOp, CheckedIndexOp, LoadOp, SortOp, StoreOp, SuppressOp, WeightOp],
     [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr],
 )
 """The dialect, as `xrelay.dialects.ALL_DIALECTS` names it."""
@@ -29,6 +31,7 @@ LOCAL = "local"
 
 __all__ = [
     "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "CheckedIndexOp", "ForOp", "IterKind", "IterKindAttr", "IterVar", "LoadOp",
-    "LoopKind", "LoopKindAttr", "ScheduleAttr", "SchedulePrimitive", "SortOp", "StoreOp", "Tail", "TailAttr",
-    "ValueMap", "WeightOp", "verify_access", "verify_block", "verify_for", "verify_sort",
+    "LoopKind", "LoopKindAttr", "RowOp", "ScheduleAttr", "SchedulePrimitive", "SortOp", "StoreOp", "SuppressOp", "Tail",
+    "TailAttr", "ValueMap", "WeightOp", "verify_access", "verify_block", "verify_for", "verify_sort",
+    "verify_suppress",
 ]  # fmt: skip

@@ -17,13 +17,13 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
-from xrelay.dialects.loop.checked_op import CheckedOp
 from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.row_op import RowOp
 from xrelay.index_algebra.dims import Dim
 
 
 @irdl_op_definition
-class SortOp(CheckedOp):
+class SortOp(RowOp):
     """Sort one row of `source` along `axis`, and store the first elements and where they came from.
 
     The row is numbered by the index values in brackets, one for each dimension but `axis`. `values` and `indices` have
@@ -86,6 +86,16 @@ class SortOp(CheckedOp):
                 "unsigned": UnitAttr() if unsigned else None,
             },
         )
+
+    @property
+    def numbers(self) -> Sequence[SSAValue]:
+        """The index values in brackets."""
+        return self.row
+
+    @property
+    def read_buffers(self) -> Sequence[SSAValue]:
+        """The source."""
+        return (self.source,)
 
     @property
     def writes(self) -> tuple[SSAValue, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, i1, i64
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -16,7 +16,9 @@ from xrelay.dialects.loop.checked_op import checks
 from xrelay.dialects.loop.extents import is_index_argument, verify_extents
 from xrelay.dialects.loop.for_op import MAX_COPIES, MAX_LANES, ForOp
 from xrelay.dialects.loop.ranges import loop_of_index, out_of_range
+from xrelay.dialects.loop.row_op import RowOp
 from xrelay.dialects.loop.sort_op import SortOp, scratch_shape
+from xrelay.dialects.loop.suppress_op import CHUNK, SuppressOp
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.value_map import ValueMap
 
@@ -178,8 +180,8 @@ def _verify_inner(op: BlockOp, inner: Operation, stored: set[SSAValue]) -> None:
             if (loop := loop_of_index(operand)) is not None:
                 raise fail(op, "C9", f"'{inner.name}' in block {op.block_name!r} computes with the index of loop "
                            f"{loop.loop_name!r}; use a block variable")  # fmt: skip
-        if isinstance(inner, SortOp):
-            _verify_inner_sort(op, inner, stored)
+        if isinstance(inner, RowOp):
+            _verify_inner_row(op, inner, stored)
         return
     if isinstance(inner, LoadOp):
         _verify_loads(op, inner.memref)
@@ -188,10 +190,11 @@ def _verify_inner(op: BlockOp, inner: Operation, stored: set[SSAValue]) -> None:
     _verify_stores(op, inner.index_operands)
 
 
-def _verify_inner_sort(op: BlockOp, inner: SortOp, stored: set[SSAValue]) -> None:
-    _verify_loads(op, inner.source)
+def _verify_inner_row(op: BlockOp, inner: RowOp, stored: set[SSAValue]) -> None:
+    for buffer in inner.read_buffers:
+        _verify_loads(op, buffer)
     stored.update(inner.writes)
-    _verify_stores(op, inner.row)
+    _verify_stores(op, inner.numbers)
 
 
 def _verify_loads(op: BlockOp, buffer: SSAValue) -> None:
@@ -251,6 +254,23 @@ def verify_sort(op: SortOp) -> None:
     elements = [SSAValue.get(buffer, type=MemRefType).type.element_type for buffer in buffers]
     if elements != [elements[0], elements[0], i64, elements[0], i64]:
         raise fail(op, "C3", f"element types are {', '.join(map(str, elements))}, not T, T, i64, T, i64")
+
+
+@checks(SuppressOp)
+def verify_suppress(op: SuppressOp) -> None:
+    """C1 and C2."""
+    buffers = (*op.read_buffers, *op.writes)
+    types = [SSAValue.get(buffer, type=MemRefType).type for buffer in buffers]
+    shapes, row = [list(type.get_shape()) for type in types], list(types[1].get_shape())
+    if len(row) != 3 or op.length is None:
+        raise fail(op, "C1", f"the order is {types[1]}, not of rank 3 with an extent that is said")
+    batch, classes, count = row
+    room = count if count == DYNAMIC_INDEX else count + CHUNK - 1
+    if shapes != [[batch, 5, count], row, row, [], [], [], row, [batch, classes, 5, room]]:
+        raise fail(op, "C1", f"extents do not fit: {', '.join(map(str, types))}")
+    elements = [type.element_type for type in types]
+    if elements != [elements[0], i64, elements[0], i64, elements[0], elements[0], i1, elements[0]]:
+        raise fail(op, "C2", f"element types are {', '.join(map(str, elements))}, not T, i64, T, i64, T, T, i1, T")
 
 
 def _is_guarded(op: Operation) -> bool:

@@ -27,6 +27,7 @@ from xrelay.dialects.topi.read import InBoundsOp, IndexOp, ReadOp
 from xrelay.dialects.topi.scan import ScanOp
 from xrelay.dialects.topi.scatter import Combine, CombineAttr, ScatterOp
 from xrelay.dialects.topi.sort import SortOp
+from xrelay.dialects.topi.suppress import SuppressOp
 
 TOPI = Dialect(
     "topi",
@@ -41,6 +42,7 @@ TOPI = Dialect(
         ScanOp,
         ScatterOp,
         SortOp,
+        SuppressOp,
         YieldOp,
         BatchMatmulOp,
         Conv1dNcwOp,
@@ -82,5 +84,6 @@ __all__ = [
     "ScatterOp",
     "SoftmaxOp",
     "SortOp",
+    "SuppressOp",
     "YieldOp",
 ]

@@ -12,12 +12,13 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, SortOp, StoreOp
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, SortOp, StoreOp, SuppressOp
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.interpreters.loop.access import compile_load, compile_store
 from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes
 from xrelay.interpreters.loop.lanes import LaneNest, lane_nest
 from xrelay.interpreters.loop.sort import compile_sort
+from xrelay.interpreters.loop.suppress import compile_suppress
 from xrelay.interpreters.scalar import compile_scalar
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 
@@ -60,6 +61,8 @@ class BodyCompiler:
                 return compile_store(op, self.slots, lanes=self._in_lanes)
             case SortOp():
                 return compile_sort(op, self.slots)
+            case SuppressOp():
+                return compile_suppress(op, self.slots)
             case scf.IfOp():
                 return self._if(op)
             case memref.AllocOp():

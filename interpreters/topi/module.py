@@ -15,7 +15,7 @@ from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
-from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp
+from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
@@ -30,6 +30,7 @@ from xrelay.interpreters.topi.regions import Regions
 from xrelay.interpreters.topi.scan import evaluate_scan
 from xrelay.interpreters.topi.scatter import evaluate_scatter
 from xrelay.interpreters.topi.sort import evaluate_sort
+from xrelay.interpreters.topi.suppress import evaluate_suppress
 
 ResolveWeight = Callable[[Attribute], Array]
 
@@ -150,6 +151,8 @@ class _Runner:
                 return self._expand(op, values)
             case SortOp():
                 return evaluate_sort(op, self._value(values, op.data))
+            case SuppressOp():
+                return evaluate_suppress([self._value(values, operand) for operand in op.operands])
             case PositionsOp():
                 return evaluate_positions(self._value(values, op.mask))
             case ExtentsOp() | CutOp():

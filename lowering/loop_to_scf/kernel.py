@@ -18,7 +18,18 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.loop import BlockOp, CheckedIndexOp, ForOp, LoadOp, LoopKind, SortOp, StoreOp, ValueMap
+from xrelay.dialects.loop import (
+    BlockOp,
+    CheckedIndexOp,
+    ForOp,
+    LoadOp,
+    LoopKind,
+    RowOp,
+    SortOp,
+    StoreOp,
+    SuppressOp,
+    ValueMap,
+)
 from xrelay.dialects.loop.extents import MAX_EXTENT, is_index_argument
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
@@ -39,6 +50,7 @@ from xrelay.lowering.loop_to_scf.parallel_nests import (
     product,
 )
 from xrelay.lowering.loop_to_scf.sort import SortWriter
+from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.loop.nest_queries import is_local
 
@@ -117,8 +129,8 @@ class KernelWriter:
                 self._define(op, load(self._emitter, place, self._values.lanes))
             case StoreOp():
                 store(self._emitter, self._place(op), self._values.get(op.value), self._values.lanes)
-            case SortOp():
-                self._sort(op)
+            case RowOp():
+                self._row(op)
             case scf.IfOp():
                 self._if(op)
             case CheckedIndexOp():
@@ -146,10 +158,15 @@ class KernelWriter:
             value.name_hint = op.results[0].name_hint
         self._values.set(op.results[0], value)
 
-    def _sort(self, op: SortOp) -> None:
+    def _row(self, op: RowOp) -> None:
         if self._values.lanes is not None:
-            raise self._failure(op, "rows cannot be sorted in the lanes of a vectorised loop")
-        SortWriter(self._emitter, op, self._values.get, self._flat.index_of).write()
+            raise self._failure(op, "rows are whole, not lanes of a vectorised loop")
+        if isinstance(op, SortOp):
+            SortWriter(self._emitter, op, self._values.get, self._flat.index_of).write()
+        elif isinstance(op, SuppressOp):
+            SuppressWriter(self._emitter, op, self._values.get, self._flat.index_of).write()
+        else:
+            raise self._failure(op, "nothing stands for it at the scf level")
 
     def _place(self, op: LoadOp | StoreOp) -> Place:
         """Where an access goes at this level."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
@@ -14,6 +14,7 @@ from xrelay.dialects.loop.sort_op import scratch_shape
 from xrelay.dialects.topi import SortOp
 from xrelay.dialects.topi.build import is_unsigned
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.topi_to_loop.build_nest import NestNames, nested
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 
@@ -27,28 +28,45 @@ def build_sort(
     """
     if 0 in shape_of(op.values):
         return []
-    block_name = names.block_called("sort")
-    loop_names = names.loops_called(block_name, [f"i{n}" for n in range(len(op.rows))])
+    scratch = _scratch(op, results, sizes)
+    buffers = [alloc.memref for alloc in scratch]
+    descending, unsigned = op.descending is not None, is_unsigned(tensor_type(op.data).element_type)
+
+    def fill(block: BlockOp) -> None:
+        axis = op.axis.value.data
+        block.body.block.add_op(
+            LoopSortOp(source, block.variables, results, buffers, axis, descending=descending, unsigned=unsigned)
+        )
+
+    return [*scratch, rows_nest("sort", op.rows, [source], [*results, *buffers], fill, op, names, sizes)]
+
+
+def rows_nest(
+    label: str,
+    rows: Sequence[Dim],
+    reads: Sequence[SSAValue],
+    writes: Sequence[SSAValue],
+    fill: Callable[[BlockOp], None],
+    source: Operation,
+    names: NestNames,
+    sizes: KernelExtents,
+) -> Operation:
+    """Loops over rows, but for those of one iteration, around a block that `fill` gives what is done with a row."""
+    block_name = names.block_called(label)
+    loop_names = names.loops_called(block_name, [f"i{n}" for n in range(len(rows))])
     loops: list[ForOp] = []
     variables: list[IterVar] = []
-    for name, extent in zip(loop_names, op.rows, strict=True):
+    for name, extent in zip(loop_names, rows, strict=True):
         binding = ValueMap.constant(0)
         size = sizes.value(extent)
         if size != 1:
             loops.append(ForOp(name, size))
             binding = ValueMap.identity([loops[-1].index])
         variables.append(IterVar(IterKind.SPATIAL, size, binding, f"v{len(variables)}"))
-    scratch = _scratch(op, results, sizes)
-    buffers = [alloc.memref for alloc in scratch]
-    block = BlockOp(block_name, variables, [source], [*results, *buffers])
-    block.location = op.location
-    element = tensor_type(op.data).element_type
-    descending, unsigned = op.descending is not None, is_unsigned(element)
-    axis = op.axis.value.data
-    block.body.block.add_op(
-        LoopSortOp(source, block.variables, results, buffers, axis, descending=descending, unsigned=unsigned)
-    )
-    return [*scratch, nested(loops, block)]
+    block = BlockOp(block_name, variables, reads, writes)
+    block.location = source.location
+    fill(block)
+    return nested(loops, block)
 
 
 def _scratch(op: SortOp, results: Sequence[SSAValue], sizes: KernelExtents) -> list[memref.AllocOp]:

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xrelay.dialects.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
 from xrelay.dialects.loop import LOCAL
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp
+from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import shape_of, shape_of_type, tensor_type
 from xrelay.index_algebra.dims import Shape, symbol
@@ -23,13 +23,14 @@ from xrelay.lowering.topi_to_loop.build_positions import build_positions
 from xrelay.lowering.topi_to_loop.build_scan import build_scan
 from xrelay.lowering.topi_to_loop.build_scatter import build_scatter
 from xrelay.lowering.topi_to_loop.build_sort import build_sort
+from xrelay.lowering.topi_to_loop.build_suppress import build_suppress
 from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, memref_of
 from xrelay.lowering.topi_to_loop.graph_function import GraphLowering
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.lowering.topi_to_loop.kernel_sizes import tell_kernels
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
-MADE_HERE = (BodyOp, PositionsOp, SortOp)
+MADE_HERE = (BodyOp, PositionsOp, SortOp, SuppressOp)
 """The ops that become nests."""
 
 
@@ -193,6 +194,10 @@ class _KernelLowering(FunctionLowering):
             case SortOp():
                 results = [self._buffer(value, op) for value in op.results]
                 self._new.add_ops(build_sort(op, self._buffers[op.data], results, self._names, self._extents))
+            case SuppressOp():
+                reads = [self._buffers[operand] for operand in op.operands]
+                kept = self._buffer(op.kept, op)
+                self._new.add_ops(build_suppress(op, reads, kept, self._names, self._extents))
             case ScanOp():
                 used = [self._buffer(value, op) if value.uses else None for value in op.results]
                 self._new.add_ops(build_scan(op, self._buffers, used, self._names, self._extents))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import func, scf
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, SortOp, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, RowOp, StoreOp, ValueMap
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
@@ -67,8 +67,8 @@ def _lane_problem(block: BlockOp, loop: ForOp) -> str | None:
     for op in block.walk():
         if op is block:
             continue
-        if isinstance(op, SortOp):
-            return "sorts a row"
+        if isinstance(op, RowOp):
+            return "works on whole rows"
         if isinstance(op, LoadOp | StoreOp):
             problem = _access_problem(op, loop, lanes - {loop.index} - variables, fixed)
             if problem is not None:

@@ -18,8 +18,12 @@ RNG = np.random.default_rng(11)
 
 
 def module(batch: int, classes: int, count: int, element: str = "f32") -> Any:
-    boxes, scores = f"tensor<{batch}x{count}x4x{element}>", f"tensor<{batch}x{classes}x{count}x{element}>"
-    number = f"tensor<{element}>"
+    return program(
+        f"tensor<{batch}x{count}x4x{element}>", f"tensor<{batch}x{classes}x{count}x{element}>", f"tensor<{element}>"
+    )
+
+
+def program(boxes: str, scores: str, number: str) -> Any:
     made = xrelay.parse(f"""func.func @main(%b: {boxes}, %s: {scores}, %m: tensor<i64>, %i: {number}, %t: {number})
         -> !relay.incomplete {{
       %r = relay.vision.all_class_non_max_suppression(%b, %s, %m, %i, %t)
@@ -97,13 +101,15 @@ def test_special_boxes_and_scores() -> None:
     check_levels(made, [*special(9), np.array(4), np.array(0.2, np.float32), np.array(0.0, np.float32)])
 
 
-def test_more_boxes_than_a_word_has() -> None:
-    made = module(1, 2, 131)
+def test_any_number_of_boxes() -> None:
+    """Of names; as many as fill chunks of selected ones, one less and one more."""
+    made = program("tensor<?x?x4xf32, #relay.dims<b, n>>", "tensor<?x?x?xf32, #relay.dims<b, c, n>>", "tensor<f32>")
     native = compile(made.clone(), cache=False, threads=2)
-    corners = RNG.random((1, 131, 2), np.float32)
-    boxes = np.concatenate([corners, corners + RNG.random((1, 131, 2), np.float32) * np.float32(0.3)], 2)
-    numbers = np.array(100), np.array(0.25, np.float32), np.array(0.1, np.float32)
-    check(native, made, boxes, RNG.random((1, 2, 131), np.float32), *numbers)
+    for batch, classes, count in [(1, 2, 131), (1, 1, 1), (2, 1, 8), (1, 3, 9), (1, 2, 0), (0, 1, 4)]:
+        corners = RNG.random((batch, count, 2), np.float32)
+        boxes = np.concatenate([corners, corners + RNG.random((batch, count, 2), np.float32) * np.float32(0.3)], 2)
+        numbers = np.array(100), np.array(0.25, np.float32), np.array(0.1, np.float32)
+        check(native, made, boxes, RNG.random((batch, classes, count), np.float32), *numbers)
 
 
 @pytest.mark.parametrize("shape", [(0, 1, 3), (1, 0, 3), (1, 2, 0)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
@@ -116,7 +116,7 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
         draft.because(f"{name} is a single element")
         return
     work = points(block) * max(1, sum(steps_of(op) for op in block.walk()))
-    if any(isinstance(op, SortOp) for op in block.body.block.ops):
+    if any(isinstance(op, RowOp) for op in block.body.block.ops):
         # A row is no element: it has no lanes, and every loop may be the one that threads share.
         parallelize_outer(draft, loops, work)
         return

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from xrelay.dialects.attribute_names import BLOCK_SOURCE
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, SortOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp
@@ -144,8 +144,8 @@ def points(block: BlockOp) -> int:
 
 
 def steps_of(op: Operation) -> int:
-    """How many steps an op in the body of a block takes, roughly: one, but a sort takes many."""
-    if not isinstance(op, SortOp):
+    """How many steps an op in the body of a block takes, roughly: one, but a sort or selection of a row takes many."""
+    if not isinstance(op, RowOp):
         return 1
     length = expected(op.length)
     return length * length.bit_length()

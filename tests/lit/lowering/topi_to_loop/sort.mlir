@@ -11,7 +11,7 @@
 // CHECK-NEXT:     loop.sort %x[%v0, %v1] into %v, %i scratch %sorted, %order {axis = 1 : i64, descending} : memref<64x500x1xf32>
 // SCHEDULED-LABEL: func.func private @rows
 // SCHEDULED: loop.for "i0" %i0 to 64 parallel {
-// VECTORIZED: block 'sort' sorts a row
+// VECTORIZED: block 'sort' works on whole rows
 func.func private @rows(%x: tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>) attributes {relay.primitive} {
   %v, %i = topi.sort(%x) {axis = 1 : i64, descending} : (tensor<64x500x1xf32>) -> (tensor<64x7x1xf32>, tensor<64x7x1xi64>)
   func.return %v, %i : tensor<64x7x1xf32>, tensor<64x7x1xi64>

@@ -1,0 +1,90 @@
+"""`loop.suppress`: of one row of boxes those that overlap none before them, as a statement of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, traits_def
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+
+from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.row_op import RowOp
+from xrelay.index_algebra.dims import Dim
+
+CHUNK = 8
+"""How many selected boxes a box is compared with at a time."""
+
+
+@irdl_op_definition
+class SuppressOp(RowOp):
+    """Select boxes of one class of one batch, which the two index values in brackets number, as `topi.suppress` does.
+
+    `kept` has for each place of the row whether its box is selected. The scratch buffer holds the sides of the selected
+    ones, side by side, with room for a whole chunk more; what is left there is undefined.
+
+    - C1: of `n` boxes `sides` are b × 5 × n, `order`, `scores` and `kept` b × c × n, the scratch buffer is b × c × 5 ×
+      (n + 7); `most` and the thresholds are of rank 0. What is no number is said by a value.
+    - C2: sides, scores, thresholds and scratch have one type of floats; order and `most` are of i64, kept is of i1.
+
+    ```mlir
+    func.func @f(%sides: memref<1x5x9xf32>, %order: memref<1x2x9xi64>, %scores: memref<1x2x9xf32>, %most: memref<i64>,
+                 %iou: memref<f32>, %least: memref<f32>, %kept: memref<1x2x9xi1>, %room: memref<1x2x5x16xf32>,
+                 %b: index, %c: index) {
+      loop.suppress[%b, %c] %sides, %order, %scores, %most, %iou, %least into %kept scratch %room
+        : memref<1x5x9xf32>, memref<1x2x9xi64>, memref<1x2x9xf32>, memref<i64>, memref<f32>, memref<f32>,
+          memref<1x2x9xi1>, memref<1x2x5x16xf32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.suppress"
+
+    batch = operand_def(IndexType())
+    number = operand_def(IndexType())
+    sides = operand_def(MemRefType)
+    order = operand_def(MemRefType)
+    scores = operand_def(MemRefType)
+    most = operand_def(MemRefType)
+    overlap = operand_def(MemRefType)
+    least = operand_def(MemRefType)
+    kept = operand_def(MemRefType)
+    room = operand_def(MemRefType)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "`[` $batch `,` $number `]` $sides `,` $order `,` $scores `,` $most `,` $overlap `,` $least `into` $kept "
+        "`scratch` $room attr-dict `:` type($sides) `,` type($order) `,` type($scores) `,` type($most) `,` "
+        "type($overlap) `,` type($least) `,` type($kept) `,` type($room)"
+    )
+
+    def __init__(self, row: Sequence[SSAValue], reads: Sequence[SSAValue], kept: SSAValue, room: SSAValue):
+        """`reads` are sides, order, scores, the greatest number and the thresholds of overlap and score."""
+        super().__init__(operands=[*row, *reads, kept, room])
+
+    @property
+    def numbers(self) -> Sequence[SSAValue]:
+        """Batch and class."""
+        return self.batch, self.number
+
+    @property
+    def read_buffers(self) -> Sequence[SSAValue]:
+        """What `reads` are."""
+        return self.operands[2:8]
+
+    @property
+    def writes(self) -> Sequence[SSAValue]:
+        """The result and the scratch buffer."""
+        return self.kept, self.room
+
+    @property
+    def length(self) -> int | SSAValue | None:
+        """How many boxes there are."""
+        return extents_of(self.order)[-1]
+
+
+def room_shape(order: Sequence[Dim]) -> list[Dim]:
+    """The shape of the scratch buffer for places of boxes of the shape `order`."""
+    return [*order[:2], 5, order[2] + (CHUNK - 1)]

@@ -1,0 +1,82 @@
+"""`topi.suppress`: of boxes in an order those that overlap none that is selected before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import AnyFloat, TensorType, i1, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.relay.core.types import tensor_type as typed
+from xrelay.dialects.topi.shapes import shape_of, tensor_type
+
+
+@irdl_op_definition
+class SuppressOp(IRDLOperation):
+    """Whether each of the boxes is selected, in the order of their scores, for each class of each batch by itself.
+
+    `sides` are the lower and the higher corner of each box, and its area: y, x, y, x, area. `order` numbers the boxes
+    of each class by falling score, `scores` are those of this order. A box is selected where its score is greater than
+    `least`, fewer than `most` are selected, and it overlaps none that is. Two boxes overlap where they share an area
+    and that, divided by the area of their union, is greater than `overlap`; an area of NaN overlaps none.
+
+    - C1: of `n` boxes of `b` batches and `c` classes the sides are b × 5 × n, order, scores and the result b × c × n;
+      `most` and the thresholds are of rank 0.
+    - C2: sides, scores and thresholds have one type of floats; order and `most` are of i64, the result is of i1.
+
+    ```mlir
+    func.func @best(%sides: tensor<1x5x9xf32>, %order: tensor<1x2x9xi64>, %scores: tensor<1x2x9xf32>,
+                    %most: tensor<i64>, %iou: tensor<f32>, %least: tensor<f32>) -> tensor<1x2x9xi1> {
+      %kept = topi.suppress(%sides, %order, %scores, %most, %iou, %least)
+        : (tensor<1x5x9xf32>, tensor<1x2x9xi64>, tensor<1x2x9xf32>, tensor<i64>, tensor<f32>, tensor<f32>)
+        -> tensor<1x2x9xi1>
+      func.return %kept : tensor<1x2x9xi1>
+    }
+    ```
+    """
+
+    name = "topi.suppress"
+
+    sides = operand_def(TensorType)
+    order = operand_def(TensorType)
+    scores = operand_def(TensorType)
+    most = operand_def(TensorType)
+    overlap = operand_def(TensorType)
+    least = operand_def(TensorType)
+    kept = result_def(TensorType)
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "`(` $sides `,` $order `,` $scores `,` $most `,` $overlap `,` $least `)` attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def __init__(self, operands: Sequence[SSAValue]):
+        """`operands` are sides, order, scores, the greatest number and the thresholds of overlap and score."""
+        super().__init__(operands=list(operands), result_types=[typed(shape_of(operands[1]), i1)])
+
+    def verify_(self) -> None:
+        """Checks C1 and C2."""
+        batch, classes, count = self._places()
+        row, one = (batch, classes, count), ()
+        wanted = [(batch, 5, count), row, row, one, one, one, row]
+        values = (*self.operands, self.kept)
+        for value, shape in zip(values, wanted, strict=True):
+            if shape_of(value) != shape:
+                types = ", ".join(str(value.type) for value in values)
+                raise VerifyException(f"[topi.suppress C1] extents do not fit: {types}")
+        elements = [tensor_type(value).element_type for value in values]
+        kind = elements[0]
+        if not isinstance(kind, AnyFloat) or elements != [kind, i64, kind, i64, kind, kind, i1]:
+            raise VerifyException(
+                f"[topi.suppress C2] element types are {', '.join(map(str, elements))}, not T, i64, T, i64, T, T, i1"
+            )
+
+    def _places(self) -> tuple[object, ...]:
+        shape = shape_of(self.order)
+        if len(shape) != 3:
+            raise VerifyException(f"[topi.suppress C1] the order {self.order.type} is of rank {len(shape)}, not 3")
+        return shape

@@ -1,0 +1,33 @@
+"""Which boxes of a row are selected: what `topi.suppress` and `loop.suppress` mean, on arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def selected_boxes(sides: Array, order: Array, scores: Array, most: Array, overlap: Array, least: Array) -> Array:
+    """For each place of one row whether its box is selected; `sides` are 5 × n, order and scores n."""
+    kept = np.zeros(order.shape, np.bool_)
+    boxes: list[int] = []
+    for place, box in enumerate(order.tolist()):
+        if not scores[place] > least or len(boxes) >= int(most):
+            break
+        if not _overlaps(sides[:, box, None], sides[:, boxes], overlap):
+            kept[place] = True
+            boxes.append(box)
+    return kept
+
+
+def _overlaps(one: Array, others: Array, threshold: Array) -> bool:
+    """Whether a box overlaps any of others."""
+    with np.errstate(all="ignore"):
+        lengths = np.fmin(one[2:4], others[2:4]) - np.fmax(one[:2], others[:2])
+        lengths = np.where(lengths > 0, lengths, np.zeros_like(lengths))
+        shared = lengths[0] * lengths[1]
+        union = one[4] + others[4] - shared
+        return bool(((shared / union > threshold) & (shared > 0) & (union > 0)).any())
