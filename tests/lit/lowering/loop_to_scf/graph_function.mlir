@@ -42,3 +42,27 @@ func.func @main(%k: memref<i64>, %c: memref<i1>, %y: memref<4xf32> {relay.name =
   func.return %s, %m, %r, %n : memref<?xf32>, index, memref<?x4xf32>, index
 }
 func.func private @k(memref<?x4xf32>)
+
+// A loop asks whether the run goes on; carried buffers belong to who takes them over.
+// CHECK-LABEL: func.func @loops
+// CHECK:         do {
+// CHECK-NEXT:    ^{{.*}}(%[[I:.*]]: index, %[[B:.*]]: memref<?xf32>):
+// CHECK-NEXT:      %goes_on = func.call @xrelay_poll() : () -> i1
+// CHECK-NEXT:      cf.assert %goes_on, "cancelled"
+// CHECK-NEXT:      memref.dealloc %[[B]]
+// CHECK-NEXT:      %[[C:.*]] = memref.alloc(%[[I]])
+// CHECK-NEXT:      scf.yield %[[I]], %[[C]]
+// CHECK:         func.func private @xrelay_poll() -> i1
+func.func @loops(%n: index) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  %r:2 = scf.while (%i = %n, %b = %a) : (index, memref<?xf32>) -> (index, memref<?xf32>) {
+    %more = arith.cmpi slt, %i, %n : index
+    scf.condition(%more) %i, %b : index, memref<?xf32>
+  } do {
+  ^bb0(%i: index, %b: memref<?xf32>):
+    memref.dealloc %b : memref<?xf32>
+    %c = memref.alloc(%i) : memref<?xf32>
+    scf.yield %i, %c : index, memref<?xf32>
+  }
+  func.return
+}

@@ -55,6 +55,20 @@ func.func private @other(%x: memref<4xf32>, %n: index) -> (memref<?x4xf32>, inde
   func.return %r, %n : memref<?x4xf32>, index
 }
 
+// What ends a loop is a status of its own; another thread may write the word that is read.
+// CHECK-LABEL: llvm.func @polls(
+// CHECK:         %[[WORD:.*]] = llvm.getelementptr inbounds %ctx{{.*}}[6]
+// CHECK:         %[[OLD:.*]] = llvm.cmpxchg %[[WORD]]
+// CHECK-NEXT:    %[[GO:.*]] = llvm.extractvalue %[[OLD]][1]
+// CHECK-NEXT:    llvm.mlir.constant(7 : i32)
+// CHECK-NEXT:    llvm.cond_br %[[GO]]
+func.func @polls() attributes {xrelay.graph} {
+  %goes_on = func.call @xrelay_poll() : () -> i1
+  cf.assert %goes_on, "cancelled"
+  func.return
+}
+func.func private @xrelay_poll() -> i1
+
 // IR-LABEL: define i32 @main(ptr %ctx, ptr %x, ptr %boxes, i64 %n)
 // IR:         %[[ROOM:.*]] = alloca [2 x i64], i64 1, align 8
 // IR:         call i32 @other(ptr %ctx, ptr %x, ptr %[[ROOM]], i64 %n)

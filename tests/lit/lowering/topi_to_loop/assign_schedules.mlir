@@ -202,3 +202,19 @@ func.func private @long_rows(%x: tensor<64x3000xf32>) -> tensor<3000xf32> attrib
   }
   func.return %y : tensor<3000xf32>
 }
+
+// Columns a stride apart are gathered into lanes, which all filters of a tile share.
+// CHECK-LABEL: func.func private @strided
+// CHECK-SAME: 8 filters x 16 columns
+func.func private @strided(%x: tensor<1x16x129xf32>, %w: tensor<8x16x3xf32>) -> tensor<1x8x64xf32> {
+  %r = topi.conv1d_ncw(%x, %w) {strides = array<i64: 2>} : (tensor<1x16x129xf32>, tensor<8x16x3xf32>) -> tensor<1x8x64xf32>
+  func.return %r : tensor<1x8x64xf32>
+}
+
+// Where no two filters share them sums of few products stay scalar.
+// CHECK-LABEL: func.func private @strided_by_channel
+// CHECK-SAME: columns are not lanes
+func.func private @strided_by_channel(%x: tensor<1x16x129xf32>, %w: tensor<16x1x3xf32>) -> tensor<1x16x64xf32> {
+  %r = topi.conv1d_ncw(%x, %w) {strides = array<i64: 2>, groups = 16 : i64} : (tensor<1x16x129xf32>, tensor<16x1x3xf32>) -> tensor<1x16x64xf32>
+  func.return %r : tensor<1x16x64xf32>
+}
