@@ -126,10 +126,12 @@ class BufferLowering(FunctionLowering):
     # --- ops ---------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _inside(self, block: Block, names: Mapping[str, SSAValue] | None = None) -> Generator[Block]:
+    def _inside(
+        self, block: Block, names: Mapping[str, SSAValue] | None = None, *, is_branch: bool = False
+    ) -> Generator[Block]:
         """Adds to `block` for a while, where `names` are known as well."""
         outer, self._new = self._new, block
-        self._sizes.enter(block, names)
+        self._sizes.enter(block, names, is_branch=is_branch)
         yield block
         self._sizes.leave(block)
         self._new = outer

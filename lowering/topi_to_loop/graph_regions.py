@@ -87,7 +87,7 @@ class RegionLowering(BufferLowering):
     ) -> Region:
         """The branch `block`, which puts what it yields into `written`, or gives it, and the extents `origins`."""
         types = field_types(op.result.type)
-        with self._inside(Block()) as new:
+        with self._inside(Block(), is_branch=True) as new:
             values = yielded_fields(block, op)
             copied: list[tuple[SSAValue, SSAValue]] = []
             for index, result in written.items():

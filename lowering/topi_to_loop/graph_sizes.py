@@ -22,7 +22,7 @@ from xrelay.dialects.locations import source_names
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.dims import Dim, names_of, symbol
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.dim_code import DimCode, Place
@@ -40,10 +40,14 @@ class _Scope:
     """The op behind which the place is; the beginning of the block without one."""
     assertions: dict[str, cf.AssertOp] = field(default_factory=dict[str, cf.AssertOp])
     demanded: set[Hashable] = field(default_factory=set[Hashable])
+    apart: DimCode | None = None
+    """For a branch: code of what fails there alone, though its names are known outside."""
+    asked: set[Dim] = field(default_factory=set[Dim])
+    """For a region: the extents that were asked for in it."""
 
     def finish(self) -> None:
         """Puts everything in its place: what is computed, then what is asserted of it."""
-        for check in self.place.checks:
+        for check in (*self.place.checks, *(self.apart.checks if self.apart is not None else ())):
             if check.requirement is None or _relation(check.requirement) not in self.demanded:
                 self.assertions[check.text] = assertion = cf.AssertOp(check.holds, f"shape mismatch: {check.text}")
                 if check.requirement is not None:
@@ -63,6 +67,8 @@ class GraphSizes:
         self._code = DimCode({}, Builder(InsertPoint.at_end(code := Block())))
         self._scopes = [_Scope(self._code.first, code, block)]
         self._scope_of = {self._code.first: self._scopes[0]}
+        self._regions = [self._scopes[0]]
+        """The scopes at the beginning of the function and of each region around the place that code is added to."""
 
     def bind(self, names: Sequence[str]) -> None:
         """Appends an argument to the function's block for the size of each name."""
@@ -72,9 +78,15 @@ class GraphSizes:
             sizes[name].name_hint = name
         self._code.know(sizes)
 
-    def enter(self, block: Block, names: Mapping[str, SSAValue] | None = None) -> None:
-        """Code is added to `block` from now on, where `names` are known as well."""
-        self._open({} if names is None else names, block, None)
+    def enter(self, block: Block, names: Mapping[str, SSAValue] | None = None, *, is_branch: bool = False) -> None:
+        """Code is added to `block` from now on, where `names` are known as well.
+
+        Extents that are asked for in a branch alone may be wrong where it is not taken.
+        """
+        scope = self._open({} if names is None else names, block, None)
+        if is_branch:
+            scope.apart = DimCode({}, Builder(InsertPoint.at_end(scope.code)))
+        self._regions.append(scope)
 
     def leave(self, block: Block) -> None:
         """Code is no longer added to `block`: names that became known there are known no more."""
@@ -82,6 +94,7 @@ class GraphSizes:
             last = self._scopes.pop()
             last.finish()
             self._code.leave(last.place)
+        self._regions.pop()
 
     def bind_behind(self, op: Operation, names: Mapping[str, SSAValue]) -> None:
         """From `op` on, the last of its block, `names` are known."""
@@ -91,18 +104,18 @@ class GraphSizes:
     def extents(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue]:
         """The values of `dims`; `LoweringError` at `place` for one that does not follow from the names."""
         with _errors_at(place):
-            return [self._code.extent(dim) for dim in dims]
+            return [self._code_for(dim).extent(dim) for dim in dims]
 
     def sizes(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue | int]:
         """As `extents`, with numbers as they are, and without checks that extents are in their range."""
         with _errors_at(place):
-            return [dim if isinstance(dim, int) else self._code.value(dim) for dim in dims]
+            return [dim if isinstance(dim, int) else self._code_for(dim).value(dim) for dim in dims]
 
     def demand(self, op: Operation) -> list[cf.AssertOp]:
         """Asserts what `op` requires, and what the kernel that it calls does.
 
-        That is where the names become known, if `op` runs whenever that place is reached; else by the assertions that
-        are returned.
+        That is where the names become known, if `op` runs whenever that place is reached, or at the beginning of the
+        branch that it is in; else by the assertions that are returned.
         """
         here: dict[str, cf.AssertOp] = {}
         told: list[tuple[str, Sequence[Requirement], Attribute | None]] = [
@@ -116,7 +129,9 @@ class GraphSizes:
         for name, requirements, nodes in told:
             for requirement in requirements:
                 assertion = self._assertion(name, requirement, nodes, op)
-                scope = self._scope_of[self._code.place_of(requirement.names)]
+                scope, region = self._scope_of[self._code.place_of(requirement.names)], self._regions[-1]
+                if region.apart is not None and scope.place.depth < region.place.depth:
+                    scope = region
                 is_at_once = scope.block is self._scopes[-1].block
                 (scope.assertions if is_at_once else here).setdefault(assertion.msg.data, assertion)
                 if is_at_once:
@@ -127,17 +142,36 @@ class GraphSizes:
         """Puts everything that is left where it belongs."""
         self.leave(self._scopes[0].block)
 
-    def _open(self, names: Mapping[str, SSAValue], block: Block, behind: Operation | None) -> None:
+    def _code_for(self, dim: Dim) -> DimCode:
+        """The code for the value of an extent, which fails only where that is asked for."""
+        depth = next(
+            (depth for depth, region in enumerate(self._regions) if dim in region.asked), len(self._regions) - 1
+        )
+        self._regions[depth].asked.add(dim)
+        return self._apart(names_of(dim), depth) if self._code.may_fail(dim) else self._code
+
+    def _apart(self, names: frozenset[str], depth: int = -1) -> DimCode:
+        """The code for what fails where the branch that a region is in is taken, and not elsewhere."""
+        around = self._regions[depth::-1]
+        branch = next((scope for scope in around if scope.apart is not None), None)
+        if branch is None or branch.apart is None or self._code.place_of(names).depth >= branch.place.depth:
+            return self._code
+        branch.apart.know({name: self._code.value(symbol(name)) for name in names})
+        return branch.apart
+
+    def _open(self, names: Mapping[str, SSAValue], block: Block, behind: Operation | None) -> _Scope:
         for name, value in names.items():
             value.name_hint = name
         code = Block()
         place = self._code.enter(names, Builder(InsertPoint.at_end(code)))
         self._scopes.append(_Scope(place, code, block, behind))
         self._scope_of[place] = self._scopes[-1]
+        return self._scopes[-1]
 
     def _assertion(self, op: str, requirement: Requirement, sources: Attribute | None, place: Operation) -> cf.AssertOp:
         with _errors_at(place):
-            holds = self._code.holds(requirement)
+            may_fail = any(map(self._code.may_lack_value, (requirement.lhs, requirement.rhs)))
+            holds = (self._apart(requirement.names) if may_fail else self._code).holds(requirement)
         return assertion_of(holds, op, requirement, sources, place)
 
 

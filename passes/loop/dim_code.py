@@ -125,6 +125,27 @@ class DimCode:
             self.require(AtLeast(MAX_EXTENT, dim))
         return value
 
+    def may_fail(self, dim: Dim) -> bool:
+        """Whether `dim` is no extent, or has no value, for some sizes of its names that are not too large."""
+        low, _ = self._interval(dim)
+        return low is None or low < 0 or self.may_lack_value(dim)
+
+    def may_lack_value(self, dim: Dim) -> bool:
+        """Whether `dim` has no value for some sizes: where it divides by 0, or extents do not broadcast."""
+        atoms = {atom for monomial, _ in dim.terms for atom in monomial} if isinstance(dim, Polynomial) else ()
+        for atom in atoms:
+            match atom:
+                case Symbol():
+                    continue
+                case Selection(kind=kind, parts=parts):
+                    lacks = kind == "broadcast" or any(map(self.may_lack_value, parts))
+                case Division(lhs=lhs, rhs=rhs):
+                    low, _ = self._interval(rhs)
+                    lacks = low is None or low < 1 or self.may_lack_value(lhs) or self.may_lack_value(rhs)
+            if lacks:
+                return True
+        return False
+
     def require(self, requirement: Requirement) -> None:
         """Adds a requirement to the checks."""
         checks = self.place_of(requirement.names).checks_by_text

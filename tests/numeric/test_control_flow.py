@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.levels import STEPS, assert_same, check_levels, outputs, run_passes
-from xdsl.dialects.builtin import ModuleOp
+from support.levels import check_levels, program
 
 import xrelay
 from xrelay.api.comparison import compare_outputs
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.types.infer_type import infer_types
 
 UNKNOWN = "!relay.incomplete"
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
-
-
-def program(signature: str, results: str, body: str) -> ModuleOp:
-    """A module of an `@main` whose ops are written with `U` for types that are to be inferred."""
-    outputs = ", ".join(["U"] * len(results.split(",")))
-    text = f"func.func @main({signature}) -> ({outputs}) {{\n{body}\nfunc.return {results} : {outputs}\n}}"
-    module = parse_module(full_context(), text.replace("U", UNKNOWN), "program.mlir")
-    infer_types(module)
-    return module
 
 
 BRANCHES = program(
@@ -176,90 +165,6 @@ def test_branches_share_memory() -> None:
     body = f"%r = relay.if %c : tensor<i1> -> U {{\n{branch('exp')}\n}} else {{\n{branch('tanh')}\n}}"
     module = program(f"%c: tensor<i1>, %x: tensor<{size}xf32>", "%r", body)
     assert xrelay.compile(module, cache=False, threads=1).memory() == 4 * size
-
-
-# Extents that only the run tells: a branch gives one of two, a loop appends, values change places, rows are stacked.
-CHOOSING = program(
-    "%c: tensor<i1>, %x: tensor<?x4xf32, #relay.dims<n>>",
-    "%a, %b, %s",
-    """
-    %r = relay.if %c : tensor<i1> -> U {
-      %p = relay.tuple(%x, %x) : (tensor<?x4xf32, #relay.dims<n>>, tensor<?x4xf32, #relay.dims<n>>) -> U
-      %d = relay.concatenate(%p) {axis = 0} : (U) -> U
-      %t = relay.tuple(%d, %d, %x) : (U, U, tensor<?x4xf32, #relay.dims<n>>) -> U
-      relay.yield %t : U
-    } else {
-      %k = relay.constant dense<0.5> : tensor<3x4xf32>
-      %t = relay.tuple(%x, %k, %x)
-        : (tensor<?x4xf32, #relay.dims<n>>, tensor<3x4xf32>, tensor<?x4xf32, #relay.dims<n>>) -> U
-      relay.yield %t : U
-    }
-    %a = relay.tuple_get_item(%r) {index = 0} : (U) -> U
-    %b0 = relay.tuple_get_item(%r) {index = 1} : (U) -> U
-    %b = relay.exp(%b0) : (U) -> U
-    %s = relay.sum(%a) : (U) -> U
-    """,
-)
-M, K = "tensor<?xf32, #relay.dims<m>>", "tensor<?xf32, #relay.dims<k>>"
-APPENDING = program(
-    "%n: tensor<i64>, %x: tensor<4xf32>, %y: tensor<?xf32, #relay.dims<w>>, %h: tensor<f32>",
-    "%a, %b, %s, %i, %z",
-    f"""
-    %true = relay.constant dense<true> : tensor<i1>
-    %g = relay.loop(%i0, %p : {M} = %x : tensor<4xf32>, %q : {K} = %y : tensor<?xf32, #relay.dims<w>>)
-        to %n : tensor<i64> while %true : tensor<i1> -> U {{
-      %t = relay.tuple(%p, %x) : ({M}, tensor<4xf32>) -> U
-      %c = relay.concatenate(%t) {{axis = 0}} : (U) -> U
-      %m = relay.sum(%c) : (U) -> U
-      %go = relay.less(%m, %h) : (U, tensor<f32>) -> U
-      %y1 = relay.exp(%y) : (tensor<?xf32, #relay.dims<w>>) -> U
-      %e = relay.tuple(%go, %q, %c, %y1, %i0) : (U, {K}, U, U, tensor<i64>) -> U
-      relay.yield %e : U
-    }}
-    %a = relay.tuple_get_item(%g) {{index = 0}} : (U) -> U
-    %b = relay.tuple_get_item(%g) {{index = 1}} : (U) -> U
-    %s = relay.tuple_get_item(%g) {{index = 2}} : (U) -> U
-    %i = relay.tuple_get_item(%g) {{index = 3}} : (U) -> U
-    %z = relay.sum(%a) : (U) -> U
-    """,
-)
-# The first iteration tells how large a row is.
-STACKING = program(
-    "%n: tensor<i64>, %x: tensor<8xf32>, %s: tensor<2xi64>, %c: tensor<i1>",
-    "%a, %r",
-    """
-    %g = relay.loop(%i, %p : U = %x : tensor<8xf32>) to %n : tensor<i64> while %c : tensor<i1> -> U {
-      %v = relay.extents(%s) {relay.binds = #relay.bounds<p, q>} : (tensor<2xi64>) -> tensor<2xi64>
-      %t = relay.dyn.reshape(%p, %v) : (U, tensor<2xi64>) -> U
-      %e = relay.tanh(%p) : (U) -> U
-      %y = relay.tuple(%c, %e, %t) : (tensor<i1>, U, U) -> U
-      relay.yield %y : U
-    }
-    %a = relay.tuple_get_item(%g) {index = 0} : (U) -> U
-    %r = relay.tuple_get_item(%g) {index = 1} : (U) -> U
-    """,
-)
-SIZES = {
-    "stacking": (STACKING, [[np.array(n), X.reshape(-1)[:8], np.array(s), np.array(True)]
-                            for n in (0, 1, 9) for s in ([2, 4], [8, 1])]),
-    "choosing": (CHOOSING, [[np.array(c), np.full((n, 4), 0.5, np.float32)] for c in (True, False) for n in (0, 1, 7)]),
-    "appending": (APPENDING, [[np.array(n), X[0], np.arange(w, dtype=np.float32), np.array(h, np.float32)]
-                              for n, w, h in ((0, 3, 9), (1, 0, 9), (17, 1, 99), (3, 5, -9))]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_extents_that_only_the_run_tells(name: str) -> None:
-    module, cases = SIZES[name]
-    model = xrelay.compile(module.clone(), cache=False, threads=2)
-    for inputs in cases:
-        assert_same(model.run(inputs), outputs(module, inputs), "native", 1e-5)
-    lowered = module.clone()
-    for level, passes in STEPS:
-        run_passes(lowered, passes)
-        verify_module(lowered)
-        for inputs in cases if level.startswith("loop") else ():
-            assert_same(outputs(lowered, inputs), outputs(module, inputs), level, 1e-5)
 
 
 SEEDS = {

@@ -16,8 +16,11 @@ from xrelay.api.programs import ModuleProgram
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
-from xrelay.passes.infra.source import full_context
+from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
+from xrelay.passes.types.infer_type import infer_types
+
+UNKNOWN = "!relay.incomplete"
 
 STEPS = [
     ("relay fused", "relay-infer-type,relay-fuse-ops,relay-outline-fused"),
@@ -46,6 +49,15 @@ def run_passes(module: ModuleOp, passes: str) -> None:
 
 def outputs(module: ModuleOp, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     return list(ModuleProgram(module, "main").run([array.copy() for array in inputs]))
+
+
+def program(signature: str, results: str, body: str) -> ModuleOp:
+    """A module of an `@main` whose ops are written with `U` for types that are to be inferred."""
+    outputs = ", ".join(["U"] * len(results.split(",")))
+    text = f"func.func @main({signature}) -> ({outputs}) {{\n{body}\nfunc.return {results} : {outputs}\n}}"
+    module = parse_module(full_context(), text.replace("U", UNKNOWN), "program.mlir")
+    infer_types(module)
+    return module
 
 
 def assert_same(found: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]], level: str, rtol: float) -> None:

@@ -131,6 +131,12 @@ def test_code_stands_where_its_names_become_known() -> None:
     assert code.value(n // 2 + 3 - m) in [op.results[0] for op in again.ops]
 
 
+def test_what_may_fail_is_known_before_it_is_emitted() -> None:
+    code = Emitted().code
+    assert [dim for dim in (n - 3, n // m, n % (m + 1), n // 4, maximum(n // m, 1), broadcast(n, m), n + m, 2 * n)
+            if code.may_fail(dim)] == [n - 3, n // m, maximum(n // m, 1), broadcast(n, m)]  # fmt: skip
+
+
 def test_many_places_take_no_stack() -> None:
     block = Block(arg_types=[IndexType()] * 5000)
     code = DimCode({"n0": block.args[0]}, Builder(InsertPoint.at_end(block)))

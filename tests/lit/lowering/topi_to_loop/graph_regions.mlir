@@ -71,3 +71,47 @@ func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primi
   }
   func.return %y : tensor<4xf32>
 }
+
+// What fails in a branch alone is computed and asserted there.
+// CHECK-LABEL: func.func @apart
+// CHECK-NOT:     cf.assert
+// CHECK:         scf.if %{{.*}} {
+// CHECK:           %[[LESS:.*]] = arith.subi %n, %{{.*}} : index
+// CHECK:           cf.assert %{{.*}}, "shape mismatch: n - 3 >= 0"
+// CHECK:           %y = memref.alloc(%[[LESS]]) : memref<?xf32>
+// CHECK:           scf.if %{{.*}} {
+// CHECK-NEXT:        func.call @max(%y, %{{.*}}, %[[LESS]])
+// CHECK:         } else {
+// CHECK-NOT:       cf.assert
+func.func @apart(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>, %s: tensor<f32>) -> tensor<f32> {
+  %r = relay.if %c : tensor<i1> -> tensor<f32> {
+    %y = func.call @tail(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n - 3>>
+    %q = relay.if %c : tensor<i1> -> tensor<f32> {
+      %m = func.call @max(%y) : (tensor<?xf32, #relay.dims<n - 3>>) -> tensor<f32>
+      relay.yield %m : tensor<f32>
+    } else {
+      relay.yield %s : tensor<f32>
+    }
+    relay.yield %q : tensor<f32>
+  } else {
+    relay.yield %s : tensor<f32>
+  }
+  func.return %r : tensor<f32>
+}
+
+func.func private @tail(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n - 3>> attributes {relay.primitive} {
+  %y = topi.compute "tail" [%i : n - 3] : tensor<?xf32, #relay.dims<n - 3>> {
+    %0 = topi.read %x[%i + 3] : tensor<?xf32, #relay.dims<n>>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<?xf32, #relay.dims<n - 3>>
+}
+
+func.func private @max(%x: tensor<?xf32, #relay.dims<n - 3>>) -> tensor<f32> attributes {relay.primitive} {
+  %y = topi.compute "max" [] reduce [%i : n - 3] init [%acc = 0.0 : f32] : tensor<f32> {
+    %0 = topi.read %x[%i] : tensor<?xf32, #relay.dims<n - 3>>
+    %1 = arith.maximumf %acc, %0 : f32
+    topi.yield %1 : f32
+  }
+  func.return %y : tensor<f32>
+}

@@ -1,0 +1,178 @@
+"""Extents that only the run tells, of branches, loops and stacks: every level with loops and native code agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.levels import STEPS, assert_same, outputs, program, run_passes
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+import xrelay
+from xrelay.errors import ExecutionError
+from xrelay.interpreters.loop.control_flow import Values
+from xrelay.interpreters.loop.memory import run_memory_op
+from xrelay.passes.infra.verify import verify_module
+
+X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+
+# Extents that only the run tells: a branch gives one of two, a loop appends, values change places, rows are stacked.
+CHOOSING = program(
+    "%c: tensor<i1>, %x: tensor<?x4xf32, #relay.dims<n>>",
+    "%a, %b, %s",
+    """
+    %r = relay.if %c : tensor<i1> -> U {
+      %p = relay.tuple(%x, %x) : (tensor<?x4xf32, #relay.dims<n>>, tensor<?x4xf32, #relay.dims<n>>) -> U
+      %d = relay.concatenate(%p) {axis = 0} : (U) -> U
+      %t = relay.tuple(%d, %d, %x) : (U, U, tensor<?x4xf32, #relay.dims<n>>) -> U
+      relay.yield %t : U
+    } else {
+      %k = relay.constant dense<0.5> : tensor<3x4xf32>
+      %t = relay.tuple(%x, %k, %x)
+        : (tensor<?x4xf32, #relay.dims<n>>, tensor<3x4xf32>, tensor<?x4xf32, #relay.dims<n>>) -> U
+      relay.yield %t : U
+    }
+    %a = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+    %b0 = relay.tuple_get_item(%r) {index = 1} : (U) -> U
+    %b = relay.exp(%b0) : (U) -> U
+    %s = relay.sum(%a) : (U) -> U
+    """,
+)
+M, K = "tensor<?xf32, #relay.dims<m>>", "tensor<?xf32, #relay.dims<k>>"
+APPENDING = program(
+    "%n: tensor<i64>, %x: tensor<4xf32>, %y: tensor<?xf32, #relay.dims<w>>, %h: tensor<f32>",
+    "%a, %b, %s, %i, %z",
+    f"""
+    %true = relay.constant dense<true> : tensor<i1>
+    %g = relay.loop(%i0, %p : {M} = %x : tensor<4xf32>, %q : {K} = %y : tensor<?xf32, #relay.dims<w>>)
+        to %n : tensor<i64> while %true : tensor<i1> -> U {{
+      %t = relay.tuple(%p, %x) : ({M}, tensor<4xf32>) -> U
+      %c = relay.concatenate(%t) {{axis = 0}} : (U) -> U
+      %m = relay.sum(%c) : (U) -> U
+      %go = relay.less(%m, %h) : (U, tensor<f32>) -> U
+      %y1 = relay.exp(%y) : (tensor<?xf32, #relay.dims<w>>) -> U
+      %e = relay.tuple(%go, %q, %c, %y1, %i0) : (U, {K}, U, U, tensor<i64>) -> U
+      relay.yield %e : U
+    }}
+    %a = relay.tuple_get_item(%g) {{index = 0}} : (U) -> U
+    %b = relay.tuple_get_item(%g) {{index = 1}} : (U) -> U
+    %s = relay.tuple_get_item(%g) {{index = 2}} : (U) -> U
+    %i = relay.tuple_get_item(%g) {{index = 3}} : (U) -> U
+    %z = relay.sum(%a) : (U) -> U
+    """,
+)
+# The first iteration tells how large a row is.
+STACKING = program(
+    "%n: tensor<i64>, %x: tensor<8xf32>, %s: tensor<2xi64>, %c: tensor<i1>",
+    "%a, %r",
+    """
+    %g = relay.loop(%i, %p : U = %x : tensor<8xf32>) to %n : tensor<i64> while %c : tensor<i1> -> U {
+      %v = relay.extents(%s) {relay.binds = #relay.bounds<p, q>} : (tensor<2xi64>) -> tensor<2xi64>
+      %t = relay.dyn.reshape(%p, %v) : (U, tensor<2xi64>) -> U
+      %e = relay.tanh(%p) : (U) -> U
+      %y = relay.tuple(%c, %e, %t) : (tensor<i1>, U, U) -> U
+      relay.yield %y : U
+    }
+    %a = relay.tuple_get_item(%g) {index = 0} : (U) -> U
+    %r = relay.tuple_get_item(%g) {index = 1} : (U) -> U
+    """,
+)
+# A branch in a loop and a loop in a loop, what varies handed through; a value of one size becomes one of another.
+NESTING = program(
+    "%n: tensor<i64>, %x: tensor<4xf32>",
+    "%a, %b, %r, %s",
+    f"""
+    %two = relay.constant dense<2> : tensor<i64>
+    %zero = relay.constant dense<0> : tensor<i64>
+    %g = relay.loop(%i, %p : {M} = %x : tensor<4xf32>, %q : {K} = %x : tensor<4xf32>, %w : U = %x : tensor<4xf32>)
+        to %n : tensor<i64> -> U {{
+      %odd = relay.mod(%i, %two) : (tensor<i64>, tensor<i64>) -> U
+      %c = relay.equal(%odd, %zero) : (U, tensor<i64>) -> U
+      %p1 = relay.if %c : U -> U {{
+        %t = relay.tuple(%q, %x) : ({K}, tensor<4xf32>) -> U
+        %d = relay.concatenate(%t) {{axis = 0}} : (U) -> U
+        relay.yield %d : U
+      }} else {{
+        relay.yield %p : {M}
+      }}
+      %h = relay.loop(%j, %v : tensor<?xf32, #relay.dims<l>> = %w : U) to %two : tensor<i64> -> U {{
+        %u = relay.tuple(%v, %p) : (tensor<?xf32, #relay.dims<l>>, {M}) -> U
+        %e = relay.concatenate(%u) {{axis = 0}} : (U) -> U
+        %z = relay.tuple(%e) : (U) -> U
+        relay.yield %z : U
+      }}
+      %long = relay.tuple_get_item(%h) {{index = 0}} : (U) -> U
+      %s1 = relay.sum(%long) : (U) -> U
+      %w1 = relay.tanh(%w) : (U) -> U
+      %y = relay.tuple(%p1, %w, %w1, %s1) : (U, U, U, U) -> U
+      relay.yield %y : U
+    }}
+    %a = relay.tuple_get_item(%g) {{index = 0}} : (U) -> U
+    %b = relay.tuple_get_item(%g) {{index = 1}} : (U) -> U
+    %r = relay.tuple_get_item(%g) {{index = 2}} : (U) -> U
+    %s = relay.tuple_get_item(%g) {{index = 3}} : (U) -> U
+    """,
+)
+SIZES = {
+    "nesting": (NESTING, [[np.array(n), X[1]] for n in (0, 1, 2, 5)]),
+    "stacking": (STACKING, [[np.array(n), X.reshape(-1)[:8], np.array(s), np.array(True)]
+                            for n in (0, 1, 9) for s in ([2, 4], [8, 1])]),
+    "choosing": (CHOOSING, [[np.array(c), np.full((n, 4), 0.5, np.float32)] for c in (True, False) for n in (0, 1, 7)]),
+    "appending": (APPENDING, [[np.array(n), X[0], np.arange(w, dtype=np.float32), np.array(h, np.float32)]
+                              for n, w, h in ((0, 3, 9), (1, 0, 9), (17, 1, 99), (3, 5, -9))]),
+}  # fmt: skip
+
+
+class Boxes:
+    """The buffers that the interpreter of the loop level has allocated and not freed."""
+
+    def __init__(self) -> None:
+        self.live: dict[int, np.ndarray] = {}
+
+    def run(self, op: Operation, values: Values) -> bool:
+        """Runs an op that makes or frees buffers; what is freed must be allocated."""
+        if isinstance(op, memref.DeallocOp):
+            del self.live[id(self._whole(values[op.memref]))]
+        done = run_memory_op(op, values)
+        if isinstance(op, memref.AllocOp):
+            whole = self._whole(values[op.memref])
+            self.live[id(whole)] = whole
+        return done
+
+    @staticmethod
+    def _whole(array: np.ndarray) -> np.ndarray:
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        return array
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_native_code_and_loops_do_as_the_interpreter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where memory is planned, each box is freed once or returned."""
+    boxes = Boxes()
+    monkeypatch.setattr("xrelay.interpreters.loop.module.run_memory_op", boxes.run)
+    module, cases = SIZES[name]
+    expected = [outputs(module, inputs) for inputs in cases]
+    model, lowered = xrelay.compile(module.clone(), cache=False, threads=2), module.clone()
+    for level, passes in STEPS:
+        run_passes(lowered, passes)
+        verify_module(lowered)
+        for inputs, wanted in zip(cases, expected, strict=True) if level.startswith("loop") else ():
+            boxes.live.clear()
+            assert_same(outputs(lowered, inputs), wanted, level, 1e-5)
+    (main,) = (op for op in lowered.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+    assert len(boxes.live) == sum(isinstance(type, MemRefType) for type in main.function_type.outputs)
+    for inputs, wanted in zip(cases, expected, strict=True):
+        assert_same(model.run(inputs), wanted, "native", 1e-5)
+
+
+def test_a_value_that_is_no_extent_is_an_error_and_the_model_runs_on() -> None:
+    module, cases = SIZES["stacking"]
+    model = xrelay.compile(module.clone(), cache=False, threads=1)
+    count, x, _, go = cases[-1]
+    for sizes, message in (([-2, -4], r"\[relay\.extents C3\] p >= 0 is -2 >= 0"), ([3, 4], "8 == 12")):
+        with pytest.raises(ExecutionError, match=message):
+            model.run([count, x, np.array(sizes), go])
+        assert_same(model.run(cases[-1]), outputs(module, cases[-1]), "native", 1e-5)
