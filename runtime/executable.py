@@ -23,6 +23,7 @@ from xrelay.runtime.abi import (
 from xrelay.runtime.arena import Pool, address_of
 from xrelay.runtime.artifact import Artifact, check_machine
 from xrelay.runtime.boxes import BoxReader
+from xrelay.runtime.limits import RunLimits
 from xrelay.runtime.named_sizes import SizeBinder
 from xrelay.runtime.native import NativeLibrary
 from xrelay.runtime.plan import Dims, Frame, Plan, PlanCache, Sizes
@@ -80,27 +81,28 @@ class Executable:
         """What calls with these sizes of the named dimensions need; `InputError` unless each has one."""
         return self.constant if self.constant is not None else self._plans.get(self._binder.checked(sizes))
 
-    def call(
-        self, plan: Plan, pointers: list[int], num_threads: int, timeout: float | None = None
-    ) -> list[NDArray[Any]]:
+    def call(self, plan: Plan, pointers: list[int], limits: RunLimits) -> list[NDArray[Any]]:
         """Run the model: `pointers` are the addresses of the inputs, then of the outputs; gives those that are boxes.
 
-        Where the model has loops they end after `timeout` seconds. Raises `ExecutionError` naming the source node where
-        native code reports a failure.
+        Limits of time hold for loops. Raises `ExecutionError` naming the source node where native code reports a
+        failure.
         """
+        if limits.memory is not None:
+            limits.check_arena(plan.arena_size, self._artifact.metadata.name)
         frame = plan.frames.acquire()
         try:
             frame.args[: self._leading] = pointers
             frame.context.status = frame.context.noted = 0
-            frame.context.num_threads = num_threads
+            frame.context.num_threads = limits.num_threads
+            frame.context.box_limit = limits.box_limit(plan.arena_size)
             if self._polls:
-                status = self._call_polling(frame, timeout)
+                status = self._call_polling(frame, limits.seconds)
             else:
                 status = self._entry(frame.context_address, frame.args_address)
             if status == 0:
                 status = frame.context.status
             if status != 0:
-                raise self._error(status, frame.context, plan.sizes)
+                raise self._error(status, frame.context, plan.sizes, limits.exceeded(frame.context, plan.arena_size))
             return self._boxes.read(list(frame.values))
         finally:
             if frame.context.boxes is not None:
@@ -145,14 +147,16 @@ class Executable:
         frames = Pool(lambda: Frame(leading, weights, arena_size, dims, num_values))
         return Plan(outputs, arena_size, frames, dict(zip(metadata.dims, sizes, strict=True)))
 
-    def _error(self, status: int, context: Context, sizes: Mapping[str, int]) -> ExecutionError:
-        """The error of a status other than 0, for these sizes of the named dimensions."""
+    def _error(
+        self, status: int, context: Context, sizes: Mapping[str, int], exceeded: str | None = None
+    ) -> ExecutionError:
+        """The error of a status other than 0, for these sizes of the named dimensions, or of a limit `exceeded`."""
         reason, number = describe_failure(status, context)
         metadata = self._artifact.metadata
         if reason == Reason.CHECK.text and number is not None and number < len(metadata.checks):
             check = metadata.checks[number]
             sides = (context.low, context.high) if context.noted == Noted.SIDES else None
-            text = check.failure(sizes, sides) + describe_box(context)
+            text = check.failure(sizes, sides) + describe_box(context) if exceeded is None else exceeded
             return ExecutionError(text, location=", ".join(check.sources) or metadata.name)
         if number is None or number >= len(metadata.kernels):
             return ExecutionError(f"native code failed: {reason}", location=metadata.name)

@@ -6,8 +6,8 @@ for success. A caller hands its `%ctx` on and returns a callee's status at once 
 A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is there already, and returns it:
 `reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`REASONS`), and
 `kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone. In
-functions of names, `@main` and `@main_plan`, and wherever a graph function names the nodes of the model for which it
-asks, the reason is `CHECK`, and the number that of the assertion in the module attribute `xrelay.checks`.
+functions of names, `@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the
+number that of the assertion in the module attribute `xrelay.checks`.
 
 On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`). Those of a graph
 function are boxes, which the context lists (`boxes.py`): they are freed where the run ends.
@@ -46,7 +46,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, PART_OF_KERNEL, REQUIRES, SOURCES
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, PART_OF_KERNEL, SOURCES
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
@@ -316,19 +316,11 @@ def _kernels(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
-    """The assertions in functions that take the sizes of names, and those of graph functions that name their nodes."""
-    found: list[cf.AssertOp] = []
-    for function in module.ops:
-        if isinstance(function, func.FuncOp) and function.body.blocks:
-            named = bool(dim_names(function))
-            if named or GRAPH_FUNCTION in function.attributes:
-                assertions = (op for op in function.walk() if isinstance(op, cf.AssertOp))
-                found += (op for op in assertions if _is_check(op, named=named))
-    return found
-
-
-def _is_check(op: cf.AssertOp, *, named: bool) -> bool:
-    return op.msg.data != CANCELLED and (named or not {SOURCES, REQUIRES}.isdisjoint(op.attributes))
+    """The assertions in functions that take the sizes of names, and in graph functions that allocate."""
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
+    checked = [op for op in functions if GRAPH_FUNCTION in op.attributes or dim_names(op)]
+    assertions = (op for function in checked for op in function.walk() if isinstance(op, cf.AssertOp))
+    return [op for op in assertions if op.msg.data != CANCELLED]
 
 
 def _is_legal(op: Operation) -> bool:

@@ -19,6 +19,7 @@ from xrelay.runtime.c_export import export_c
 from xrelay.runtime.cores import check_num_threads, default_num_threads
 from xrelay.runtime.executable import Executable
 from xrelay.runtime.inputs import InputBinder, is_mapping
+from xrelay.runtime.limits import RunLimits, check_memory_limit
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.plan import Plan
 from xrelay.runtime.running import checked_timeout
@@ -39,6 +40,7 @@ class CompiledModel:
         self._counts = {n: spec.counted for n, spec in enumerate(artifact.metadata.outputs) if spec.counted}
         self._boxes = artifact.metadata.boxes
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
+        self._memory_limit: int | None = None
         self._executable: Executable | None = None
         self._loading = threading.Lock()
 
@@ -79,6 +81,19 @@ class CompiledModel:
     def num_threads(self, threads: int) -> None:
         self._num_threads = check_num_threads(threads)
 
+    @property
+    def memory_limit(self) -> int | None:
+        """The bytes that a call may take beside inputs, outputs of known extents and weights; `None`: what there is.
+
+        A call that needs more ends with `ExecutionError` before it asks the system for it: as soon as the sizes of its
+        arena are known, or where it makes a buffer whose extents only the run tells.
+        """
+        return self._memory_limit
+
+    @memory_limit.setter
+    def memory_limit(self, limit: int | None) -> None:
+        self._memory_limit = check_memory_limit(limit)
+
     def run(
         self,
         inputs: Mapping[str, object] | Sequence[object] = (),
@@ -116,7 +131,8 @@ class CompiledModel:
     def memory(self, sizes: Mapping[str, int] | None = None) -> int:
         """The bytes that a call needs beside inputs, outputs and weights, for `sizes` of the named dimensions.
 
-        What a run allocates on its way, since only it tells how much that is, is not among them.
+        What a run allocates on its way, since only it tells how much that is, is not among them; `memory_limit` bounds
+        both.
 
         `InputError` unless each name has a size; `ExecutionError` where the sizes fail a check of the model.
         """
@@ -161,7 +177,8 @@ class CompiledModel:
             plan = executable.plan(arrays)
         results = plan.new_outputs() if out is None else self._given(plan, out, arrays)
         pointers = [address_of(array) for array in (*arrays, *results)]
-        boxes = executable.call(plan, pointers, self._num_threads, timeout)
+        limits = RunLimits(self._num_threads, self._memory_limit, timeout)
+        boxes = executable.call(plan, pointers, limits)
         for number, array in zip(self._boxes, boxes, strict=True):
             results.insert(number, array)
         return self._cut(results) if self._counts else results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import threading
@@ -150,6 +151,31 @@ def test_nothing_leaks(model: CompiledModel) -> None:
         with pytest.raises(ExecutionError, match="out of memory"):
             run(model, 7, 1 << 45)
     assert resident() - before < 8 << 20
+
+
+def test_a_limit_of_memory_counts_arena_and_boxes(model: CompiledModel) -> None:
+    model.memory_limit = 100_000
+    try:
+        check(model, 8, 1_000)
+        for m in (1_600, 1 << 40):
+            message = r"^spare: out of memory: the run needs (\d+) bytes, memory_limit is 100000$"
+            with pytest.raises(ExecutionError, match=message) as caught:
+                run(model, 8, m)
+            needed = re.search(r"needs (\d+)", str(caught.value))
+            assert needed is not None
+            assert 64 * m < int(needed[1]) < 64 * m + 1_000
+        model.memory_limit = 0
+        with pytest.raises(ExecutionError, match=r"memory_limit is 0$"):
+            run(model, 0, 0)
+    finally:
+        model.memory_limit = None
+    check(model, 8, 1_600)
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, True, "1"])
+def test_what_is_no_limit(model: CompiledModel, limit: int) -> None:
+    with pytest.raises(InputError, match="memory_limit is"):
+        model.memory_limit = limit
 
 
 def test_arrays_of_the_caller_are_refused(model: CompiledModel) -> None:

@@ -90,6 +90,19 @@ def test_memory_grows_with_the_sizes(model: CompiledModel) -> None:
         model.memory({"n": 60})
 
 
+def test_an_arena_within_the_limit(model: CompiledModel) -> None:
+    model.memory_limit = 4095
+    try:
+        model.run(inputs(0))
+        with pytest.raises(
+            ExecutionError, match=r"^model: out of memory: the run needs 4096 bytes, memory_limit is 4095$"
+        ):
+            model.run(inputs(1))
+    finally:
+        model.memory_limit = None
+    model.run(inputs(1))
+
+
 def test_a_model_keeps_few_plans(model: CompiledModel) -> None:
     for n in range(2 * plan.KEPT):
         model.run(inputs(n))
