@@ -78,6 +78,9 @@ OUTPUT_PLACE: Final = "loop.place"
 SIZE: Final = "loop.size"
 """The least, greatest and usual value of an `index` argument of a kernel, -1 for what is not known;
 `convert-topi-to-loop` sets it."""
+VERSION: Final = "loop.version"
+"""The kernel that a function is a version of, for which sizes and why (`dialects/loop/versions.py`);
+`topi-add-versions` sets it."""
 ARENA: Final = "loop.arena"
 """Marks the argument of `@main` that is the arena; `loop-plan-memory` sets it."""
 SCHEDULE: Final = "loop.schedule"

@@ -92,14 +92,14 @@ def _woven(
     weaver: PipelineWeaver, fuse: str, assign: str, llvm: tuple[str, ...] = LLVM_PIPELINE
 ) -> list[tuple[Phase, list[PipelineRow]]]:
     """The rows of each stage, in order."""
-    to_loops = ("convert-topi-to-loop", assign, "loop-merge-kernels")
+    to_loops = ("topi-add-versions", "convert-topi-to-loop", assign, "loop-merge-kernels")
     lowerings: dict[Phase, tuple[str, ...]] = {
         # Lower levels run what stands before what they run, so no option of the optimiser leaves this out.
         Phase.FUSED: ("relay-to-basic-block-normal-form", fuse, "relay-outline-fused"),
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks"),
-        Phase.SCF: ("convert-loop-to-scf", "canonicalize", "cse"),
+        Phase.SCF: ("convert-loop-to-scf", "scf-select-versions", "canonicalize", "cse"),
         Phase.LLVM: llvm,
     }
     rows = {

@@ -19,6 +19,7 @@ LOWERINGS: dict[str, str] = {
     "convert-topi-to-loop": "xrelay.lowering.topi_to_loop.convert_topi_to_loop:ConvertTopiToLoopPass",
     "loop-assign-schedules": "xrelay.lowering.topi_to_loop.assign_schedules:LoopAssignSchedulesPass",
     "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert_loop_to_scf:ConvertLoopToScfPass",
+    "scf-select-versions": "xrelay.lowering.loop_to_scf.scf_select_versions:ScfSelectVersionsPass",
     "convert-scf-parallel-to-calls": (
         "xrelay.lowering.to_llvm.convert_scf_parallel_to_calls:ConvertScfParallelToCallsPass"
     ),

@@ -19,6 +19,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 
 from xrelay.dialects.attribute_names import SIZE
 from xrelay.dialects.loop.signature import dim_arguments, kernel_dims
+from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import MAX_EXTENT, DimExpr, evaluate
@@ -46,8 +47,11 @@ def tell_kernels(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) -> 
                 sizes = [_size(dim, hints, environment) for dim in dims]
                 name = kernel.sym_name.data
                 told[name] = _joined(told[name], sizes) if name in told else sizes
+    versions = versions_by_kernel(kernels.values())
     for name, sizes in told.items():
-        _tell(kernels[name], sizes)
+        # Where a version does what is usual, and that is 1, the kernel itself is for all that is more.
+        others = [(least, most, UNKNOWN if usual == 1 else usual) for least, most, usual in sizes]
+        _tell(kernels[name], others if name in versions else sizes)
 
 
 def _size(dim: DimExpr, hints: Mapping[str, SizeHint], environment: ShapeEnvironment) -> Size:

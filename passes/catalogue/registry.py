@@ -34,6 +34,7 @@ FOLDERS: dict[str, str] = {
     "test-print-post-dominators": "fusion",
     "topi-expand-named": "topi",
     "topi-inline-injective": "topi",
+    "topi-add-versions": "topi",
     "loop-apply-schedules": "loop",
     "loop-split": "loop",
     "loop-fuse": "loop",

@@ -72,6 +72,8 @@ EXACT: frozenset[str] = frozenset(
         "relay-check-types",
         "test-print-post-dominators",
         "loop-assign-schedules",
+        "topi-add-versions",
+        "scf-select-versions",
         "loop-disable-unroll",
         "loop-merge-kernels",
         "loop-plan-memory",

@@ -15,6 +15,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import LOOP_DIMS, SCHEDULE_REASON, SIZE, SOURCES
 from xrelay.dialects.loop.extents import index_arguments
+from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.nest_queries import kernels_of
@@ -46,7 +47,8 @@ class LoopMergeKernelsPass(ModulePass):
 
     The first of them stays; it computes the nodes of all, so an error in it names them all. Names of values count for
     nothing, names of loops and blocks do, as schedules name them. Public kernels are left alone, and so are those of
-    numbers alone, which `relay-outline-fused` has shared.
+    numbers alone, which `relay-outline-fused` has shared. Kernels with versions are one where these are for the same
+    extents.
     """
 
     name = "loop-merge-kernels"
@@ -54,13 +56,18 @@ class LoopMergeKernelsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Merges the kernels of a module in place."""
         keys = OpKeys()
+        versions = versions_by_kernel(kernels_of(op))
         kept: dict[Hashable, func.FuncOp] = {}
         callees: dict[SymbolRefAttr, SymbolRefAttr] = {}
         for kernel in kernels_of(op):
-            if not index_arguments(kernel) or kernel.sym_visibility != _PRIVATE:
+            if kernel.parent is None or not index_arguments(kernel) or kernel.sym_visibility != _PRIVATE:
                 continue
-            first = kept.setdefault(_key(kernel, keys), kernel)
+            own, version = versions.get(kernel.sym_name.data, (None, None))
+            extents = None if version is None else version.extents(kernel)
+            first = kept.setdefault((extents, _key(kernel, keys)), kernel)
             if first is not kernel:
+                if own is not None:
+                    Rewriter.erase_op(own, safe_erase=False)
                 _add_sources(first, kernel)
                 _keep_common_sizes(first, kernel)
                 callees[SymbolRefAttr(kernel.sym_name)] = SymbolRefAttr(first.sym_name)

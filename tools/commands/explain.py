@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -27,13 +27,16 @@ class ExplainCommand(Command):
     its post-dominator, the rule that decided, the node or edge that blocked it, and what would have to change. NAME is
     a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (5). The
     model is looked at after the graph optimiser, as `xrelay compile` fuses it; with --as-is, as it stands.
+
+    `xrelay explain versions MODEL` lists the kernels that take extents, with the sizes for which one has a version of
+    its own, and why.
     """
 
     name: ClassVar[str] = "explain"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what to explain, of which model, and in which form."""
-        parser.add_argument("subject", choices=["fusion"], help="what to explain")
+        parser.add_argument("subject", choices=["fusion", "versions"], help="what to explain")
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)
         parser.add_argument("--op", metavar="NAME", help="tell the story of this op")
@@ -51,6 +54,11 @@ class ExplainCommand(Command):
         """Optimise, fuse, and print what was found."""
         if args.dot and args.op is not None:
             raise UsageError("--dot draws whole functions", help="leave out --op, or use --json with it")
+        if args.subject == "versions":
+            if args.op is not None or args.as_is or args.json or args.dot:
+                raise UsageError("--op, --as-is, --json and --dot are for fusion", help="leave them out")
+            sys.stdout.writelines(line + "\n" for line in _versions(args))
+            return 0
         from xrelay.tools.commands.op_trail import OpTrail
 
         trail = None if args.op is None else OpTrail(args.op)
@@ -70,6 +78,21 @@ def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBloc
     module = load_source(args.model, shapes=dict(args.shapes))
     _prepare(module, args, [] if trail is None else [trail])
     return explain_fusion(module, options)
+
+
+def _versions(args: Namespace) -> Iterator[str]:
+    """What is told of the versions of the model's kernels, on this machine."""
+    from xrelay.api.sources import load_source
+    from xrelay.api.stage_runner import StageRunner
+    from xrelay.lowering.pipelines import Phase, compile_stages
+    from xrelay.target import Target
+    from xrelay.tools.commands.explain_versions import version_lines
+
+    target = Target.host()
+    stages = compile_stages(opt_level=args.opt_level, vector_lanes=target.lanes(), schedule_target=str(target))
+    module = load_source(args.model, shapes=dict(args.shapes))
+    StageRunner([stage for stage in stages if stage.phase is not Phase.LLVM]).run(module)
+    return version_lines(module)
 
 
 def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[PassInstrument]) -> None:

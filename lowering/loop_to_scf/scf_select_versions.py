@@ -1,0 +1,135 @@
+"""`scf-select-versions`: a kernel that has a version calls it where its extents are those that the version is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, StringAttr, UnitAttr, i1
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import LOOP_KERNEL, NOALIAS, PART_OF_KERNEL, SOURCES
+from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.dialects.loop.versions import KernelVersion, versions_by_kernel
+from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+
+
+@dataclass(frozen=True)
+class ScfSelectVersionsPass(ModulePass):
+    """Lets kernels choose between their versions when they are called.
+
+    ```
+    func.func private @k(%x: memref<?x8xf32>, %n: index) {…}    func.func private @k(%x: memref<?x8xf32>, %n: index) {
+    func.func private @k_n1(%x: memref<1x8xf32>)                  %0 = arith.cmpi eq, %n, 1
+        attributes {loop.version = {of = @k, …}} {…}        →     scf.if %0 {
+                                                                    %1 = memref.cast %x : … to memref<1x8xf32>
+                                                                    func.call @k_n1(%1)
+                                                                  } else {
+                                                                    func.call @k_any(%x, %n)
+                                                                  } …
+    ```
+
+    What the kernel did is `@k_any` then; both are parts of `@k`, so that an error in them names its nodes. A version
+    that would allocate memory for itself, which the memory plan gives to kernels that are called, is erased: it would
+    take longer than it saves. So is one whose kernel is no more, or whose arguments are not the kernel's first ones.
+    """
+
+    name = "scf-select-versions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Makes the choices of a module's kernels in place."""
+        functions = {each.sym_name.data: each for each in op.ops if isinstance(each, FuncOp)}
+        new = [each for each in functions.values() if PART_OF_KERNEL not in each.attributes]
+        for name, (function, version) in versions_by_kernel(new).items():
+            kernel = functions.get(name)
+            extents = None if kernel is None else version.extents(kernel)
+            if kernel is None or extents is None or not _fits(kernel, function) or f"{name}_any" in functions:
+                Rewriter.erase_op(function, safe_erase=False)
+            else:
+                _select(kernel, function, version, extents)
+
+
+def _fits(kernel: FuncOp, version: FuncOp) -> bool:
+    """Whether a kernel can call its version with its first arguments, and the version has the memory that it needs."""
+    inputs = version.function_type.inputs.data
+    given = kernel.function_type.inputs.data[: len(inputs)]
+    same = all(
+        isinstance(own, MemRefType) and isinstance(type, MemRefType) and own.element_type == type.element_type
+        and own.get_num_dims() == type.get_num_dims()
+        for own, type in zip(inputs, given, strict=False)
+    )  # fmt: skip
+    return same and len(given) == len(inputs) and not any(isinstance(op, memref.AllocOp) for op in version.walk())
+
+
+def _select(kernel: FuncOp, version: FuncOp, told: KernelVersion, extents: Sequence[int]) -> None:
+    """`kernel` chooses, and a new function behind it does what it did."""
+    name = kernel.sym_name.data
+    attributes = {key: value for key, value in kernel.attributes.items() if key != SOURCES}
+    any_size = FuncOp(
+        f"{name}_any",
+        kernel.function_type,
+        kernel.detach_region(kernel.body),
+        "private",
+        arg_attrs=kernel.arg_attrs,
+    )
+    any_size.attributes |= attributes
+    version.attributes.pop(SOURCES, None)
+    for part in (any_size, version):
+        part.attributes[PART_OF_KERNEL] = StringAttr(name)
+    _share_noalias(kernel, version)
+    block = Block(arg_types=kernel.function_type.inputs.data)
+    for own, old in zip(block.args, any_size.body.block.args, strict=True):
+        own.name_hint = old.name_hint
+    kernel.add_region(Region(block))
+    kernel.attributes.pop(LOOP_KERNEL, None)
+    given = dim_arguments(kernel)
+    condition, ops = _all_equal(given, extents)
+    casts, passed = _cast(block.args, version.function_type.inputs.data)
+    chosen = [*casts, CallOp(version.sym_name.data, passed, []), scf.YieldOp()]
+    otherwise = [CallOp(f"{name}_any", list(block.args), []), scf.YieldOp()]
+    block.add_ops([*ops, scf.IfOp(condition, [], chosen, otherwise), ReturnOp()])
+    Rewriter.insert_op(any_size, InsertPoint.after(kernel))
+
+
+def _cast(values: Sequence[SSAValue], types: Sequence[Attribute]) -> tuple[list[Operation], list[SSAValue]]:
+    """The first of `values` as buffers of `types`, and the ops that make them so."""
+    casts: list[Operation] = []
+    passed: list[SSAValue] = []
+    for value, type in zip(values, types, strict=False):
+        if value.type != type and isinstance(type, MemRefType):
+            casts.append(memref.CastOp.get(value, type))
+            value = casts[-1].results[0]
+        passed.append(value)
+    return casts, passed
+
+
+def _share_noalias(kernel: FuncOp, version: FuncOp) -> None:
+    """What is known of the buffers of a kernel is known of those of its version."""
+    attrs = argument_attrs(version)
+    for own, others in zip(attrs, argument_attrs(kernel), strict=False):
+        if NOALIAS in others:
+            own[NOALIAS] = UnitAttr()
+    set_argument_attrs(version, attrs)
+
+
+def _all_equal(values: Sequence[SSAValue], numbers: Sequence[int]) -> tuple[SSAValue, list[Operation]]:
+    """Whether all values are these numbers, and the ops that tell."""
+    ops: list[Operation] = []
+    holds: SSAValue | None = None
+    for value, number in zip(values, numbers, strict=True):
+        constant = arith.ConstantOp.from_int_and_width(number, IndexType())
+        compare = arith.CmpiOp(value, constant, "eq")
+        ops += [constant, compare]
+        if holds is None:
+            holds = compare.result
+        else:
+            both = arith.AndIOp(holds, compare.result, i1)
+            ops.append(both)
+            holds = both.result
+    assert holds is not None, "a kernel with a version takes extents"
+    return holds, ops

@@ -1,0 +1,54 @@
+// RUN: xrelay-opt %s -p scf-select-versions,scf-select-versions | filecheck %s
+
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    xrelay.sources = ["dense1"]
+// CHECK:         [[M:%.*]] = arith.constant 3 : index
+// CHECK-NEXT:    [[A:%.*]] = arith.cmpi eq, %m, [[M]] : index
+// CHECK-NEXT:    [[N:%.*]] = arith.constant 1 : index
+// CHECK-NEXT:    [[B:%.*]] = arith.cmpi eq, %n, [[N]] : index
+// CHECK-NEXT:    [[BOTH:%.*]] = arith.andi [[A]], [[B]] : i1
+// CHECK-NEXT:    scf.if [[BOTH]] {
+// CHECK-NEXT:      [[X:%.*]] = "memref.cast"(%x) : (memref<?x8xf32>) -> memref<1x8xf32>
+// CHECK-NEXT:      func.call @k_n1([[X]], %w) : (memref<1x8xf32>, memref<8xf32>) -> ()
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      func.call @k_any(%x, %w, %m, %n)
+// CHECK-NEXT:    }
+// CHECK-LABEL: func.func private @k_any(
+// CHECK-SAME:    xrelay.kernel = "k"
+// CHECK:         "test.op"
+func.func private @k(%x: memref<?x8xf32> {llvm.noalias}, %w: memref<8xf32>, %m: index, %n: index)
+    attributes {loop.kernel, loop.dims = #relay.dims<2 * n + 1, n>, xrelay.sources = ["dense1"]} {
+  "test.op"(%x) : (memref<?x8xf32>) -> ()
+  func.return
+}
+// CHECK-LABEL: func.func private @k_n1(
+// CHECK-SAME:    %x: memref<1x8xf32> {llvm.noalias}
+// CHECK-SAME:    xrelay.kernel = "k"
+func.func private @k_n1(%x: memref<1x8xf32>, %w: memref<8xf32>)
+    attributes {loop.kernel, loop.version = {of = @k, reason = "usual", sizes = {n = 1 : i64}}} {
+  func.return
+}
+
+// Versions that need memory of their own, or whose kernel is gone or takes other buffers, go.
+// CHECK-LABEL: func.func private @alone(
+// CHECK-NEXT:    func.return
+// CHECK-NOT:   @alone_n1
+// CHECK-NOT:   @gone_n1
+// CHECK-NOT:   @other_n1
+func.func private @alone(%x: memref<?xf32>, %n: index) attributes {loop.kernel, loop.dims = #relay.dims<n>} {
+  func.return
+}
+func.func private @alone_n1(%x: memref<1xf32>) attributes {loop.kernel, loop.version = {of = @alone, reason = "usual", sizes = {n = 1 : i64}}} {
+  %0 = memref.alloc() : memref<8xf32>
+  func.return
+}
+func.func private @gone_n1(%x: memref<1xf32>) attributes {loop.kernel, loop.version = {of = @gone, reason = "usual", sizes = {n = 1 : i64}}} {
+  func.return
+}
+func.func private @other(%x: memref<?xf32>, %n: index) attributes {loop.kernel, loop.dims = #relay.dims<n>} {
+  func.return
+}
+func.func private @other_n1(%x: memref<1xf32>, %y: memref<1xf32>)
+    attributes {loop.kernel, loop.version = {of = @other, reason = "usual", sizes = {n = 1 : i64}}} {
+  func.return
+}

@@ -1,0 +1,35 @@
+"""Kernels with a version for certain sizes compute the same at these sizes, beside them, and at 0."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xrelay
+
+PRODUCTS = """
+func.func @main(%x: tensor<?x24xf32, #relay.dims<n>>, %w: tensor<40x24xf32>, %a: tensor<3x?x16xf32, #relay.dims<n>>)
+    -> (!relay.incomplete, !relay.incomplete) {
+  %d = relay.nn.dense(%x, %w) : (tensor<?x24xf32, #relay.dims<n>>, tensor<40x24xf32>) -> !relay.incomplete
+  %r = relay.nn.relu(%d) : (!relay.incomplete) -> !relay.incomplete
+  %m = relay.nn.batch_matmul(%a, %a)
+    : (tensor<3x?x16xf32, #relay.dims<n>>, tensor<3x?x16xf32, #relay.dims<n>>) -> !relay.incomplete
+  func.return %r, %m : !relay.incomplete, !relay.incomplete
+}
+"""
+
+
+@pytest.mark.parametrize("shapes", [None, {"n": (0, 100, 8)}], ids=["one", "usual"])
+def test_versions_compute_the_same(shapes: dict[str, tuple[int, int, int]] | None) -> None:
+    module = xrelay.parse(PRODUCTS)
+    model = xrelay.compile(module, shapes=shapes, threads=2)
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal((40, 24), np.float32)
+    for n in (0, 1, 7, 8, 9, 67):
+        x, a = rng.standard_normal((n, 24), np.float32), rng.standard_normal((3, n, 16), np.float32)
+        first, second = model(x, w, a)
+        np.testing.assert_allclose(first, np.maximum(x @ w.T, 0), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(second, a @ a.transpose(0, 2, 1), rtol=1e-4, atol=1e-4)
+    # Versions are parts of their kernels.
+    symbols = [kernel.symbol for kernel in model.artifact.metadata.kernels]
+    assert not [symbol for symbol in symbols if symbol.endswith(("_any", "_n1", "_n8"))]

@@ -1,0 +1,32 @@
+"""`xrelay explain versions`: which kernels have a version for certain sizes, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from xrelay.dialects.attribute_names import PART_OF_KERNEL
+from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.dialects.loop.versions import versions_by_kernel
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+def version_lines(module: ModuleOp) -> Iterator[str]:
+    """A line for each kernel of a module at the scf level that takes extents; one line where there is none."""
+    from xdsl.dialects.func import FuncOp
+
+    functions = [op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks and op.sym_visibility is not None]
+    versions = versions_by_kernel(functions)
+    kernels = [each for each in functions if PART_OF_KERNEL not in each.attributes and dim_arguments(each)]
+    for kernel in kernels:
+        name = kernel.sym_name.data
+        if name in versions:
+            function, version = versions[name]
+            sizes = ", ".join(f"{dim} = {size}" for dim, size in version.sizes.items())
+            yield f"@{name}: @{function.sym_name.data} for {sizes}; {version.reason}"
+        else:
+            yield f"@{name}: one version, for all sizes"
+    if not kernels:
+        yield "no kernel takes extents: all sizes are known"
