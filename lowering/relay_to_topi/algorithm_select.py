@@ -1,4 +1,4 @@
-"""`relay.argwhere`, `relay.unique` and `relay.dyn.strided_slice`: lists whose length the data decides.
+"""`relay.argwhere` and `relay.unique`: lists whose length the data decides.
 
 Such a list is a buffer with room for all that may be found, and a count. Behind the count it is zero.
 """
@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, TensorType, i1, i32, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, i1, i32, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.core.types import is_static
-from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, DynStridedSliceOp, UniqueOp
+from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, UniqueOp
 from xrelay.dialects.topi import PositionsOp, SortOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.algorithm_search import before, number_by_halving
-from xrelay.lowering.relay_to_topi.dyn_places import brought_inside
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, divisor, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -145,51 +143,3 @@ class _Lists:
 def is_below_count(b: Body, j: SSAValue, count: SSAValue) -> SSAValue:
     """Whether a place is one of the first `count`, a number known at run time."""
     return b.add(CmpiOp(j, b.add(arith.IndexCastOp(b.read(count), IndexType())), "slt"))
-
-
-def _one_axis(op: Operation) -> str | None:
-    """Why a slice is not built: one count stands beside a buffer."""
-    type = op.operands[1].type
-    if is_static(op.results[0].type):
-        return "what is left is known when compiling; relay-dynamic-to-static makes it a strided_slice"
-    one = isinstance(type, TensorType) and type.get_shape() == (1,)
-    return None if one else "only the first axis can be cut to a length that is known at run time alone"
-
-
-@implements(DynStridedSliceOp, "dyn.strided_slice.first_axis", condition=_one_axis)
-def build_dyn_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The elements from a first place on, a step apart, and their number by the rule of numpy's slices."""
-    data = emitter.operand(0)
-    bounds = [emitter.operand(index) for index in (1, 2, 3)]
-    shape, element = shape_of(data), element_of(data)
-    (length,) = emitter.known_extents(shape[:1], "a list that is cut")
-    first = emitter.compute("slice_first", {}, i64, lambda b: _slice(b, bounds, length)[0])
-    count = emitter.compute("slice_count", {}, i64, lambda b: _slice(b, bounds, length)[1])
-
-    def kept(b: Body) -> SSAValue:
-        number, *rest = b.spatial
-
-        def read() -> SSAValue:
-            step = _bound(b, bounds[2])
-            place = b.plus(b.read(first), b.times(step, b.add(arith.IndexCastOp(b.index(number), i64))))
-            return b.read(data, b.as_index(b.add(arith.IndexCastOp(place, IndexType()))), *rest)
-
-        is_used = is_below_count(b, b.index(number), count)
-        return b.guard(is_used, element, read, lambda: b.constant(0, element))
-
-    return [emitter.counted(emitter.compute("dyn_strided_slice", variables("i", shape), element, kept), count)]
-
-
-def _bound(b: Body, bound: SSAValue) -> SSAValue:
-    return convert_scalar(b, b.read(bound, 0), i64)
-
-
-def _slice(b: Body, bounds: Sequence[SSAValue], length: int) -> tuple[SSAValue, SSAValue]:
-    """The first place and the number of elements; a step of 0 is an error where the program runs."""
-    begin, end, step = (_bound(b, bound) for bound in bounds)
-    zero, size = b.constant(0, i64), b.constant(length, i64)
-    first, last = (brought_inside(b, bound, size, step) for bound in (begin, end))
-    down = b.add(CmpiOp(step, zero, "slt"))
-    towards = b.add(SelectOp(down, b.constant(-1, i64), b.constant(1, i64)))
-    reach = b.plus(b.minus(last, first), b.minus(step, towards))
-    return first, b.maximum(b.divide(reach, step), zero)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import TensorType, i64
+from xdsl.dialects.builtin import IndexType, TensorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -23,54 +24,55 @@ from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.gather import as_index, checked_indices
 from xrelay.lowering.relay_to_topi.movement import moved
 from xrelay.lowering.relay_to_topi.strategies import implements
-from xrelay.target.strategy import DEFAULT_PRIORITY
 
 
 def _has_named_extents(op: Operation) -> str | None:
     """Why nobody could allocate the result: the op makes its extents, or they have no names."""
     if made := made_extents(op):
-        return f"it makes the extent {made[0].name}"
+        return f"it makes the extent {made[0].name}; relay-name-extents tells it before"
     type = op.results[0].type
     return f"its result is {type}" if isinstance(type, TensorType) and ANY in shape_of_type(type) else None
 
 
-@implements(DynStridedSliceOp, "dyn.strided_slice.named", priority=DEFAULT_PRIORITY + 1, condition=_has_named_extents)
+def _says_places(op: Operation) -> str | None:
+    """Why a slice is not built."""
+    if cast(DynStridedSliceOp, op).slice_mode.data != "size":
+        return "its ends are bounds, not numbers of elements; relay-name-extents computes these"
+    return _has_named_extents(op)
+
+
+@implements(DynStridedSliceOp, "dyn.strided_slice.sizes", condition=_says_places)
 def build_strided_slice(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """A step apart from a first place, along each axis that has numbers; how many is what the type says."""
-    begin, strides = emitter.operand(1), emitter.operand(3)
-    extents = shape_of(emitter.operand(0))[: emitter.known(begin, "the numbers of a slice")[0]]
-    firsts = [
-        emitter.compute(
-            "slice_first", {}, i64, lambda b, axis=axis, extent=extent: _first(b, begin, strides, axis, extent)
-        )
-        for axis, extent in enumerate(extents)
-    ]
+    """A step apart from a first place, along each axis that has numbers; the places at both ends are checked."""
+    strides, shape = emitter.operand(3), shape_of(emitter.operand(0))
+    (number,) = emitter.known(strides, "the numbers of a slice")
+    places = [_places(emitter, axis, shape[axis], emitter.result_shape[axis]) for axis in range(number)]
 
     def place(b: Body, axis: int, index: AffineExpr) -> IndexLike:
-        if axis >= len(firsts):
+        if axis >= len(places):
             return index
-        first, step = (b.as_index(as_index(b, value)) for value in (b.read(firsts[axis]), b.read(strides, axis)))
-        return times(index, step) + first
+        first, step = b.read(places[axis], 0), as_index(b, b.read(strides, axis))
+        return times(index, b.as_index(step)) + b.as_index(first)
 
     return moved(emitter, "dyn_strided_slice", place)
 
 
-def _first(b: Body, begin: SSAValue, strides: SSAValue, axis: int, extent: Dim) -> SSAValue:
-    """Where a slice begins along an axis; downwards it may be at -1, before the first place."""
-    first, step = (convert_scalar(b, b.read(operand, axis), i64) for operand in (begin, strides))
-    return brought_inside(b, first, b.size(extent, i64), step)
+def _places(emitter: TopiEmitter, axis: int, extent: Dim, count: Dim) -> SSAValue:
+    """The first place along an axis, the last one and the step, each below the extent; 0 where it is not taken."""
 
+    def fill(b: Body) -> SSAValue:
+        first, step = (convert_scalar(b, b.read(emitter.operand(index), axis), i64) for index in (1, 3))
+        last = b.plus(first, b.times(step, b.size(count - 1, i64)))
+        size = b.maximum(step, b.minus(b.constant(0, i64), step))
+        some, several = b.size(minimum(1, count), i64), b.size(minimum(1, maximum(0, count - 1)), i64)
+        which = b.index(b.spatial[0])
+        chosen = b.times(size, several)
+        for number, value in enumerate((first, last)):
+            here = b.add(CmpiOp(which, b.constant(number, IndexType()), "eq"))
+            chosen = b.add(SelectOp(here, b.times(value, some), chosen))
+        return b.checked_index(chosen, maximum(1, extent))
 
-def brought_inside(b: Body, bound: SSAValue, size: SSAValue, step: SSAValue) -> SSAValue:
-    """A bound of a slice by numpy's rule: negative ones count from the end, those outside become the nearest place.
-
-    Upwards places lie in [0, size], downwards in [-1, size - 1].
-    """
-    zero, minus_one = b.constant(0, i64), b.constant(-1, i64)
-    lowest = b.add(SelectOp(b.add(CmpiOp(step, zero, "slt")), minus_one, zero))
-    from_end = b.add(CmpiOp(bound, zero, "slt"))
-    counted = b.add(SelectOp(from_end, b.plus(bound, size), bound))
-    return b.minimum(b.maximum(counted, lowest), b.plus(size, lowest))
+    return emitter.compute("slice_places", {"k": 3}, IndexType(), fill)
 
 
 @implements(DynPadOp, "dyn.nn.pad.named", condition=_has_named_extents)

@@ -141,30 +141,49 @@ SLICES = [
 ]
 
 
+def taken(size: int, *bounds: int) -> tuple[int, int, int]:
+    """First place, number of elements and step of a slice of numpy."""
+    first, stop, step = slice(*bounds).indices(size)
+    number = len(range(first, stop, step))
+    return (first if number else 0), number, step
+
+
+SIZES = '{slice_mode = "size"}'
+
+
 def test_slices_of_several_axes() -> None:
     numbers = typed(2, dtype="i64")
-    kernel = Kernel(
-        "dyn.strided_slice", [typed("n", 3, 2), numbers, numbers, numbers], [typed("p", "q", 2)], made=("p", "q")
-    )
+    types = [typed("n", 3, 2), numbers, numbers, numbers]
+    kernel = Kernel("dyn.strided_slice", types, [typed("p", "q", 2)], SIZES, made=("p", "q"))
     for n in (7, 1, 0):
         for number, (begin, end, step) in enumerate(SLICES):
-            p, q = (
-                len(range(*slice(*each).indices(size))) for *each, size in zip(begin, end, step, (n, 3), strict=True)
-            )
-            x = ramp(n, 3, 2)
-            (found,) = kernel.check(
-                {"n": n, "p": p, "q": q}, x, *(integers(*each) for each in (begin, end, step)), native=number < 4
-            )
-            assert found.shape == (p, q, 2)
+            rows = [taken(size, *each) for *each, size in zip(begin, end, step, (n, 3), strict=True)]
+            sizes = {"n": n, "p": rows[0][1], "q": rows[1][1]}
+            kernel.check(sizes, ramp(n, 3, 2), *map(integers, *rows), native=number < 4)
 
 
 def test_slices_of_the_last_axis_in_i32() -> None:
     numbers = typed(2, dtype="i32")
-    kernel = Kernel("dyn.strided_slice", [typed(2, "n"), numbers, numbers, numbers], [typed(2, "m")], made=("m",))
+    types = [typed(2, "n"), numbers, numbers, numbers]
+    kernel = Kernel("dyn.strided_slice", types, [typed(2, "m")], SIZES, made=("m",))
     for n, begin, end, step in [(37, 3, 36, 1), (37, -1, -99, -1), (40, 2, 40, 3), (1, 0, 1, 1)]:
-        m = len(range(*slice(begin, end, step).indices(n)))
-        bounds = (np.array(pair, np.int32) for pair in ((0, begin), (2, end), (1, step)))
-        kernel.check({"n": n, "m": m}, ramp(2, n), *bounds, native=True)
+        first, number, step = taken(n, begin, end, step)
+        told = (np.array(pair, np.int32) for pair in ((0, first), (2, number), (1, step)))
+        kernel.check({"n": n, "m": number}, ramp(2, n), *told, native=True)
+
+
+@pytest.mark.parametrize(("first", "step"), [(-1, 1), (5, 1), (3, 1), (1, -1), (0, -(1 << 63)), (4, 3)])
+def test_slices_of_what_is_not_there(first: int, step: int) -> None:
+    one = typed(1, dtype="i64")
+    kernel = Kernel("dyn.strided_slice", [typed("n"), one, one, one], [typed("m")], SIZES, made=("m",))
+    numbers = [
+        np.array([each], np.uint64).astype(np.int64) if each > 0 else integers(each) for each in (first, 3, step)
+    ]
+    arrays = [ramp(5), *numbers, np.zeros(3, np.float32)]
+    with pytest.raises(InterpreterError, match=r"\[relay.dyn.strided_slice C3\] axis 0 of extent 5 has not"):
+        run_relay(kernel.relay, arrays)
+    with pytest.raises(InterpreterError, match=r"is not in \[0, 5\)"):
+        kernel.run(kernel.scheduled, {"n": 5, "m": 3}, arrays, [np.zeros(3, np.float32)])
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])

@@ -23,7 +23,7 @@ from xrelay.passes.types.infer_type import infer_types
 UNKNOWN = "!relay.incomplete"
 
 STEPS = [
-    ("relay fused", "relay-infer-type,relay-fuse-ops,relay-outline-fused"),
+    ("relay fused", "relay-infer-type,relay-name-extents,relay-fuse-ops,relay-outline-fused"),
     ("topi", "convert-relay-to-topi"),
     ("topi inlined", "topi-inline-injective,dce"),
     ("topi expanded", "topi-expand-named,topi-inline-injective,dce"),

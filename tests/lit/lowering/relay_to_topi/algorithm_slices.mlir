@@ -18,12 +18,3 @@ func.func private @ranks(%x: tensor<4x2xf32>) -> tensor<4xi32> attributes {relay
   %y = relay.rank_rows(%x) : (tensor<4x2xf32>) -> tensor<4xi32>
   func.return %y : tensor<4xi32>
 }
-
-// The first axis alone is cut to a number that the run decides.
-// CHECK-LABEL: func.func private @rows
-// CHECK-SAME:    -> (tensor<5x3xf32> {xrelay.counted = array<i64: 0, 1>}, tensor<i64>)
-// CHECK:         topi.compute "dyn_strided_slice" [%{{.*}} : 5, %{{.*}} : 3]
-func.func private @rows(%x: tensor<5x3xf32>, %b: tensor<1xi64>) -> tensor<?x3xf32> attributes {relay.primitive} {
-  %y = relay.dyn.strided_slice(%x, %b, %b, %b) : (tensor<5x3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x3xf32>
-  func.return %y : tensor<?x3xf32>
-}

@@ -24,3 +24,20 @@ func.func private @outside(%t: tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2x
   %0 = relay.tuple_get_item(%t) {index = 0} : (tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>
   func.return %0 : tensor<2xf32>
 }
+
+// -----
+
+// How many elements a slice takes a pass before says.
+func.func private @bounds(%x: tensor<8xf32>, %b: tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>> attributes {relay.primitive} {
+  // expected-error@+1 {{its ends are bounds, not numbers of elements; relay-name-extents computes these}}
+  %y = relay.dyn.strided_slice(%x, %b, %b, %b) : (tensor<8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>>
+  func.return %y : tensor<?xf32, #relay.dims<k>>
+}
+
+// -----
+
+func.func private @made(%x: tensor<8xf32>, %b: tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>> attributes {relay.primitive} {
+  // expected-error@+1 {{it makes the extent k; relay-name-extents tells it before}}
+  %y = relay.dyn.strided_slice(%x, %b, %b, %b) {slice_mode = "size", relay.binds = #relay.bounds<k <= 8>} : (tensor<8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>>
+  func.return %y : tensor<?xf32, #relay.dims<k>>
+}

@@ -1,18 +1,19 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi | filecheck %s
 
-// Where a slice begins is brought inside once for each axis; the rest is a product, whatever the stride is.
+// Both ends of a slice and its step are checked once for each axis; then a place is a product.
 // CHECK-LABEL: @slice
 func.func private @slice(%x: tensor<?x3xf32, #relay.dims<n>>, %b: tensor<1xi64>, %e: tensor<1xi64>, %s: tensor<1xi64>)
     -> tensor<?x3xf32, #relay.dims<k>> attributes {relay.primitive} {
-  // CHECK: %[[FIRST:.*]] = topi.compute "slice_first" [] : tensor<i64> {
+  // CHECK: %[[PLACES:.*]] = topi.compute "slice_places" [%k : 3] : tensor<3xindex> {
   // CHECK-NEXT: topi.read %b[0]
   // CHECK-NEXT: topi.read %s[0]
-  // CHECK-NEXT: topi.index [n]
+  // CHECK-NEXT: topi.index [k - 1]
+  // CHECK: topi.checked_index %{{.*}} of max(1, n){{$}}
   // CHECK: topi.compute "dyn_strided_slice" [%i0 : k, %i1 : 3]
-  // CHECK: %[[AT:.*]] = arith.index_cast %{{.*}} : i64 to index
+  // CHECK-NEXT: %[[AT:.*]] = topi.read %[[PLACES]][0]
   // CHECK: %[[STEP:.*]] = arith.index_cast %{{.*}} : i64 to index
   // CHECK: topi.read %x[%i0 * %[[STEP]] + %[[AT]], %i1]
-  %y = relay.dyn.strided_slice(%x, %b, %e, %s) : (tensor<?x3xf32, #relay.dims<n>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x3xf32, #relay.dims<k>>
+  %y = relay.dyn.strided_slice(%x, %b, %e, %s) {slice_mode = "size"} : (tensor<?x3xf32, #relay.dims<n>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x3xf32, #relay.dims<k>>
   func.return %y : tensor<?x3xf32, #relay.dims<k>>
 }
 
