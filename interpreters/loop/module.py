@@ -169,8 +169,7 @@ class _Runner:
     def _step(self, op: Operation, values: dict[SSAValue, Value]) -> None:
         match op:
             case func.CallOp():
-                given = self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
-                values.update(zip(op.results, given, strict=True))
+                self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
             case WeightOp():
                 values[op.result] = self._weight(op)
             case cf.AssertOp():

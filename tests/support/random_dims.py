@@ -329,8 +329,8 @@ def _recursion(build: _Builder) -> tuple[Part, Value] | None:
     return made, Value(result, carried.rank)
 
 
-def dim_program(choices: Choices, *, free: bool = False) -> DimProgram:
-    """A random program of two to four parameters and one to five steps.
+def dim_program(choices: Choices, *, most: int = 5, returned: int = 0, free: bool = False) -> DimProgram:
+    """A random program of two to four parameters and one to `most` steps; `returned` is how many values, 0 for all.
 
     What `at` gives does the same at all sizes, unless the program is `free` to have bodies that never run.
     """
@@ -340,7 +340,7 @@ def dim_program(choices: Choices, *, free: bool = False) -> DimProgram:
     program = DimProgram(shapes)
     build = _Builder(choices, free=free)
     build.values = [Value(f"%v{index}", len(shape)) for index, shape in enumerate(shapes)]
-    for _ in range(1 + choices.below(5)):
+    for _ in range(1 + choices.below(most)):
         made = build.part()
         if made is not None:
             program.body.append(made[0])
@@ -349,5 +349,5 @@ def dim_program(choices: Choices, *, free: bool = False) -> DimProgram:
         lines: list[str] = []
         build.values.append(build.step(lines))
         program.body += lines
-    program.returned = [value.name for value in build.values if value.name not in build.used]
+    program.returned = [value.name for value in build.values if value.name not in build.used][-returned:]
     return program

@@ -1,0 +1,18 @@
+"""Random programs with named dimensions: native code against the interpreter at several sizes."""
+
+from __future__ import annotations
+
+from support.choices import Seeded
+from support.named_programs import check_program
+
+from fuzz.finding import Finding
+
+
+def run_case(seed: int) -> None:
+    """One program; its text stands in the message of the finding."""
+    try:
+        check_program(Seeded(seed))
+    except AssertionError as error:
+        place, _, program = str(error).partition("func.func")
+        files = {"program.mlir": f"func.func{program}".encode()}
+        raise Finding("native code departs from the interpreter", " ".join(place.split()), files) from error

@@ -1,0 +1,87 @@
+"""Random programs with named dimensions: native code, compiled once, against the interpreter at several sizes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from support.choices import Choices
+from support.random_dims import NAMES, SIZES, DimProgram, dim_program
+from xrelay.api.compile import compile
+from xrelay.api.model import CompiledModel
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import ConstraintError, ExecutionError, InterpreterError, LoweringError, TypeInferenceError
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.relay.inline import inline_calls
+from xrelay.passes.types.infer_type import infer_types
+
+RUNS = 3
+"""At how many sizes a program runs."""
+
+
+@cache
+def context() -> Context:
+    return full_context()
+
+
+def check_program(choices: Choices, most: int = 5) -> Counter[str]:
+    """How often a random program of `most` steps at most ran and reported an error, or that it was not compiled.
+
+    That is so where it has no native form (`refused`), or where no sizes make it right (`untyped`). Raises
+    `AssertionError` with the program where native code and the interpreter differ.
+    """
+    program, level = dim_program(choices, most=most, returned=2, free=True), choices.pick([1, 0, 2, 3])
+    module = parse_module(context(), program.with_names(), "program.mlir")
+    try:
+        infer_types(module)
+    except (TypeInferenceError, ConstraintError):
+        return Counter(["untyped"])
+    try:
+        native = compile(module, cache=False, threads=1, opt_level=level)
+    except (LoweringError, TypeInferenceError):
+        return Counter(["refused"])
+    return Counter(_compared(program, choices, module, native) for _ in range(RUNS))
+
+
+def _compared(program: DimProgram, choices: Choices, module: ModuleOp, native: CompiledModel) -> str:
+    """What comes of a program at random sizes."""
+    same, size = choices.chance(30), choices.pick(SIZES)
+    sizes = {name: size if same else choices.pick(SIZES) for name in NAMES}
+    inputs = program.inputs(sizes, choices.below(2))
+    place = f"at {sizes}, condition {inputs[0]}:"
+    text = f"{place}\n{program.with_names()}"
+    found, wanted = _outcome(lambda: native.run(inputs)), _outcome(lambda: run_relay(module, inputs))
+    if isinstance(found, str):
+        assert isinstance(wanted, str), f"only native code reports {found} {text}"
+        return "reported"
+    if isinstance(wanted, str):
+        # An argument that the callee never looks at is not computed where the call is inlined.
+        inlined = module.clone()
+        inline_calls(inlined)
+        reason, wanted = wanted, _outcome(lambda: run_relay(inlined, inputs))
+        assert not isinstance(wanted, str), f"only the interpreter reports {reason} {text}"
+    _assert_equal(found, wanted, text)
+    return "ran"
+
+
+def _outcome(run: Callable[[], list[Array]]) -> list[Array] | str:
+    """The results, or why there are none."""
+    try:
+        return run()
+    except (ExecutionError, InterpreterError) as error:
+        return error.message
+
+
+def _assert_equal(found: Sequence[Array], wanted: Sequence[Array], text: str) -> None:
+    for number, (array, want) in enumerate(zip(found, wanted, strict=True)):
+        assert (array.dtype, array.shape) == (want.dtype, want.shape), (
+            f"result {number} is {array.shape}, must be {want.shape}, {text}"
+        )
+        scale = 1e-5 * (1 + float(np.max(np.abs(want), where=np.isfinite(want), initial=0.0)))
+        np.testing.assert_allclose(array, want, rtol=1e-5, atol=scale, err_msg=f"result {number} {text}")
