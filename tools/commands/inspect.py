@@ -101,7 +101,8 @@ def _inspect_compiled(path: Path) -> tuple[list[str], int]:
 
 
 def _arena(metadata: ModelMetadata) -> str:
-    """The size of the arena, or what decides it."""
+    """The size of the arena, or what decides it, and whether a run allocates more for its outputs."""
+    more = ", and what a run makes" if metadata.boxes else ""
     if metadata.dims:
-        return f"arena for the sizes of {', '.join(metadata.dims)}"
-    return f"{metadata.arena_size} bytes of arena"
+        return f"arena for the sizes of {', '.join(metadata.dims)}{more}"
+    return f"{metadata.arena_size} bytes of arena{more}"
