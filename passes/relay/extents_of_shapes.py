@@ -12,7 +12,6 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
-from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp
 from xrelay.dialects.relay.ops.tensor_elementwise import DivideOp, MaximumOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor_logic import LogicalOrOp
@@ -20,8 +19,8 @@ from xrelay.dialects.relay.ops.tensor_reduce import ProdOp, SumOp
 from xrelay.index_algebra.dims import Dim, Shape
 from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
 
-IMPOSSIBLE = -1
-"""Stands for an extent that cannot be."""
+IMPOSSIBLE = -2
+"""Stands for an extent that cannot be; -1 would stand for what remains."""
 
 
 def name_reshape(op: RelayOp, code: ShapeCode) -> RelayOp | None:
@@ -50,7 +49,7 @@ def _rest(code: ShapeCode, given: SSAValue, rests: SSAValue) -> SSAValue:
     known = code.call(ProdOp, code.where(rests, 1, given), axis=[0])
     many = code.call(GreaterOp, code.call(SumOp, code.cast(rests), axis=[0]), 1)
     bad = code.call(LogicalOrOp, code.call(EqualOp, known, 0), many)
-    quotient = code.call(DivideOp, code.call(NdarraySizeOp, code.op.operands[0]), code.call(MaximumOp, known, 1))
+    quotient = code.call(DivideOp, code.size(code.op.operands[0]), code.call(MaximumOp, known, 1))
     return code.where(bad, IMPOSSIBLE, quotient)
 
 

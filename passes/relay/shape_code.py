@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import i64
@@ -15,7 +16,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
-from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
@@ -66,7 +67,13 @@ class ShapeCode:
 
     def shape(self, value: SSAValue) -> SSAValue:
         """The extents of a tensor."""
-        return self.call(ShapeOfOp, value)
+        known = [extent for extent in shape_of(value.type) if isinstance(extent, int)]
+        return self.numbers(known) if len(known) == len(shape_of(value.type)) else self.call(ShapeOfOp, value)
+
+    def size(self, value: SSAValue) -> SSAValue | int:
+        """The number of elements of a tensor."""
+        known = [extent for extent in shape_of(value.type) if isinstance(extent, int)]
+        return prod(known) if len(known) == len(shape_of(value.type)) else self.call(NdarraySizeOp, value)
 
     def where(self, condition: SSAValue, yes: SSAValue | int, no: SSAValue | int) -> SSAValue:
         """One of two numbers for each condition."""

@@ -24,6 +24,10 @@ SLICES = f"({DATA}, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> !relay.incom
 PADDING = f"({DATA}, tensor<2x2xi64>, tensor<f32>) -> !relay.incomplete"
 TEXTS = {
     "reshape": ("%s: tensor<2xi64>", f"relay.dyn.reshape(%x, %s) : {SHAPES}"),
+    "reshape_more": (
+        "%s: tensor<3xi64>",
+        f"relay.dyn.reshape(%x, %s) : ({DATA}, tensor<3xi64>) -> !relay.incomplete",
+    ),
     "allowzero": ("%s: tensor<2xi64>", f"relay.dyn.reshape(%x, %s) {{allowzero = true}} : {SHAPES}"),
     "broadcast_to": ("%s: tensor<2xi64>", f"relay.dyn.broadcast_to(%x, %s) : {SHAPES}"),
     "broadcast_more": (
@@ -76,6 +80,8 @@ def given() -> Iterator[tuple[str, int, Arrays]]:
     """Name of the text, rows of the data, operands; among them what is refused."""
     for shape in ((3, 4), (0, -1), (-1, 2), (0, 0), (12, 1), (-1, -1), (5, 2), (-2, -6), (-1, 5)):
         yield "reshape", 4, [integers(*shape)]
+    for more in ((2, 2, 3), (0, -1, 1), (4, 3, 0), (0, 0, 0)):
+        yield "reshape_more", 4, [integers(*more)]
     for rows, shape in ((0, (0, 3)), (0, (0, -1)), (1, (-1, -1)), (0, (7, 0)), (0, (-1, 3)), (2, (0, 6))):
         yield "allowzero", rows, [integers(*shape)]
         yield "reshape", rows, [integers(*shape)]
