@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import StringAttr, TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.attribute_names import RECURSION
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import DimExpr, evaluate
 from xrelay.interpreters.relay.registry import Value, describe, matches
@@ -44,6 +47,7 @@ class LoopRun:
         """What the body gets in the next iteration; `None` where there is none."""
         if not self.goes_on or (self.limit is not None and self.number >= self.limit):
             return None
+        check_calls(self.op, self.number)
         return np.array(self.number, np.int64), *self.carried
 
     def take(self, value: Value) -> None:
@@ -80,6 +84,13 @@ class LoopRun:
             raise InterpreterError(f"{self.op.name} cannot stack {type}", location=location_of(self.op))
         known = [_size(dim, sizes) if isinstance(dim, DimExpr) else dim for dim in shape_of(type)[1:]]
         return np.zeros((0, *known), numpy_dtype(type.element_type))
+
+
+def check_calls(op: LoopOp, number: int) -> None:
+    """Raise `InterpreterError` where `op` stands for a recursion, and iteration `number` for one call too many."""
+    function = op.attributes.get(RECURSION)
+    if isinstance(function, StringAttr) and number >= (limit := call_limit()):
+        raise InterpreterError(too_many_calls(f"@{function.data}", limit), location=location_of(op))
 
 
 def captured(op: LoopOp) -> list[SSAValue]:

@@ -20,7 +20,12 @@ from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_interface
 from xrelay.lowering.loop_to_scf.checked_index import declare_note
-from xrelay.lowering.loop_to_scf.graph_function import declare_poll, finish_graph_function, is_graph_function
+from xrelay.lowering.loop_to_scf.graph_function import (
+    declare_poll,
+    finish_graph_function,
+    is_graph_function,
+    poll_recursions,
+)
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 from xrelay.lowering.loop_to_scf.weights_of_callees import take_weights_from_main
@@ -65,6 +70,7 @@ class ConvertLoopToScfPass(ModulePass):
                 else:
                     make_buffers_signless(function)
         declare_note(op)
+        poll_recursions(op)
         declare_poll(op)
 
 

@@ -21,6 +21,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.upstream.signless import make_scalars_signless
+from xrelay.passes.graph.calls import call_components, calls_in
 
 _SAME_BUFFER = (memref.ReinterpretCastOp, memref.CastOp, memref.ViewOp, memref.SubviewOp, arith.SelectOp)
 _TAKES_OVER = (memref.DeallocOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.ForOp, func.ReturnOp)
@@ -47,7 +48,7 @@ def finish_graph_function(function: func.FuncOp) -> None:
     make_scalars_signless(function)
     for op in list(function.walk()):
         if isinstance(op, scf.WhileOp):
-            _poll(op)
+            _poll(op.after_region.block)
     allocs = [op for op in function.walk() if isinstance(op, memref.AllocOp)]
     if allocs:
         function.attributes[GRAPH_FUNCTION] = UnitAttr()
@@ -63,11 +64,19 @@ def declare_poll(module: ModuleOp) -> None:
         module.attributes[POLLS] = UnitAttr()
 
 
-def _poll(loop: scf.WhileOp) -> None:
+def poll_recursions(module: ModuleOp) -> None:
+    """Lets functions that may call themselves be ended as loops are: they ask where they begin."""
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks}
+    for group in call_components({name: calls_in(function, functions) for name, function in functions.items()}):
+        for name in group:
+            _poll(functions[name].body.block)
+
+
+def _poll(block: Block) -> None:
     goes_on = func.CallOp(POLL, [], [i1])
     goes_on.results[0].name_hint = "goes_on"
     assertion = cf.AssertOp(goes_on.results[0], CANCELLED)
-    Rewriter.insert_op([goes_on, assertion], InsertPoint.at_start(loop.after_region.block))
+    Rewriter.insert_op([goes_on, assertion], InsertPoint.at_start(block))
 
 
 def _is_freed_or_handed_on(buffer: SSAValue) -> bool:

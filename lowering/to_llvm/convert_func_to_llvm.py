@@ -46,7 +46,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, PART_OF_KERNEL, SOURCES
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, PART_OF_KERNEL, RECURSION, SOURCES
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
@@ -107,6 +107,8 @@ class _Convention:
     def status(self, op: cf.AssertOp, kernel: int | None) -> int:
         """The status of a failed assertion in a function that is, or is part of, the kernel of this number."""
         check = self.checks.get(op)
+        if op.msg.data == CANCELLED:  # It is no kernel that fails.
+            return status_of(CANCELLED, None)
         return status_of(op.msg.data, kernel) if check is None else CHECK | (check + 1) << 8
 
 
@@ -316,11 +318,12 @@ def _kernels(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
-    """The assertions in functions that take the sizes of names, and in graph functions that allocate."""
+    """The assertions in functions that take the sizes of names, in graph functions that allocate, and of recursions."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
-    checked = [op for op in functions if GRAPH_FUNCTION in op.attributes or dim_names(op)]
-    assertions = (op for function in checked for op in function.walk() if isinstance(op, cf.AssertOp))
-    return [op for op in assertions if op.msg.data != CANCELLED]
+    checked = {op for op in functions if GRAPH_FUNCTION in op.attributes or dim_names(op)}
+    assertions = ((each, op) for each in functions for op in each.walk() if isinstance(op, cf.AssertOp))
+    asked = [op for function, op in assertions if function in checked or RECURSION in op.attributes]
+    return [op for op in asked if op.msg.data != CANCELLED]
 
 
 def _is_legal(op: Operation) -> bool:

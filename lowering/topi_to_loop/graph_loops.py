@@ -18,13 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import i64
+from xdsl.dialects import arith, cf, memref, scf
+from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from xrelay.dialects.attribute_names import RECURSION
 from xrelay.dialects.relay.core.types import dims_in, shape_of
+from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
+from xrelay.environment import call_limit
 from xrelay.index_algebra.dims import symbol
 from xrelay.index_algebra.requirement import Equal
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of
@@ -108,10 +111,21 @@ class LoopLowering(StackLowering):
             if op.number.first_use is not None:
                 number = self._buffers[op.number] = self._allocate(COUNT, op, op.number.name_hint)
                 self._store(self._add(IndexCastOp(state.number, i64), op).results[0], number, (), op)
+            self._limit_calls(op, state.number)
             for inner in op.body.block.ops:
                 self.lower(inner)
             self._add(scf.YieldOp(*self._next(plan, results, goes_on, state).values), op)
         return Region(block)
+
+    def _limit_calls(self, op: LoopOp, number: SSAValue) -> None:
+        """Asserts, where `op` stands for a recursion, that iteration `number` is not one call too many."""
+        function = op.attributes.get(RECURSION)
+        if isinstance(function, StringAttr):
+            limit = call_limit()
+            fits = self._add(CmpiOp(number, self._constant(limit, op), "slt"), op).results[0]
+            assertion = cf.AssertOp(fits, too_many_calls(f"@{function.data}", limit))
+            assertion.attributes[RECURSION] = function
+            self._add(assertion, op)
 
     def _next(
         self, plan: LoopPlan, results: Mapping[int, SSAValue], goes_on: SSAValue | None, state: LoopState

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, TypeAttribute
 
+from xrelay.dialects.attribute_names import RECURSION
 from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.ops.tensor_elementwise import SubtractOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
@@ -175,6 +176,7 @@ def _write_descent(recursion: Recursion, writer: Writer) -> tuple[list[SSAValue]
     stacked = [tensor_type([ANY, *shape_of(parameter.type)], element_type_of(parameter.type)) for parameter in frame]
     initial = [*writer.block.args, writer.constant(0)]
     loop = LoopOp(None, writer.constant(True), initial, _tuple([*types, COUNT, *stacked]), Region(body.block))
+    loop.attributes[RECURSION] = recursion.function.sym_name
     fields = writer.unpack(writer.add(loop))
     return fields[: len(types)], fields[len(types)], fields[len(types) + 1 :]
 

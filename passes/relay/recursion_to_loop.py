@@ -33,7 +33,8 @@ After:
       relay.yield (%d)
     }
 
-A recursion that does not end is a loop that does not end. Each op runs as often as before, but for what both the next
+The first loop names the function in `relay.recursion`: more iterations than calls may be open are the error that the
+recursion would be. Each op runs as often as before, but for what both the next
 arguments and the way back need, which each of the loops computes.
 
 Refuses, with a remark: a function that calls itself in several places or by way of another, a call in a loop or

@@ -203,3 +203,26 @@ def test_a_recursion_may_be_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InterpreterError, match=said):
         run_relay(module, [np.array(1000)])
     assert limited(np.array(5))[0] == 5
+
+
+def test_a_recursion_that_is_a_loop_has_the_same_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endless one would be an endless loop."""
+    monkeypatch.setenv("XRELAY_CALL_LIMIT", "1000")
+    one = "    %b = func.call @both(%zero) : (!t) -> !t\n    %s = relay.add(%a, %b) : (!t, !t) -> !t\n"
+    module = typed(DEEP.replace("NAME", "both").replace(one, "").replace("relay.add(%s, %one)", "relay.add(%a, %one)"))
+    model = xrelay.compile(module, cache=False, threads=1)
+    assert model(np.array(999))[0] == 999 == run_relay(module, [np.array(999)])[0]
+    said = "@both: more than 1000 calls are open: endless recursion?"
+    for n in (1000, -1):
+        with pytest.raises(ExecutionError, match=said):
+            model(np.array(n))
+        with pytest.raises(InterpreterError, match=said):
+            run_relay(module, [np.array(n)])
+
+
+def test_a_recursion_can_be_ended() -> None:
+    text = DEEP.replace("func.call @both(%zero)", "func.call @both(%m)").replace("NAME", "both")
+    model = xrelay.compile(typed(text), cache=False, threads=1)
+    with pytest.raises(ExecutionError, match="took longer"):
+        model.run([np.array(60)], timeout=0.2)
+    assert model(np.array(3))[0] == 2**3 - 1

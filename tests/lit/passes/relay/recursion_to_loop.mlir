@@ -3,7 +3,7 @@
 
 // The value of the last call is that of the first: one loop, and what it gives where it ends.
 // CHECK-LABEL: func.func @tail
-// CHECK:         %[[L:.*]] = relay.loop(%{{.*}}, %n_1 = %n : tensor<i64>, %s_1 = %s : tensor<i64>, %{{.*}} = %{{.*}} : tensor<i64>) while %{{.*}} : tensor<i1> -> tuple<tensor<i64>, tensor<i64>, tensor<i64>>
+// CHECK:         %[[L:.*]] = relay.loop(%{{.*}}, %n_1 = %n : tensor<i64>, %s_1 = %s : tensor<i64>, %{{.*}} = %{{.*}} : tensor<i64>) while %{{.*}} : tensor<i1> -> tuple<tensor<i64>, tensor<i64>, tensor<i64>> attributes {relay.recursion = "tail"}
 // CHECK:           relay.if
 // CHECK:           relay.yield %{{.*}} : tuple<tensor<i1>, tensor<i64>, tensor<i64>, tensor<i64>>
 // CHECK:         %[[S:.*]] = relay.tuple_get_item(%[[L]]) {index = 1}
