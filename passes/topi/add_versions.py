@@ -79,7 +79,7 @@ def _version(kernel: FuncOp, hints: Mapping[str, SizeHint], functions: Mapping[s
     except DimensionError:
         return None
     name = "_".join([kernel.sym_name.data, *(f"{name}{size}" for name, size in sizes.items())])
-    if count > MAX_ROWS or name in functions:
+    if not 0 < count <= MAX_ROWS or name in functions:
         return None
     version.sym_name = StringAttr(name)
     told = KernelVersion(kernel.sym_name.data, sizes, f"{reason}: a product of {count} row{'s' if count != 1 else ''}")
