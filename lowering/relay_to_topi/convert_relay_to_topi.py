@@ -20,8 +20,8 @@ After:
       func.return %y : tensor<4xf32>
     }
 
-Extents may be named dimensions: one text serves all sizes. Those that the data decides are counted beside buffers with
-room for the most there can be (`counted_results`).
+Extents may be named dimensions: one text serves all sizes. Results whose length the data decides are counted beside
+buffers with room for the most there can be, and cut behind the call (`counted_results`).
 
 Refuses (`LoweringError` with the op's location): an op for which no implementation fits, an extent that is neither
 known nor named, a named one where an implementation must know it, a constant of more than one element inside a kernel.
@@ -34,10 +34,9 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, UnrealizedConversionCastOp
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.locations import source_names
@@ -54,7 +53,7 @@ from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.call_demands import record_demands
-from xrelay.lowering.relay_to_topi.counted_results import CountedGraph, OpenExtents, split_results
+from xrelay.lowering.relay_to_topi.counted_results import Counts, cut_results, split_results
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
@@ -73,23 +72,13 @@ class ConvertRelayToTopiPass(ModulePass):
         record_demands(op)
         functions = [function for function in op.body.block.ops if isinstance(function, FuncOp)]
         kernels = {f.sym_name.data: f for f in functions if PRIMITIVE in f.attributes}
-        graphs = [f for f in functions if f.sym_name.data not in kernels and f.body.blocks]
-        extents = OpenExtents.of(graphs)
-        waiting = {name: f for name, f in kernels.items() if any(map(extents.is_open, f.function_type.inputs.data))}
-        axes: dict[str, dict[int, int]] = {}
+        counts: dict[str, Counts] = {}
         for name, kernel in kernels.items():
-            if name not in waiting:
-                convert_kernel(kernel)
-                axes[name] = split_results(kernel, extents)
-        for graph in graphs:
-            CountedGraph(graph, kernels, axes, convert_kernel, extents).run()
-        called = {call.callee.string_value() for graph in graphs for call in graph.walk() if isinstance(call, CallOp)}
-        for name, kernel in waiting.items():
-            # Of a kernel that takes counted values alone there are copies for their buffers.
-            if name in called or not graphs:
-                convert_kernel(kernel)
-            else:
-                Rewriter.erase_op(kernel)
+            convert_kernel(kernel)
+            counts[name] = split_results(kernel)
+        for function in functions:
+            if function.sym_name.data not in kernels and function.body.blocks:
+                cut_results(function, kernels, counts)
 
 
 def convert_kernel(kernel: FuncOp) -> None:

@@ -143,7 +143,7 @@ class TopiEmitter:
     def counted(self, buffer: SSAValue, count: SSAValue, field: int = 0) -> SSAValue:
         """Result `field` of the op, of open extent: as many elements of a buffer as `count`, an i64, says.
 
-        Only what a kernel returns may be so; see `counted_results`.
+        Only what a kernel returns may be so; `relay.cut` takes both behind the call (see `counted_results`).
         """
         cast = UnrealizedConversionCastOp.get([buffer, count], [self.result_types[field]])
         return self.insert(cast).results[0]

@@ -2,7 +2,7 @@
 
 // The slices at the positions where the condition is true, and their number.
 // CHECK-LABEL: func.func private @compress
-// CHECK-SAME:    -> (tensor<4x3xf32> {xrelay.counted = array<i64: 1, 1>}, tensor<i64>)
+// CHECK-SAME:    -> (tensor<4x3xf32>, tensor<i64>)
 // CHECK:         %[[AT:.*]], %[[N:.*]] = topi.positions(%c) : (tensor<3xi1>) -> (tensor<3xi64>, tensor<i64>)
 // CHECK:         topi.compute "compress" [%{{.*}} : 4, %[[J:.*]] : 3]
 // CHECK:           topi.guard

@@ -2,27 +2,45 @@
 
 // A list whose length the data decides is a buffer with room for all, and a count.
 // CHECK-LABEL: func.func private @fused_argwhere
-// CHECK-SAME:    -> (tensor<20x2xi32> {xrelay.counted = array<i64: 0, 1>}, tensor<i64>)
+// CHECK-SAME:    -> (tensor<20x2xi32>, tensor<i64>)
 // CHECK:         %[[AT:.*]], %[[N:.*]] = topi.positions(%{{.*}}) : (tensor<4x5xi1>) -> (tensor<20xi64>, tensor<i64>)
 // CHECK:         func.return %{{.*}}, %[[N]] : tensor<20x2xi32>, tensor<i64>
-func.func private @fused_argwhere(%x: tensor<4x5xf32>) -> tensor<?x2xi32> attributes {relay.primitive} {
-  %w = relay.argwhere(%x) : (tensor<4x5xf32>) -> tensor<?x2xi32>
-  func.return %w : tensor<?x2xi32>
+func.func private @fused_argwhere(%x: tensor<4x5xf32>) -> tensor<?x2xi32, #relay.dims<k>> attributes {relay.primitive} {
+  %w = relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 20>} : (tensor<4x5xf32>) -> tensor<?x2xi32, #relay.dims<k>>
+  func.return %w : tensor<?x2xi32, #relay.dims<k>>
 }
 
-// What reads it place by place has a copy for the buffer, and the same count.
-// CHECK-LABEL: func.func private @fused_transpose_bounded(%{{.*}}: tensor<20x2xi32>) -> tensor<2x20xi32>
-func.func private @fused_transpose(%x: tensor<?x2xi32>) -> tensor<2x?xi32> attributes {relay.primitive} {
-  %t = relay.transpose(%x) {axes = [1, 0]} : (tensor<?x2xi32>) -> tensor<2x?xi32>
-  func.return %t : tensor<2x?xi32>
+// What reads it is a kernel of named extents.
+// CHECK-LABEL: func.func private @fused_transpose(%{{.*}}: tensor<?x2xi32, #relay.dims<k>>) -> tensor<2x?xi32, #relay.dims<k>>
+func.func private @fused_transpose(%x: tensor<?x2xi32, #relay.dims<k>>) -> tensor<2x?xi32, #relay.dims<k>> attributes {relay.primitive} {
+  %t = relay.transpose(%x) {axes = [1, 0]} : (tensor<?x2xi32, #relay.dims<k>>) -> tensor<2x?xi32, #relay.dims<k>>
+  func.return %t : tensor<2x?xi32, #relay.dims<k>>
 }
 
-// CHECK-LABEL: func.func @main(%x: tensor<4x5xf32>) -> (tensor<2x20xi32> {relay.name = "at", xrelay.counted = array<i64: 1, 1>}, tensor<i64> {relay.name = "at_count"}, tensor<4x5xf32> {relay.name = "output1"})
+// The buffer is cut behind the call.
+// CHECK-LABEL: func.func @main(
 // CHECK-NEXT: %w, %[[N:.*]] = func.call @fused_argwhere(%x) : (tensor<4x5xf32>) -> (tensor<20x2xi32>, tensor<i64>)
-// CHECK-NEXT: %t = func.call @fused_transpose_bounded(%w) : (tensor<20x2xi32>) -> tensor<2x20xi32>
-// CHECK-NEXT: func.return %t, %[[N]], %x : tensor<2x20xi32>, tensor<i64>, tensor<4x5xf32>
-func.func @main(%x: tensor<4x5xf32>) -> (tensor<2x?xi32> {relay.name = "at"}, tensor<4x5xf32>) {
-  %w = func.call @fused_argwhere(%x) : (tensor<4x5xf32>) -> tensor<?x2xi32>
-  %t = func.call @fused_transpose(%w) : (tensor<?x2xi32>) -> tensor<2x?xi32>
-  func.return %t, %x : tensor<2x?xi32>, tensor<4x5xf32>
+// CHECK-NEXT: %[[W:.*]] = relay.cut(%w, %[[N]]) {relay.binds = #relay.bounds<k <= 20>} : (tensor<20x2xi32>, tensor<i64>) -> tensor<?x2xi32, #relay.dims<k>>
+// CHECK-NEXT: %t = func.call @fused_transpose(%[[W]])
+// CHECK-NEXT: func.return %t
+func.func @main(%x: tensor<4x5xf32>) -> tensor<2x?xi32, #relay.dims<k>> {
+  %w = func.call @fused_argwhere(%x) : (tensor<4x5xf32>) -> tensor<?x2xi32, #relay.dims<k>>
+  %t = func.call @fused_transpose(%w) : (tensor<?x2xi32, #relay.dims<k>>) -> tensor<2x?xi32, #relay.dims<k>>
+  func.return %t : tensor<2x?xi32, #relay.dims<k>>
+}
+
+// Also where the call stands in a branch.
+// CHECK-LABEL: func.func @branch(
+// CHECK: relay.if
+// CHECK-NEXT: %w, %[[M:.*]] = func.call @fused_argwhere
+// CHECK-NEXT: %[[V:.*]] = relay.cut(%w, %[[M]])
+// CHECK-NEXT: relay.yield %[[V]]
+func.func @branch(%c: tensor<i1>, %x: tensor<4x5xf32>, %y: tensor<1x2xi32>) -> tensor<?x2xi32, #relay.dims<d>> {
+  %r = relay.if %c : tensor<i1> -> tensor<?x2xi32, #relay.dims<d>> attributes {relay.binds = #relay.bounds<d>} {
+    %w = func.call @fused_argwhere(%x) : (tensor<4x5xf32>) -> tensor<?x2xi32, #relay.dims<k>>
+    relay.yield %w : tensor<?x2xi32, #relay.dims<k>>
+  } else {
+    relay.yield %y : tensor<1x2xi32>
+  }
+  func.return %r : tensor<?x2xi32, #relay.dims<d>>
 }
