@@ -32,7 +32,7 @@ def convert_constant(node: NodeView) -> SSAValue:
     return node.emit_constant(np.array(attribute.i if name == "value_int" else attribute.ints, np.int64))
 
 
-@converts("ConstantOfShape", since=9, attributes=("value",), limits="native code: constant shape")
+@converts("ConstantOfShape", since=9, attributes=("value",), limits="shape of known length")
 def convert_constant_of_shape(node: NodeView) -> SSAValue:
     """A constant of one value where the shape is known, else `dyn.full`."""
     value = node.attribute_tensor("value")

@@ -14,7 +14,7 @@ from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
 
 
-@converts("Expand", since=8, limits="native code: constant shape")
+@converts("Expand", since=8, limits="shape of known length")
 def convert_expand(node: NodeView) -> SSAValue:
     """Broadcasting to a shape, in both directions; `dyn.broadcast_to` where the shape is not known."""
     if node.constant(1) is None:
@@ -29,7 +29,7 @@ def convert_expand(node: NodeView) -> SSAValue:
     return node.emit("broadcast_to", node.input(0), shape=target)
 
 
-@converts("Tile", since=6, limits="native code: constant repeats")
+@converts("Tile", since=6, limits="repeats of known length")
 def convert_tile(node: NodeView) -> SSAValue:
     """The whole tensor, so often along each axis; `dyn.tile` where the repeats or the shape are not known."""
     if node.constant(1) is None or not is_static(node.input(0).type):

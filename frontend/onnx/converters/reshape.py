@@ -23,7 +23,7 @@ def convert_reshape_attribute(node: NodeView) -> SSAValue:
     return _reshape(node, node.attribute_ints("shape", ()) or ())
 
 
-@converts("Reshape", since=5, attributes=("allowzero",), limits="native code: constant shape")
+@converts("Reshape", since=5, attributes=("allowzero",), limits="shape of known length")
 def convert_reshape_input(node: NodeView) -> SSAValue:
     """`reshape` where the shape is known, else `dyn.reshape`; -1 is what is left, and 0 copies unless `allowzero`."""
     allowzero = bool(node.attribute_int("allowzero", 0, check=lambda value: value in (0, 1)))

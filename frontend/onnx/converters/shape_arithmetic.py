@@ -32,7 +32,7 @@ def convert_size(node: NodeView) -> SSAValue:
     return node.emit("ndarray_size", node.input(0))
 
 
-@converts("Range", since=11, limits="native code: constants")
+@converts("Range", since=11)
 def convert_range(node: NodeView) -> SSAValue:
     """`arange`; of constant floats, whose number no rule tells, the numbers themselves."""
     for index in range(3):

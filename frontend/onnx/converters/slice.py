@@ -11,7 +11,7 @@ from xrelay.frontend.onnx.registry import converts
 
 
 @converts("Slice", until=9, attributes=("axes", "ends", "starts"))
-@converts("Slice", since=10, limits="native code: constant bounds")
+@converts("Slice", since=10, limits="constant axes")
 def convert_slice(node: NodeView) -> SSAValue:
     """A part; its bounds are attributes before opset 10, then inputs, of which each may be computed."""
     if any(node.constant(index) is None for index in (1, 2, 4) if node.optional_input(index) is not None):

@@ -21,7 +21,7 @@ def convert_topk_attribute(node: NodeView) -> Sequence[SSAValue]:
     return _topk(node, node.attribute_int("k", 1), largest=True)
 
 
-@converts("TopK", since=10, attributes=("axis", "largest", "sorted"), limits="native code: constant k")
+@converts("TopK", since=10, attributes=("axis", "largest", "sorted"))
 def convert_topk_input(node: NodeView) -> Sequence[SSAValue]:
     """`topk` with k as an input, `dyn.topk` where it is not known. What need not be sorted is sorted all the same."""
     largest = node.attribute_int("largest", 1, check=lambda value: value in (0, 1))
