@@ -1,0 +1,133 @@
+"""What goes wrong at sizes or values that only a run tells: one line that names the node, and the model runs on.
+
+Nothing is lost on the way: runs that fail and runs that succeed, at changing sizes, leave memory as it was.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from numpy.typing import NDArray
+from onnx import TensorProto
+from support.exported_graph import ExportedGraph
+from support.onnx_models import value
+
+from xrelay.api.compile import compile
+from xrelay.errors import ExecutionError, InputError, XRelayError
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+Array = NDArray[Any]
+
+
+def sum_of_rows() -> onnx.ModelProto:
+    graph = ExportedGraph(17)
+    inputs = [value("x", ("n", 3)), value("y", ("m", 3))]
+    return graph.model(inputs, [graph.named("z", graph.node("Add", "x", graph.node("Exp", "y")))])
+
+
+def taken_rows() -> onnx.ModelProto:
+    graph = ExportedGraph(17)
+    inputs = [value("x", ("n", 3)), value("at", ("k",), TensorProto.INT64)]
+    return graph.model(inputs, [graph.named("z", graph.node("Gather", graph.node("Exp", "x"), "at", axis=0))])
+
+
+def reshaped() -> onnx.ModelProto:
+    graph = ExportedGraph(17)
+    inputs = [value("x", ("n", 3)), value("shape", (2,), TensorProto.INT64)]
+    return graph.model(inputs, [graph.named("z", graph.node("Exp", graph.node("Reshape", "x", "shape")))])
+
+
+def expanded() -> onnx.ModelProto:
+    graph = ExportedGraph(17)
+    inputs = [value("x", ("n", 1)), value("shape", (2,), TensorProto.INT64)]
+    return graph.model(inputs, [graph.named("z", graph.node("Exp", graph.node("Expand", "x", "shape")))])
+
+
+def best() -> onnx.ModelProto:
+    graph = ExportedGraph(17)
+    inputs = [value("x", ("n", 4)), value("k", (1,), TensorProto.INT64)]
+    return graph.model(inputs, [graph.named("z", graph.nodes("TopK", "x", "k", count=2, axis=-1)[0])])
+
+
+def rows(n: int, width: int = 3) -> Array:
+    return np.arange(n * width, dtype=np.float32).reshape(n, width) / 8
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A model, inputs that it takes at a size, inputs that it refuses, and words of the line that says why."""
+
+    build: Callable[[], onnx.ModelProto]
+    good: Callable[[int], list[Array]]
+    bad: list[Array]
+    words: tuple[str, ...]
+    error: type[XRelayError] = ExecutionError
+
+
+FAILURES = {
+    "wrong size": Failure(sum_of_rows, lambda n: [rows(n), rows(n)], [rows(2), rows(2, 4)], ("'y'", "4"), InputError),
+    "extents that do not broadcast": Failure(
+        sum_of_rows, lambda n: [rows(n), rows(1)], [rows(2), rows(5)], ("/Add_1", "relay.add C2", "2", "5")
+    ),
+    "index out of range": Failure(
+        taken_rows, lambda n: [rows(n + 1), np.arange(n)], [rows(3), np.array([0, 3])], ("/Gather_1", "3")
+    ),
+    "reshape": Failure(
+        reshaped, lambda n: [rows(n), np.array([3, n or -1])], [rows(4), np.array([5, 2])], ("/Reshape_0", "12", "10")
+    ),
+    "expand": Failure(
+        expanded, lambda n: [rows(n, 1), np.array([n, 2])], [rows(3, 1), np.array([2, 2])], ("/Expand_0", "3", "2")
+    ),
+    "more than there are": Failure(
+        best, lambda n: [rows(n, 4), np.array([n % 5])], [rows(3, 4), np.array([7])], ("/TopK_0", "7", "4")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_one_line_names_the_node_and_the_model_runs_on(name: str) -> None:
+    case = FAILURES[name]
+    proto = case.build()
+    native, module = compile(proto, cache=False, threads=1), import_onnx(proto)
+
+    def run(number: int) -> None:
+        good = case.good(number % 7)
+        np.testing.assert_allclose(native.run(good)[0], run_relay(module, good)[0], rtol=1e-5)
+        with pytest.raises(case.error) as caught:
+            native.run(case.bad)
+        text = str(caught.value)
+        assert "\n" not in text
+        assert all(word in text for word in case.words), text
+
+    for number in range(20):
+        run(number)
+
+
+def peak() -> int:
+    """The most memory that the process has had, in KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def test_memory_is_flat_over_runs_that_fail_and_do_not() -> None:
+    """Each run makes 60 to 120 kB whose size its operand says, so 300 that were kept would be 27 MB."""
+    native = compile(reshaped(), cache=False, threads=1)
+
+    def run(number: int) -> None:
+        n = 5000 + 5000 * (number % 7) // 6
+        native.run([rows(n), np.array([3, -1])])
+        with pytest.raises(ExecutionError, match="Reshape_0"):
+            native.run([rows(n), np.array([7, n])])
+
+    for number in range(30):
+        run(number)
+    before = peak()
+    for number in range(300):
+        run(number)
+    assert peak() - before < 4096
