@@ -1,9 +1,10 @@
 """`relay-inline`: replaces calls of functions and closures by their bodies.
 
-What: every call of a function with a body becomes the ops of that body, callers first; then every
-`relay.invoke` of a closure that is known, directly or through lets and fields of tuples. Why: the passes behind it look
-at one function at a time, and native code knows kernels and `@main` only. Recursive functions and closures keep their
-calls; kernels (`relay.primitive`) and functions without a body are never inlined.
+What: every call of a function with a body becomes the ops of that body, callers first; then every `relay.invoke` of a
+closure that is known, directly or through lets and fields of tuples; one that a `relay.if` gives is called in a copy of
+its branches. Why: the passes behind it look at one function at a time, and what is called stays a wall to fusion.
+Recursive functions and closures keep their calls; kernels (`relay.primitive`) and functions without a body are never
+inlined.
 
 Before:
 

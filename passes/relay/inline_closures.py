@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import dim_pairs
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
-from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.errors import PassError
@@ -45,6 +45,13 @@ def known_closure(value: SSAValue) -> FnOp | None:
         else:
             return None
     return None
+
+
+def choice_of(value: SSAValue) -> IfOp | None:
+    """The branch that gives the closure `value`, through lets; `None` where there is none."""
+    while isinstance(value, OpResult) and isinstance(value.op, LetOp):
+        value = value.op.value
+    return value.op if isinstance(value, OpResult) and isinstance(value.op, IfOp) else None
 
 
 class _NamesOf:
@@ -84,8 +91,49 @@ class ClosureInliner:
                 if bindings is not None:
                     places.append(self._inline(op, closure, bindings))
                     continue
+            choice = choice_of(op.callee) if isinstance(op, InvokeOp) and not op.attributes else None
+            if isinstance(op, InvokeOp) and choice is not None:
+                places.append(self._call_in_branches(op, choice))
+                continue
             places.append(op.next_op)
             places.extend(block.first_op for region in op.regions for block in region.blocks)
+
+    def _call_in_branches(self, call: InvokeOp, choice: IfOp) -> IfOp:
+        """Let a copy of a branch that gives a closure give what the closure does for the arguments of `call`.
+
+            %f = relay.if %c : … {… relay.yield %g} else {… relay.yield %h}
+            %y = relay.invoke %f(%x)
+        becomes
+            %y = relay.if %c : … {… %a = relay.invoke %g(%x); relay.yield %a} else {…}
+        """
+        self._add(sum(1 for _ in walk_ops(choice)), call)
+        regions: list[Region] = []
+        for region in choice.regions:
+            copy = Region()
+            region.clone_into(copy)
+            end = copy.block.last_op
+            assert isinstance(end, YieldOp), "a branch ends in relay.yield"
+            inner = InvokeOp(end.value, call.arguments, call.result.type)
+            inner.location = call.location
+            Rewriter.insert_op(inner, InsertPoint.before(end))
+            end.operands = [inner.result]
+            regions.append(copy)
+        new = IfOp(choice.condition, call.result.type, regions[0], regions[1])
+        new.location, new.result.name_hint = call.location, call.result.name_hint
+        Rewriter.insert_op(new, InsertPoint.before(call))
+        Rewriter.replace_op(call, [], [new.result])
+        self.inlined += 1
+        return new
+
+    def _add(self, ops: int, call: InvokeOp) -> None:
+        """Count ops that are added; `PassError` where they are too many."""
+        self.added += ops
+        if self.added > self.max_ops:
+            raise PassError(
+                f"relay-inline: inlining adds more than {self.max_ops} ops",
+                location=location_of(call),
+                help="raise max-ops",
+            )
 
     def _bindings(self, call: InvokeOp, closure: FnOp, taken: _NamesOf) -> Mapping[str, Dim] | None:
         """What the names that `closure` binds are in the place of `call`; `None` where the call has to stay."""
@@ -117,13 +165,7 @@ class ClosureInliner:
             for op in ops:
                 op.detach()
         else:
-            self.added += sum(1 for _ in walk_ops(closure)) - 2
-            if self.added > self.max_ops:
-                raise PassError(
-                    f"relay-inline: inlining adds more than {self.max_ops} ops",
-                    location=location_of(call),
-                    help="raise max-ops",
-                )
+            self._add(sum(1 for _ in walk_ops(closure)) - 2, call)
             values: dict[SSAValue, SSAValue] = dict(zip(closure.parameters, arguments, strict=True))
             ops = [op.clone(values) for op in closure.body.block.ops]
         if bindings:

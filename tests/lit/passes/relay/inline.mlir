@@ -125,7 +125,7 @@ func.func private @apply(%f: (tensor<4xf32>) -> tensor<4xf32>, %x: tensor<4xf32>
   func.return %z : tensor<4xf32>
 }
 
-// Left alone: a closure that calls itself, and one that a run chooses.
+// Left alone: a closure that calls itself, also where a branch gives it; the other one is called in its branch.
 // CHECK-LABEL: func.func @unknown_closures
 // CHECK:         relay.fn rec(
 // CHECK:         relay.invoke
