@@ -10,10 +10,11 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 
-from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from xrelay.dialects.attribute_names import SOURCES
 from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr
@@ -144,6 +145,13 @@ class BufferLowering(FunctionLowering):
     def _assert(self, holds: SSAValue, requirement: Requirement, op: Operation) -> None:
         """Asserts that `requirement` of `op` holds, as the value tells."""
         self._add(assertion_of(holds, op.name, requirement, sources_of(op), op), op)
+
+    def _assert_text(self, holds: SSAValue, text: str, op: Operation) -> None:
+        """Asserts what no requirement says."""
+        assertion = cf.AssertOp(holds, f"shape mismatch: {text}")
+        if (sources := sources_of(op)) is not None:
+            assertion.attributes[SOURCES] = sources
+        self._add(assertion, op)
 
     def _move(self, source: SSAValue, target: SSAValue, op: Operation) -> None:
         """Copies one buffer to another; a number is not worth a kernel."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.structure.loop import LoopOp, own_names
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import names_of
+from xrelay.index_algebra.dims import Dim, Selection, Symbol, names_of, single_atom
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of
 from xrelay.lowering.topi_to_loop.graph_regions import Origins, field_types, has_names, made_names, origins_of
 from xrelay.passes.infra.conversion import describe_place
@@ -54,35 +54,30 @@ class LoopPlan:
     names: Origins
     """Where the names of the arguments are in the arguments."""
     made: Origins
-    """Where the names that the loop makes are in the result."""
+    """Where the names that the loop makes are in the result, but for those that only rows have."""
+    rows: Mapping[Dim, tuple[int, int]]
+    """Where the extents are, by fields and axes, of rows of which only the first iteration tells how large they are."""
 
     @staticmethod
     def of(op: LoopOp) -> LoopPlan:
-        """The plan for `op`; `LoweringError` for rows whose extents vary as a carried value does."""
+        """The plan for `op`; `LoweringError` for rows whose extents are no names, and not what names broadcast to."""
         arguments = [argument.type for argument in op.carried]
         own, made = own_names(arguments, [value.type for value in op.initial]), made_names(op)
         types, count = field_types(op.result.type), len(arguments)
         varying = [index for index, type in enumerate(arguments) if has_names(type, own)]
         growing = [index for index in range(count, len(types)) if has_names(types[index], made)]
-        names, origins = origins_of(sorted(own), arguments, op), origins_of(sorted(made), types, op)
-        plan = LoopPlan(op, types, varying, growing, names, origins)
-        plan.check_rows()
-        return plan
-
-    def check_rows(self) -> None:
-        """`LoweringError` unless each extent of rows that the loop makes is one that an iteration makes."""
-        known = {name for name in self.made if name not in self.rows}
-        if any(
-            not names_of(dim).isdisjoint(known) for index in self.growing for dim in shape_of(self.types[index])[1:]
-        ):
-            raise LoweringError("rows are stacked whose extents vary as those of a carried value do",
-                                location=describe_place(self.op), help="interpret the program")  # fmt: skip
-
-    @property
-    def rows(self) -> Origins:
-        """Where the names are that only the extents of rows have."""
-        first = len(self.op.initial)
-        return {name: (index, axis) for name, (index, axis) in self.made.items() if index >= first and axis > 0}
+        rows: dict[Dim, tuple[int, int]] = {}
+        for index in growing:
+            for axis, dim in enumerate(shape_of(types[index])):
+                if axis and not names_of(dim).isdisjoint(made):
+                    rows.setdefault(dim, (index, axis))
+        if any(row_names(dim) is None for dim in rows):
+            raise LoweringError("rows are stacked whose extents only an iteration tells",
+                                location=describe_place(op), help="interpret the program")  # fmt: skip
+        # A stack without its rows: how many there are.
+        outer = [type if index < count else leading(type) for index, type in enumerate(types)]
+        names, origins = origins_of(sorted(own), arguments, op), origins_of(sorted(made), outer, op)
+        return LoopPlan(op, types, varying, growing, names, origins, rows)
 
     @property
     def stacked(self) -> list[Attribute]:
@@ -104,6 +99,22 @@ class LoopPlan:
             ends.append(ends[-1] + len(part))
         buffers, stacks, sizes, rows = (values[begin:end] for begin, end in pairwise(ends))
         return LoopState(values[0], buffers, stacks, sizes, rows, values[ends[-1] :])
+
+
+def row_names(dim: Dim) -> Sequence[str] | None:
+    """The names of which an extent of rows is one, or what they broadcast to; `None` for another extent."""
+    atom = single_atom(dim)
+    if isinstance(atom, Selection) and atom.kind == "broadcast":
+        parts = [single_atom(part) for part in atom.parts]
+    else:
+        parts = [atom]
+    names = [part.name for part in parts if isinstance(part, Symbol)]
+    return names if len(names) == len(parts) else None
+
+
+def leading(type: Attribute) -> Attribute:
+    """A stack of numbers, as many as there are rows in a stack of `type`."""
+    return tensor_type(shape_of(type)[:1], element_type_of(type))
 
 
 def stack_type(type: Attribute, op: LoopOp) -> MemRefType:

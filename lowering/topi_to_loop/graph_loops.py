@@ -17,6 +17,7 @@ is reached, larger ones take their place (`graph_stacks.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from xdsl.dialects import arith, cf, memref, scf
 from xdsl.dialects.builtin import StringAttr, i64
@@ -28,10 +29,10 @@ from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.environment import call_limit
-from xrelay.index_algebra.dims import symbol
+from xrelay.index_algebra.dims import names_of, symbol
 from xrelay.index_algebra.requirement import Equal
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of
-from xrelay.lowering.topi_to_loop.graph_loop_plan import LoopPlan, LoopState
+from xrelay.lowering.topi_to_loop.graph_loop_plan import LoopPlan, LoopState, row_names
 from xrelay.lowering.topi_to_loop.graph_regions import dims_at, yielded_fields
 from xrelay.lowering.topi_to_loop.graph_stacks import StackLowering
 
@@ -83,7 +84,7 @@ class LoopLowering(StackLowering):
         sizes = self._sizes.extents(bindings.values(), op)
         rows = [self._constant(0, op) for _ in plan.rows]
         if rows and self._new.last_op is not None:
-            self._sizes.bind_behind(self._new.last_op, dict(zip(plan.rows, rows, strict=True)))
+            self._bind_rows(plan, rows, self._new.last_op)
         stacks, room = self._empty_stacks(plan.stacked, bool(rows), op)
         return LoopState(zero, buffers, stacks, sizes, rows, room)
 
@@ -161,34 +162,55 @@ class LoopLowering(StackLowering):
             return []
         is_first = self._add(CmpiOp(state.number, self._constant(0, op), "eq"), op).results[0]
         extents: list[SSAValue] = []
-        for (name, (index, axis)), known in zip(plan.rows.items(), state.rows, strict=True):
+        for (row, (index, axis)), known in zip(plan.rows.items(), state.rows, strict=True):
             dim = shape_of(values[index].type)[axis - 1]
             (found,) = self._sizes.extents([dim], op)
             extents.append(self._add(SelectOp(is_first, found, known), op).results[0])
             same = self._add(CmpiOp(found, extents[-1], "eq"), op).results[0]
-            self._assert(same, Equal(dim, symbol(name), about="stacked rows"), op)
+            self._assert(same, Equal(dim, row, about="stacked rows"), op)
         last = self._new.last_op
         assert last is not None, "the assertions stand before"
-        self._sizes.bind_behind(last, dict(zip(plan.rows, extents, strict=True)))
+        self._bind_rows(plan, extents, last)
         return extents
+
+    def _bind_rows(self, plan: LoopPlan, extents: Sequence[SSAValue], op: Operation) -> None:
+        """From `op` on, in or before the loop, the extents of rows are these, whatever their names are."""
+        rows = dict(zip(plan.rows, extents, strict=True))
+        self._sizes.bind_behind(op, {name: value for dim, value in rows.items() for name in names_of(dim)}, rows)
 
     def _results(self, plan: LoopPlan, results: Mapping[int, SSAValue], new: Operation) -> list[SSAValue]:
         """The buffers of the fields, when the names are known that the loop has made."""
         op, state = plan.op, plan.state(new.results)
         self._sizes.bind_behind(new, dict(zip(plan.names, state.sizes, strict=True)))
-        ends = dict(zip(plan.rows, state.rows, strict=True))
+        ends: dict[str, SSAValue] = {}
         for name, (index, axis) in plan.made.items():
             if index < len(op.initial):
                 (ends[name],) = self._sizes.extents([shape_of(op.carried[index].type)[axis]], op)
-            elif axis == 0:
+            else:
                 ends[name] = state.number
-        self._sizes.bind_behind(new, ends)
+        rows = dict(zip(plan.rows, state.rows, strict=True))
+        for row, value in rows.items():
+            names = row_names(row) or ()
+            for name in names:
+                if ends.setdefault(name, value) is not value:
+                    fits = self._row_fits(state.number, ends[name], value, op, may_be_one=len(names) > 1)
+                    self._assert_text(fits, f"{op.name}: the rows of a stack do not have the extent {name}", op)
+        plain = {symbol(name) for name in ends}
+        self._sizes.bind_behind(new, ends, {row: value for row, value in rows.items() if row not in plain})
         buffers = dict(zip(plan.varying, state.buffers, strict=True))
         stacks = dict(zip(plan.growing, self._rows(state.stacks, plan.stacked, op), strict=True))
         for index, buffer in (buffers | stacks).items():
             self._noted(buffer, list(dims_in(plan.types[index])))
         found = {**results, **buffers, **stacks}
         return [found[index] for index in range(len(plan.types))]
+
+    def _row_fits(self, number: SSAValue, part: SSAValue, row: SSAValue, op: LoopOp, *, may_be_one: bool) -> SSAValue:
+        """Whether an extent is that of rows, or broadcasts to it, or there are no rows."""
+        tests = [(number, self._constant(0, op)), (part, row)]
+        if may_be_one:
+            tests.append((part, self._constant(1, op)))
+        found = [self._add(CmpiOp(lhs, rhs, "eq"), op).results[0] for lhs, rhs in tests]
+        return reduce(lambda some, other: self._add(arith.OrIOp(some, other), op).results[0], found)
 
     def _carry(self, moves: Sequence[Move], op: LoopOp) -> None:
         """Puts the next values where they are carried; those that come from there are saved first."""

@@ -96,10 +96,12 @@ class GraphSizes:
             self._code.leave(last.place)
         self._regions.pop()
 
-    def bind_behind(self, op: Operation, names: Mapping[str, SSAValue]) -> None:
-        """From `op` on, the last of its block, `names` are known."""
+    def bind_behind(
+        self, op: Operation, names: Mapping[str, SSAValue], values: Mapping[Dim, SSAValue] | None = None
+    ) -> None:
+        """From `op` on, the last of its block, `names` are known, and `values` of extents over them."""
         assert op.parent is not None, "code is added to a block"
-        self._open(names, op.parent, op)
+        self._open(names, op.parent, op, values)
 
     def extents(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue]:
         """The values of `dims`; `LoweringError` at `place` for one that does not follow from the names."""
@@ -159,11 +161,17 @@ class GraphSizes:
         branch.apart.know({name: self._code.value(symbol(name)) for name in names})
         return branch.apart
 
-    def _open(self, names: Mapping[str, SSAValue], block: Block, behind: Operation | None) -> _Scope:
+    def _open(
+        self,
+        names: Mapping[str, SSAValue],
+        block: Block,
+        behind: Operation | None,
+        values: Mapping[Dim, SSAValue] | None = None,
+    ) -> _Scope:
         for name, value in names.items():
             value.name_hint = name
         code = Block()
-        place = self._code.enter(names, Builder(InsertPoint.at_end(code)))
+        place = self._code.enter(names, Builder(InsertPoint.at_end(code)), values)
         self._scopes.append(_Scope(place, code, block, behind))
         self._scope_of[place] = self._scopes[-1]
         return self._scopes[-1]

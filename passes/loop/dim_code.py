@@ -27,7 +27,7 @@ from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, S
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dim_expressions import as_dim
 from xrelay.index_algebra.dim_intervals import Interval, interval_of
-from xrelay.index_algebra.dims import Atom, Dim, Monomial, Polynomial, Selection, Symbol, names_of, symbol
+from xrelay.index_algebra.dims import Atom, Dim, Monomial, Polynomial, Selection, Symbol, names_of, single_atom, symbol
 from xrelay.index_algebra.dims import Operation as Division
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Requirement
 
@@ -86,11 +86,22 @@ class DimCode:
         """`names` are known at the first place as well."""
         self._learn(names, self.first)
 
-    def enter(self, names: Mapping[str, SSAValue], builder: Builder) -> Place:
-        """A new place, at `builder`: `names` are known there, and what was known before."""
+    def enter(
+        self, names: Mapping[str, SSAValue], builder: Builder, values: Mapping[Dim, SSAValue] | None = None
+    ) -> Place:
+        """A new place, at `builder`: `names` are known there, and what was known before.
+
+        `values` are those of dimensions over these names that are known as a whole: sums are not among them.
+        """
         self._depth += 1
         place = Place(builder, self._depth)
         self._learn(names, place)
+        known = dict(values) if values is not None else dict[Dim, SSAValue]()
+        for dim, value in known.items():
+            atom = single_atom(dim)
+            assert atom is not None, "what is known as a whole is an atom"
+            self._values[dim] = self._atoms[atom] = value
+            self._places[value] = place
         return place
 
     def leave(self, place: Place) -> None:

@@ -115,7 +115,26 @@ NESTING = program(
     %s = relay.tuple_get_item(%g) {{index = 3}} : (U) -> U
     """,
 )
+# What is carried and stacked broadcasts to a size that the first iteration tells, and stays so.
+BROADCASTING = program(
+    "%n: tensor<i64>, %x: tensor<?xf32, #relay.dims<w>>, %s: tensor<1xi64>",
+    "%a, %r",
+    f"""
+    %h = relay.constant dense<0.5> : tensor<f32>
+    %g = relay.loop(%i, %p : {M} = %x : tensor<?xf32, #relay.dims<w>>) to %n : tensor<i64> -> U {{
+      %v = relay.extents(%s) {{relay.binds = #relay.bounds<e>}} : (tensor<1xi64>) -> tensor<1xi64>
+      %f = relay.dyn.full(%h, %v) : (tensor<f32>, tensor<1xi64>) -> U
+      %t = relay.add(%p, %f) : ({M}, U) -> U
+      %y = relay.tuple(%t, %t) : (U, U) -> U
+      relay.yield %y : U
+    }}
+    %a = relay.tuple_get_item(%g) {{index = 0}} : (U) -> U
+    %r = relay.tuple_get_item(%g) {{index = 1}} : (U) -> U
+    """,
+)
 SIZES = {
+    "broadcasting": (BROADCASTING, [[np.array(n), X.reshape(-1)[:w], np.array([s])]
+                                    for n, w, s in ((0, 4, 1), (1, 1, 4), (9, 4, 1), (3, 1, 1))]),
     "nesting": (NESTING, [[np.array(n), X[1]] for n in (0, 1, 2, 5)]),
     "stacking": (STACKING, [[np.array(n), X.reshape(-1)[:8], np.array(s), np.array(True)]
                             for n in (0, 1, 9) for s in ([2, 4], [8, 1])]),

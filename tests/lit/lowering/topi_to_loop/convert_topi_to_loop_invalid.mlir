@@ -42,15 +42,15 @@ func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
 
 // -----
 
-// Rows of one stack have one size.
-func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.dims<i, l>> {
-  // expected-error@below {{rows are stacked whose extents vary as those of a carried value do; help: interpret the program}}
-  %r = relay.loop(%j, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, l>>> attributes {relay.binds = #relay.bounds<i, l>} {
+// What the extents of rows are besides names is not known before the loop ends.
+func.func @graph(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, #relay.dims<i, 2 * l>> {
+  // expected-error@below {{rows are stacked whose extents only an iteration tells; help: interpret the program}}
+  %r = relay.loop(%j, %s : tensor<?xf32, #relay.dims<m>> = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, 2 * l>>> attributes {relay.binds = #relay.bounds<i, l>} {
     %t = relay.tuple(%s, %s) : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>) -> tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
     relay.yield %t : tuple<tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>>
   }
-  %q = relay.tuple_get_item(%r) {index = 1} : (tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, l>>>) -> tensor<?x?xf32, #relay.dims<i, l>>
-  func.return %q : tensor<?x?xf32, #relay.dims<i, l>>
+  %q = relay.tuple_get_item(%r) {index = 1} : (tuple<tensor<?xf32, #relay.dims<l>>, tensor<?x?xf32, #relay.dims<i, 2 * l>>>) -> tensor<?x?xf32, #relay.dims<i, 2 * l>>
+  func.return %q : tensor<?x?xf32, #relay.dims<i, 2 * l>>
 }
 
 // -----
