@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from types import MappingProxyType
 from typing import TypeAlias, cast
 
@@ -99,8 +100,10 @@ class Task:
 class Machine:
     """Evaluates values of a module's functions."""
 
-    def __init__(self, functions: dict[str, FuncOp]):
+    def __init__(self, functions: dict[str, FuncOp], timeout: float | None = None):
+        """Prepare to run `functions`; a call that takes more than `timeout` seconds ends with `InterpreterError`."""
         self.functions = functions
+        self._timeout = timeout
         self._stack: list[Task] = []
         self._captured: dict[LoopOp, list[SSAValue]] = {}
         self._call_limit = call_limit()
@@ -110,8 +113,11 @@ class Machine:
         environment = _enter(func.body, None, arguments, 0, func)
         targets = _returned(func)
         self._begin(targets, environment)
+        end = None if self._timeout is None else monotonic() + self._timeout
         while self._stack:
             task = self._stack[-1]
+            if end is not None and monotonic() > end:
+                raise InterpreterError(f"the run took longer than {self._timeout:g} s", location=location_of(task.op))
             if self._step(task):
                 self._stack.pop()
         last = func.body.block.last_op

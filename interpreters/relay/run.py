@@ -23,10 +23,13 @@ Given: TypeAlias = "Array | Sequence[Given] | None"
 """An input of a program: an array, the values of a sequence or tuple, the value of an optional or `None` without."""
 
 
-def run_relay(module: ModuleOp, inputs: Sequence[Given], function: str = "main") -> list[Array]:
+def run_relay(
+    module: ModuleOp, inputs: Sequence[Given], function: str = "main", *, timeout: float | None = None
+) -> list[Array]:
     """The results of `function` on `inputs`; the arrays are the caller's own.
 
-    Of results that are tuples, sequences or optionals the arrays come one after the other.
+    A run that takes more than `timeout` seconds, as a loop that never ends does, ends between two ops, with
+    `InterpreterError`. Of results that are tuples, sequences or optionals the arrays come one after the other.
 
     Raises `InputError` where number, shape or dtype of the inputs differ from the function's, and `InterpreterError`
     where there is no such function or something in it cannot be evaluated.
@@ -37,7 +40,7 @@ def run_relay(module: ModuleOp, inputs: Sequence[Given], function: str = "main")
         known = ", ".join(functions)
         raise InterpreterError(f"no function @{function} with a body is in the module", help=f"it has: {known}")
     results: list[Array] = []
-    for value in Machine(functions).call(func, _checked_inputs(func, inputs)):
+    for value in Machine(functions, timeout).call(func, _checked_inputs(func, inputs)):
         _flatten(value, results)
     return results
 

@@ -109,3 +109,19 @@ def test_two_extents_of_one_name_are_equal_in_each_iteration() -> None:
     body = growing(NAMED, f"(%c, %c) : ({UNKNOWN}, {UNKNOWN})")
     first, second = run("%n: tensor<i64>, %x: tensor<4xf32>", head, body, np.array(2), X)
     assert first.shape == second.shape == (12,)
+
+
+def test_a_loop_that_never_ends_can_be_ended() -> None:
+    text = """
+    func.func @main(%go: tensor<i1>) -> tensor<i1> {
+      %l = relay.loop(%i, %s = %go : tensor<i1>) while %go : tensor<i1> -> tuple<tensor<i1>> {
+        %y = relay.tuple(%s, %s) : (tensor<i1>, tensor<i1>) -> tuple<tensor<i1>, tensor<i1>>
+        relay.yield %y : tuple<tensor<i1>, tensor<i1>>
+      }
+      %r = relay.tuple_get_item(%l) {index = 0} : (tuple<tensor<i1>>) -> tensor<i1>
+      func.return %r : tensor<i1>
+    }"""
+    module = parse_module(full_context(), text, "endless.mlir")
+    assert not run_relay(module, [np.array(False)], timeout=60)[0]
+    with pytest.raises(InterpreterError, match=r"endless.mlir:.* the run took longer than 0.05 s"):
+        run_relay(module, [np.array(True)], timeout=0.05)
