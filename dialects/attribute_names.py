@@ -47,8 +47,6 @@ WEIGHTS_FILE: Final = "relay.weights"
 """The side file of a module's weights, relative to the text; `save_side_file` and `--dump-stages` set it."""
 TE_SCHEDULE: Final = "te.schedule"
 """The schedule that an implementation from outside names for its compute; `relay.op.register_strategy` sets it."""
-COUNTED: Final = "xrelay.counted"
-"""Axis, and number of the result that says how many elements this one has there; `convert-relay-to-topi` sets it."""
 EXPANDED_FROM: Final = "topi.expanded_from"
 """The named op that a compute was expanded from; `topi-expand-named` sets it."""
 

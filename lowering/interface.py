@@ -10,9 +10,6 @@ builtin.module attributes {
 } {…}
 ```
 
-An output of which the data decide how long it is has a type with room for the most there can be, and `counted =
-array<i64: axis, number>`: output `number` says how many elements there are along the axis.
-
 The arguments of `@main` are the inputs, the outputs, the weights and the arena, then the sizes of named dimensions. A
 weight stands here by name and key as everywhere; its bytes stay in memory or in a side file.
 
@@ -52,7 +49,6 @@ from xrelay.dialects.attribute_names import (
     ARENA,
     ARENA_SIZE,
     CHECKS,
-    COUNTED,
     DIMS,
     INPUTS,
     KERNELS,
@@ -66,7 +62,6 @@ from xrelay.dialects.attribute_names import (
     VALUE_NAME,
     WEIGHTS,
 )
-from xrelay.dialects.counted import Counts, counted_attribute, counts_of
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop.signature import dim_arguments, dim_names, input_arguments, scratch_count
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
@@ -83,13 +78,11 @@ _CHECK_FIELDS = {"requires": REQUIRES, "sources": SOURCES}
 
 @dataclass(frozen=True)
 class TensorEntry:
-    """An input, an output or a weight: its name and type, the value of a weight, and what counts an output."""
+    """An input, an output or a weight: its name and type, and the value of a weight."""
 
     name: str
     type: TensorType[Attribute]
     value: Attribute | None = None
-    counted: tuple[int, int] | None = None
-    """Of an output: the axis along which its type is a bound, and the output that says how many elements there are."""
 
 
 @dataclass(frozen=True)
@@ -144,10 +137,9 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
     outputs = [*map(_Output, names[first:end], tensors[first:end]), *_returned(main)]
     _check_kinds(outputs, end - first, main)
     numbers = _numbers(outputs, main)
-    counts = {numbers[n]: (axis, numbers[count]) for n, (axis, count) in counts_of(attrs[first:end]).items()}
     rows = sorted(zip(numbers, outputs, strict=True), key=lambda row: row[0])
     module.attributes[OUTPUTS] = _tensors(
-        ((_first_known(output.name, f"output{n}"), output.tensor) for n, output in rows), counts
+        (_first_known(output.name, f"output{n}"), output.tensor) for n, output in rows
     )
     module.attributes[WEIGHTS] = ArrayAttr([_weight(n, value, type) for n, (value, type) in enumerate(weights)])
     module.attributes[ARENA_SIZE] = IntegerAttr(arena, i64)
@@ -274,14 +266,8 @@ def _named_tensor(type: Attribute, attributes: dict[str, Attribute]) -> Attribut
     return TensorType(type.element_type, type.get_shape(), dims)
 
 
-def _tensors(entries: Iterable[tuple[str, Attribute]], counts: Counts | None = None) -> ArrayAttr[DictionaryAttr]:
-    rows: list[DictionaryAttr] = []
-    for number, (name, type) in enumerate(entries):
-        row: dict[str, Attribute] = {"name": StringAttr(name), "type": _tensor(type)}
-        if counts is not None and number in counts:
-            row["counted"] = counted_attribute(*counts[number])
-        rows.append(DictionaryAttr(row))
-    return ArrayAttr(rows)
+def _tensors(entries: Iterable[tuple[str, Attribute]]) -> ArrayAttr[DictionaryAttr]:
+    return ArrayAttr([DictionaryAttr({"name": StringAttr(name), "type": _tensor(type)}) for name, type in entries])
 
 
 def _tensor(type: Attribute) -> Attribute:
@@ -300,8 +286,7 @@ def _read_tensors(module: ModuleOp, key: str) -> tuple[TensorEntry, ...]:
         name, type = row.data.get("name"), row.data.get("type")
         if not isinstance(name, StringAttr) or not isa(type, TensorType[Attribute]):
             raise _malformed(module, key)
-        counted = counts_of([{COUNTED: row.data["counted"]}] if "counted" in row.data else [])
-        entries.append(TensorEntry(name.data, type, row.data.get("value"), counted.get(0)))
+        entries.append(TensorEntry(name.data, type, row.data.get("value")))
     return tuple(entries)
 
 

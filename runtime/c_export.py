@@ -139,7 +139,7 @@ def _comment(metadata: ModelMetadata, offsets: list[int], behind: Sequence[str])
     """The order of the entry's arguments, one line each; `behind` is on those behind the weights."""
     lines: list[str] = []
     for kind, specs in (("input", metadata.inputs), ("output", metadata.written)):
-        lines += [f"{kind} {_safe(spec.name)}: {spec}{_bytes(spec)}{_length(spec, metadata.outputs)}" for spec in specs]
+        lines += [f"{kind} {_safe(spec.name)}: {spec}{_bytes(spec)}" for spec in specs]
     lines += [
         f"weight {_safe(spec.name)}: {spec}, {spec.nbytes} bytes at offset {offset} of the file of weights"
         for spec, offset in zip(metadata.weights, offsets, strict=True)
@@ -151,14 +151,6 @@ def _comment(metadata: ModelMetadata, offsets: list[int], behind: Sequence[str])
 def _bytes(spec: TensorSpec) -> str:
     """How large a tensor is, where that is known."""
     return "" if spec.is_open else f", {spec.nbytes} bytes"
-
-
-def _length(spec: TensorSpec, outputs: Sequence[TensorSpec]) -> str:
-    """What says how much of an output is in use, where the data decide that."""
-    if not spec.counted:
-        return ""
-    axis, number = spec.counted
-    return f"; along axis {axis} the first *{_safe(outputs[number].name)} are in use, the rest is room"
 
 
 def _safe(name: str) -> str:

@@ -48,15 +48,11 @@ class TensorSpec:
 
     An extent that each call brings is its text over named dimensions, such as `n` or `2 * n + 1`. That of an output may
     have names that no input tells: a run makes such an extent.
-
-    An output of which the data decide how long it is has `counted`, an axis and the number of an output: the extent
-    of the axis is the most there can be, and that output, one int64, says how many elements there are.
     """
 
     name: str
     dtype: str
     shape: tuple[int | str, ...]
-    counted: tuple[int, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -86,10 +82,7 @@ class TensorSpec:
         return self.numpy_dtype.itemsize * prod(self.known_shape)
 
     def __str__(self) -> str:
-        extents = [str(extent) for extent in self.shape]
-        if self.counted:
-            extents[self.counted[0]] = f"<={extents[self.counted[0]]}"
-        return f"{self.dtype}[{', '.join(extents)}]"
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +163,6 @@ class ModelMetadata:
             object.__setattr__(self, "abi", abi_stamp())
 
     @cached_property
-    def results(self) -> tuple[TensorSpec, ...]:
-        """The outputs that a caller gets: those that count others are left out."""
-        counting = {spec.counted[1] for spec in self.outputs if spec.counted}
-        return tuple(spec for number, spec in enumerate(self.outputs) if number not in counting)
-
-    @cached_property
     def boxes(self) -> tuple[int, ...]:
         """The numbers of the outputs that are boxes."""
         return tuple(number for number, spec in enumerate(self.outputs) if not self._names_of(spec) <= {*self.dims})
@@ -200,7 +187,7 @@ class ModelMetadata:
         read = JsonFields(parse_json_object(text, what), what)
         return ModelMetadata(
             inputs=(inputs := read.table("inputs", _open_tensor)),
-            outputs=_checked_counts(read.table("outputs", _output)),
+            outputs=read.table("outputs", _output),
             weights=read.table("weights", _tensor),
             arena_size=read.extent("arena_size"),
             kernels=read.table("kernels", lambda row: KernelInfo(row.text("symbol"), row.texts("sources"))),
@@ -216,24 +203,12 @@ class ModelMetadata:
 
 
 def _output(row: JsonFields) -> TensorSpec:
-    spec = replace(_open_tensor(row), counted=row.extents("counted"))
+    spec = _open_tensor(row)
     for text in spec.shape:
         if isinstance(text, str):
             with suppress(DimensionError):
                 evaluate(text, dict.fromkeys(names_in([text]), 1))
     return spec
-
-
-def _checked_counts(outputs: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
-    """The outputs, of which those that are counted name an axis of their own and an output of one int64."""
-    for spec in outputs:
-        if not spec.counted:
-            continue
-        axis, number = spec.counted if len(spec.counted) == 2 else (len(spec.shape), 0)
-        count = outputs[number] if number < len(outputs) else spec
-        if axis >= len(spec.shape) or (count.dtype, count.shape) != ("int64", ()):
-            raise ArtifactError(f"the model's description: '{spec.name}' is counted by {list(spec.counted)}")
-    return outputs
 
 
 def _checked_dims(names: tuple[str, ...], inputs: tuple[TensorSpec, ...]) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def _inspect_compiled(path: Path) -> tuple[list[str], int]:
     weights = sum(spec.nbytes for spec in metadata.weights)
     return [
         *(f"input {spec.name}: {spec}" for spec in metadata.inputs),
-        *(f"output {spec.name}: {spec}" for spec in metadata.results),
+        *(f"output {spec.name}: {spec}" for spec in metadata.outputs),
         f"cpu {metadata.cpu}",
         f"{weights} bytes of weights, {_arena(metadata)}",
         *(f"check {check.text}" for check in metadata.checks),

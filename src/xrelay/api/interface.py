@@ -105,7 +105,7 @@ def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorS
     if any(isinstance(dim, AnyDim) or (names is not None and not names_of(dim).issubset(names)) for dim in dims):
         raise _open_shape(f"{kind} {entry.name!r}", entry.type, None)
     shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in dims)
-    return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape, entry.counted or ())
+    return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape)
 
 
 def _check_info(check: CheckEntry) -> CheckInfo:

@@ -8,7 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.arguments import checked_path
@@ -37,7 +36,6 @@ class CompiledModel:
         """A model from its artifact. `num_threads` bounds the threads of a call (default: the cores at hand)."""
         self._artifact = artifact
         self._binder = InputBinder(artifact.metadata.inputs)
-        self._counts = {n: spec.counted for n, spec in enumerate(artifact.metadata.outputs) if spec.counted}
         self._boxes = artifact.metadata.boxes
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._memory_limit: int | None = None
@@ -60,7 +58,7 @@ class CompiledModel:
 
         An extent that a run makes is its name; where the data decide an extent below a bound, it is the bound.
         """
-        return self._artifact.metadata.results
+        return self._artifact.metadata.outputs
 
     @property
     def input_names(self) -> list[str]:
@@ -181,22 +179,13 @@ class CompiledModel:
         boxes = executable.call(plan, pointers, limits)
         for number, array in zip(self._boxes, boxes, strict=True):
             results.insert(number, array)
-        return self._cut(results) if self._counts else results
+        return results
 
     def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """The arrays that a caller gives for the outputs."""
-        if self._counts or self._boxes:
+        if self._boxes:
             raise InputError("out= needs outputs whose shapes follow from the inputs", help="run without out=")
         return plan.check_outputs(self._artifact.metadata.outputs, out, arrays)
-
-    def _cut(self, results: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """The outputs without those that count others, which are cut to as many elements as there are."""
-        counting: set[int] = set()
-        for number, (axis, count) in self._counts.items():
-            counting.add(count)
-            index = (slice(None),) * axis + (slice(int(results[count])),)
-            results[number] = np.array(results[number][index])
-        return [array for number, array in enumerate(results) if number not in counting]
 
     def _load(self) -> Executable:
         with self._loading:

@@ -32,7 +32,6 @@ from xdsl.utils.hints import isa
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, VALUE_NAME
-from xrelay.dialects.counted import counts_of, without_counts
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
@@ -150,9 +149,8 @@ def _tensors(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     inputs = [_signature(name, type) for name, type in zip(names, types.inputs, strict=True)]
     results = _flattened(types.outputs.data)
     names = _names(function.res_attrs, [None] * len(results), "output")
-    attributes = function.res_attrs.data if function.res_attrs is not None else ()
     outputs = [_signature(name, type) for name, type in zip(names, results, strict=True)]
-    return inputs, without_counts(outputs, counts_of([each.data for each in attributes]))
+    return inputs, outputs
 
 
 def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
@@ -178,8 +176,7 @@ def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     shapes = NamedSizes(function).shapes
     rows = zip(names, args[: len(args) - rest], shapes, strict=False)
     signatures = [_buffer(name, argument, shape) for name, argument, shape in rows]
-    attributes = function.arg_attrs.data[split:] if function.arg_attrs is not None else ()
-    return signatures[:split], without_counts(signatures[split:], counts_of([each.data for each in attributes]))
+    return signatures[:split], signatures[split:]
 
 
 def _buffer(name: str, value: SSAValue, shape: Shape) -> Signature:
