@@ -106,7 +106,7 @@ class CompiledModel:
         order: of their dtype and shape, contiguous, and apart from the inputs and from each other. `InputError` names
         the input or output, what was expected and what was given; `ExecutionError` the source node that failed.
 
-        A run that goes through a loop of the model ends with `ExecutionError` when the loop goes round after `timeout`
+        A run in a loop or a recursion of the model ends with `ExecutionError` when that goes round after `timeout`
         seconds, or after `cancel()`, and with `KeyboardInterrupt` after Ctrl-C. The model can be run again at once.
         """
         if is_mapping(inputs):
