@@ -169,7 +169,8 @@ class _Runner:
     def _step(self, op: Operation, values: dict[SSAValue, Value]) -> None:
         match op:
             case func.CallOp():
-                self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
+                given = self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
+                values.update(zip(op.results, given, strict=True))
             case WeightOp():
                 values[op.result] = self._weight(op)
             case cf.AssertOp():

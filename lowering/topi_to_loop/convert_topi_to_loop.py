@@ -81,10 +81,11 @@ class ConvertTopiToLoopPass(ModulePass):
         for kernel in kernels:
             _KernelLowering(kernel).run()
         copies = CopyKernels(set(named))
-        for function in functions:
-            if function.body.blocks and function not in kernels:
-                GraphLowering(function, copies.kernel, named).run()
-        graphs = [function for function in functions if function not in kernels]
+        graphs = [function for function in functions if function.body.blocks and function not in kernels]
+        types = {function.sym_name.data: function.function_type for function in graphs}
+        callees = {name: function for name, function in named.items() if name not in types}
+        for function in graphs:
+            GraphLowering(function, copies.kernel, callees, types).run()
         tell_kernels(graphs, {kernel.sym_name.data: kernel for kernel in kernels})
         op.body.block.add_ops(copies.made)
 

@@ -1,7 +1,7 @@
 """Buffers of the graph function: allocated with the extents of what they hold, copied by kernels, handed on.
 
-A buffer that is allocated in a block belongs to that block, as does what a branch or a loop in it gives. A block may
-hand what belongs to it to who is around it, once; `loop-plan-memory` frees what is left.
+A buffer that is allocated in a block belongs to that block, as does what a branch, a loop or a call in it gives. A
+block may hand what belongs to it to who is around it, once; `loop-plan-memory` frees what is left.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class BufferLowering(FunctionLowering):
         owner = buffer.owner
         if isinstance(owner, Block):
             return owner is self._new and owner is not self._outermost
-        return owner.parent is self._new and isinstance(owner, memref.AllocOp | scf.IfOp | scf.WhileOp)
+        return owner.parent is self._new and isinstance(owner, memref.AllocOp | scf.IfOp | scf.WhileOp | func.CallOp)
 
     # --- ops ---------------------------------------------------------------------------------------------------------
 

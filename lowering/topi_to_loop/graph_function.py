@@ -10,36 +10,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.attribute_names import DIM, LOOP_DIMS, LOOP_KERNEL, OUTPUT_PLACE
+from xrelay.dialects.attribute_names import DIM, LOOP_DIMS, OUTPUT_PLACE
 from xrelay.dialects.loop.signature import kernel_dims
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.relay.structure.call import names_in
-from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.function_lowering import Returned
 from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
-from xrelay.lowering.topi_to_loop.graph_extents import ExtentLowering
-from xrelay.passes.infra.conversion import describe_place
+from xrelay.lowering.topi_to_loop.graph_calls import CallLowering, tell_names_apart
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
-class GraphLowering(ExtentLowering):
+class GraphLowering(CallLowering):
     """Lowers a function that calls kernels, which are lowered already.
 
     What it returns without having computed it, a kernel copies.
     """
 
-    def __init__(self, function: func.FuncOp, copy_kernel: CopyKernel, functions: Mapping[str, func.FuncOp]):
+    def __init__(
+        self,
+        function: func.FuncOp,
+        copy_kernel: CopyKernel,
+        kernels: Mapping[str, func.FuncOp],
+        graphs: Mapping[str, FunctionType],
+    ):
         """Prepare the rewriting of `function`.
 
-        `copy_kernel` gives the kernels that copy buffers, `functions` are those of the module.
+        `copy_kernel` gives the kernels that copy buffers, `kernels` are those of the module, and `graphs` the types of
+        its graph functions, on tensors.
         """
-        super().__init__(function, copy_kernel)
-        self._functions = functions
+        super().__init__(function, copy_kernel, graphs)
+        self._kernels = kernels
         self._names = names_in(function.function_type.inputs)
 
     def run(self) -> None:
@@ -54,26 +59,20 @@ class GraphLowering(ExtentLowering):
             for attr, name in zip(attrs[len(attrs) - len(self._names) :], self._names, strict=True):
                 attr[DIM] = StringAttr(name)
             set_argument_attrs(self._function, attrs)
+        if self._function.sym_visibility is not None and self._function.sym_visibility.data == "private":
+            tell_names_apart(self._function)
 
     def lower(self, op: Operation) -> None:
         """Adds the call of a kernel with the extents that it takes, or what an op becomes in every function."""
-        if not isinstance(op, func.CallOp):
+        kernel = self._kernels.get(op.callee.string_value()) if isinstance(op, func.CallOp) else None
+        if kernel is None or not isinstance(op, func.CallOp):
             super().lower(op)
             return
         self._demand(op)
         arguments = [self._buffers[operand] for operand in op.operands]
         arguments += [self._buffer(value, op) for value in op.results]
-        callee = self._callee(op)
-        extents = self._sizes.extents(kernel_dims(callee), op)
+        extents = self._sizes.extents(kernel_dims(kernel), op)
         self._add(func.CallOp(op.callee, [*arguments, *extents], []), op)
-
-    def _callee(self, op: func.CallOp) -> func.FuncOp:
-        """What a call calls: a kernel, or a function without named dimensions."""
-        callee = self._functions[op.callee.string_value()]
-        if LOOP_KERNEL not in callee.attributes and any(dims_in(value.type) for value in (*op.operands, *op.results)):
-            raise LoweringError(f"@{callee.sym_name.data} has named dimensions and is no kernel",
-                                location=describe_place(op), help="run relay-inline before")  # fmt: skip
-        return callee
 
     def _is_written(self, value: SSAValue) -> bool:
         """Whether the names of the inputs tell how large a result is."""

@@ -103,6 +103,10 @@ class GraphSizes:
         assert op.parent is not None, "code is added to a block"
         self._open(names, op.parent, op, values)
 
+    def knows(self, name: str) -> bool:
+        """Whether the size of a name is known here."""
+        return self._code.knows(name)
+
     def extents(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue]:
         """The values of `dims`; `LoweringError` at `place` for one that does not follow from the names."""
         with _errors_at(place):
@@ -120,15 +124,7 @@ class GraphSizes:
         branch that it is in; else by the assertions that are returned.
         """
         here: dict[str, cf.AssertOp] = {}
-        told: list[tuple[str, Sequence[Requirement], Attribute | None]] = [
-            (op.name, requirements_of(op), sources_of(op))
-        ]
-        rows = op.attributes.get(DEMANDS)
-        for row in rows if isa(rows, ArrayAttr[DictionaryAttr]) else ():
-            name, requires = row.data.get("op"), row.data.get("requires")
-            if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
-                told.append((name.data, requires.data, row.data.get("sources")))
-        for name, requirements, nodes in told:
+        for name, requirements, nodes in told_requirements(op):
             for requirement in requirements:
                 assertion = self._assertion(name, requirement, nodes, op)
                 scope, region = self._scope_of[self._code.place_of(requirement.names)], self._regions[-1]
@@ -210,6 +206,17 @@ def _errors_at(place: Operation) -> Generator[None]:
         yield
     except LoweringError as error:
         raise LoweringError(error.message, location=describe_place(place), help=error.help) from error
+
+
+def told_requirements(op: Operation) -> list[tuple[str, Sequence[Requirement], Attribute | None]]:
+    """What `op` requires, and what the ops of the kernel do that it calls: the name of the op and its nodes with it."""
+    told: list[tuple[str, Sequence[Requirement], Attribute | None]] = [(op.name, requirements_of(op), sources_of(op))]
+    rows = op.attributes.get(DEMANDS)
+    for row in rows if isa(rows, ArrayAttr[DictionaryAttr]) else ():
+        name, requires = row.data.get("op"), row.data.get("requires")
+        if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
+            told.append((name.data, requires.data, row.data.get("sources")))
+    return told
 
 
 def _relation(requirement: Requirement) -> Hashable:

@@ -16,9 +16,9 @@ After:
     …
     func.func private @fused_nn_relu(%p0: T) -> T attributes {relay.primitive, relay.pattern = "kElemWise"} {…}
 
-A `relay.if` or `relay.loop` keeps its regions, of which all that has been said is true as well. What it gives, where
-that is a tuple, becomes a tuple of tensors, which `relay.tuple` makes right in front of `relay.yield`, and
-`relay.tuple_get_item` takes apart right behind the op.
+A `relay.call` stays one, and keeps what it binds and requires. A `relay.if` or `relay.loop` keeps its regions, of which
+all that has been said is true as well. What it gives, where that is a tuple, becomes a tuple of tensors, which
+`relay.tuple` makes right in front of `relay.yield`, and `relay.tuple_get_item` takes apart right behind the op.
 
 Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice goes
 through a kernel that copies it (`relay.cast` to its own element type).
@@ -52,12 +52,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, function_type
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
-from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -158,14 +159,10 @@ class _Outliner:
             self._call_group(self._alone(op))
         elif isinstance(op, CallOp):
             self._replace_by_call(op, op.callee, leaf_types(op.result_types))
+        elif isinstance(op, NamedCallOp):
+            self._replace_by_call(op, op.callee, leaf_types(op.result_types), op.bindings)
         elif isinstance(op, ReturnOp):
             self._flatten_return(function, op)
-        elif isinstance(op, NamedCallOp):
-            raise PassError(
-                f"relay-outline-fused: {op.name} {op.callee} has no native form, as its extents are not known",
-                location=location_of(op),
-                help="fix the extents of the arguments, and run relay-inline or relay-specialize-functions",
-            )
         elif isinstance(op, IfOp):
             self._outline_if(op)
         elif isinstance(op, LoopOp):
@@ -247,12 +244,26 @@ class _Outliner:
         kernel = self._kernel(group)
         return self._replace_by_call(group, kernel.callee, kernel.results)
 
-    def _replace_by_call(self, op: Operation, callee: SymbolRefAttr, types: Sequence[Attribute]) -> Sequence[SSAValue]:
-        """Replace `op` by a call with the leaves of its operands, giving the leaves of its results."""
+    def _replace_by_call(
+        self,
+        op: Operation,
+        callee: SymbolRefAttr,
+        types: Sequence[Attribute],
+        bindings: DimBindingsAttr | None = None,
+    ) -> Sequence[SSAValue]:
+        """Replace `op` by a call with the leaves of its operands, giving the leaves of its results.
+
+        With `bindings` it is a `relay.call`. What a call demands and binds, it does so as before.
+        """
         operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
         # `create` takes a third of the time of the constructor, and there is a call for each kernel.
         properties: dict[str, Attribute] = {"callee": callee}
-        call = CallOp.create(operands=operands, result_types=types, properties=properties, location=op.location)
+        made = CallOp
+        if bindings is not None:
+            made, properties = NamedCallOp, {**properties, "bindings": bindings}
+        call = made.create(operands=operands, result_types=types, properties=properties, location=op.location)
+        if is_call(op):
+            call.attributes |= op.attributes
         Rewriter.insert_op(call, InsertPoint.before(op))
         pending = list(reversed(call.results))
         for result in op.results:

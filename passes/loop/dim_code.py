@@ -86,6 +86,10 @@ class DimCode:
         """`names` are known at the first place as well."""
         self._learn(names, self.first)
 
+    def knows(self, name: str) -> bool:
+        """Whether the size of a name is known."""
+        return self._known(self._atoms, Symbol(name)) is not None
+
     def enter(
         self, names: Mapping[str, SSAValue], builder: Builder, values: Mapping[Dim, SSAValue] | None = None
     ) -> Place:

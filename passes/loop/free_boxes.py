@@ -1,9 +1,9 @@
 """Boxes: buffers of a graph function that no arena holds, each freed behind its last use.
 
 A box belongs to the block in which it is allocated. What a block gives away belongs to who gets it: the operands of
-`scf.yield`, `scf.condition` and `func.return`, and those with which an `scf.while` begins. So the results of `scf.if`
-and `scf.while` that are buffers are boxes of the block in which these stand, and the arguments of regions are boxes of
-the region. Who frees a box by an op of its own takes care of it on all ways.
+`scf.yield`, `scf.condition` and `func.return`, and those with which an `scf.while` begins. So the results of `scf.if`,
+`scf.while` and `func.call` that are buffers are boxes of the block in which these stand, and the arguments of regions
+are boxes of the region. Who frees a box by an op of its own takes care of it on all ways.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def free_boxes(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
     What is given away is not freed.
     """
     block = function.body.block
-    boxes = [*(alloc.memref for alloc in allocs), *_given_by_regions(block)]
+    boxes = [*(alloc.memref for alloc in allocs), *_given(block)]
     last = _last_uses(block, boxes)
     for box in boxes:
         if box not in last:
@@ -46,11 +46,11 @@ def free_boxes(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
         Rewriter.insert_op(free, InsertPoint.at_start(_home(box)) if user is None else InsertPoint.after(user))
 
 
-def _given_by_regions(block: Block) -> Iterator[SSAValue]:
-    """The results and arguments of ops of scf that are boxes."""
+def _given(block: Block) -> Iterator[SSAValue]:
+    """The results of calls, and the results and arguments of ops of scf, that are boxes."""
     for op in block.ops:
         for inner in walk_ops(op):
-            if isinstance(inner, scf.IfOp | scf.WhileOp):
+            if isinstance(inner, scf.IfOp | scf.WhileOp | func.CallOp):
                 arguments = [arg for region in inner.regions for each in region.blocks for arg in each.args]
                 yield from (value for value in (*inner.results, *arguments) if isinstance(value.type, MemRefType))
 

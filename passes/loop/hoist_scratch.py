@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, MemRefType, i64
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import EXTENTS, NUM_SCRATCH
+from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL, NUM_SCRATCH
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import element_bytes
+from xrelay.passes.loop.lifetimes import Buffer, lifetimes_in
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
 
@@ -22,7 +23,8 @@ def hoist_scratch(
 ) -> None:
     """Buffers allocated at the top of a kernel that only `main` calls → arguments that `main` allocates.
 
-    Their open extents must be arguments of the kernel. `calls` holds the new calls afterwards.
+    Their open extents must be arguments of the kernel, and it must not give them away. `calls` holds the new calls
+    afterwards.
     """
     own = set(walk_ops(main))
     for name, sites in calls.items():
@@ -31,7 +33,9 @@ def hoist_scratch(
             continue
         if any(site not in own for site in sites):
             continue
-        scratch = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp) and _can_be_given(op)]
+        given = lifetimes_in(kernel.body.block).given if LOOP_KERNEL not in kernel.attributes else set[Buffer]()
+        allocs = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp) and op.memref not in given]
+        scratch = [op for op in allocs if _can_be_given(op)]
         if scratch:
             types = [op.memref.type for op in scratch]
             names = [op.memref.name_hint for op in scratch]

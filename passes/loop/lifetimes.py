@@ -36,7 +36,7 @@ def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
     roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
     arenas = _arenas(block)
     for op in _ops_in(block):
-        if isinstance(op, scf.IfOp | scf.WhileOp):
+        if isinstance(op, scf.IfOp | scf.WhileOp | func.CallOp):
             given = [*op.results, *(arg for region in op.regions for inner in region.blocks for arg in inner.args)]
             roots |= {value: (value,) for value in given if isa(value.type, MemRefType)}
             continue

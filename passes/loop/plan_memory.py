@@ -25,7 +25,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import ARENA, NOALIAS
+from xrelay.dialects.attribute_names import ARENA, LOOP_KERNEL, NOALIAS
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
@@ -94,7 +94,8 @@ class LoopPlanMemoryPass(ModulePass):
       func.call @k(%t, %y) : (T, T) -> ()        func.call @k(%x, %t) : (T, T) -> ()
     ```
 
-    and `func.func private @k(%a: T, %b: T)` gets `llvm.noalias` on both arguments.
+    and `func.func private @k(%a: T, %b: T)` gets `llvm.noalias` on both arguments. A function that `@main` calls, and
+    that is no kernel, has one allocation for all of its buffers of known size: its frame.
 
     Where trailing arguments of `@main` are the sizes of names (`%n: index {xrelay.dim = "n"}`), places are computed
     from them at run time, and `@main_plan` is added, which says how large the arena must be (see `plan_function.py`);
@@ -141,6 +142,9 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
                 add_plan_function(module, main, arena_size)
             else:
                 statistics = _place_buffers(main, alignment)
+    for function in functions.values():
+        if function is not main and LOOP_KERNEL not in function.attributes and len(function.body.blocks) == 1:
+            _place_in_frame(function, alignment)
     _mark_noalias(functions, calls, main)
     return statistics
 
@@ -192,6 +196,24 @@ def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
     return MemoryStatistics(rows, plan.size, len(wanted.left))
 
 
+def _place_in_frame(function: func.FuncOp, alignment: int) -> None:
+    """Replaces the allocations of known size of a function that `main` calls by views into one, its frame."""
+    wanted = _wanted(function, lifetimes_in(function.body.block), lambda op: known_bytes(op) is not None)
+    requests = [
+        Lifetime(size, *life)
+        for op, life in zip(wanted.allocs, wanted.lives, strict=True)
+        if (size := known_bytes(op)) is not None
+    ]
+    plan = assign_offsets(requests, alignment)
+    if len(requests) > 1:
+        frame = memref.AllocOp([], [], MemRefType(i8, [plan.size]))
+        frame.memref.name_hint = "frame"
+        constants = {offset: arith.ConstantOp.from_int_and_width(offset, IndexType()) for offset in {*plan.offsets}}
+        Rewriter.insert_op([frame, *constants.values()], InsertPoint.at_start(function.body.block))
+        _replace_by_views(frame.memref, wanted.allocs, [constants[offset].result for offset in plan.offsets])
+    free_boxes(function, wanted.left)
+
+
 def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, MemoryStatistics]:
     """As `_place_buffers`, for a `main` that computes places from its names; gives the bytes of the arena too."""
     block = main.body.block
@@ -224,7 +246,7 @@ def _add_arena(main: func.FuncOp, place: int, size: int) -> BlockArgument:
     return arena
 
 
-def _replace_by_views(arena: BlockArgument, allocs: Sequence[memref.AllocOp], places: Sequence[SSAValue]) -> None:
+def _replace_by_views(arena: SSAValue, allocs: Sequence[memref.AllocOp], places: Sequence[SSAValue]) -> None:
     """Each allocation → a view at its place; its deallocations go."""
     for alloc, place in zip(allocs, places, strict=True):
         result = alloc.memref

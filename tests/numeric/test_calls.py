@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from support.levels import check_levels
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -13,7 +14,7 @@ import xrelay
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import InterpreterError, PassError
+from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.infra.source import full_context, parse_module
@@ -111,6 +112,108 @@ func.func private @grow(%c: tensor<i1>, %x: !n) -> !r {
 }
 """
 
+NAMES = """
+!n = tensor<?xf32, #relay.dims<n>>
+!m = tensor<?xf32, #relay.dims<m>>
+!r = tensor<?xf32, #relay.dims<r>>
+!q = !relay.incomplete
+!t = tensor<i64>
+"""
+
+GROWING = (
+    NAMES
+    + """
+func.func @main(%k: !t, %x: tensor<3xf32>, %y: !m) -> (!q, !q) {
+  %0 = relay.call @grow(%k, %x) : (!t, tensor<3xf32>) -> !q
+  %1 = relay.call @grow(%k, %y) : (!t, !m) -> !q
+  func.return %0, %1 : !q, !q
+}
+func.func private @grow(%k: !t, %x: !n) -> !r {
+  %zero = relay.constant dense<0> : !t
+  %one = relay.constant dense<1> : !t
+  %c = relay.less_equal(%k, %zero) : (!t, !t) -> !q
+  %0 = relay.if %c : !q -> !r attributes {relay.binds = #relay.bounds<r>} {
+    relay.yield %x : !n
+  } else {
+    %t = relay.tuple(%x, %x) : (!n, !n) -> !q
+    %1 = relay.concatenate(%t) {axis = 0} : (!q) -> !q
+    %d = relay.subtract(%k, %one) : (!t, !t) -> !q
+    %2 = relay.call @grow(%d, %1) : (!q, !q) -> !q
+    %3 = relay.negative(%2) : (!q) -> !q
+    relay.yield %3 : !q
+  }
+  func.return %0 : !r
+}
+"""
+)
+
+SUMMED = (
+    NAMES
+    + """
+func.func @main(%k: !t, %y: !m) -> !q {
+  %1 = relay.call @total(%k, %y) : (!t, !m) -> !q
+  func.return %1 : !q
+}
+func.func private @total(%k: !t, %x: !n) -> tensor<f32> {
+  %zero = relay.constant dense<0> : !t
+  %one = relay.constant dense<1> : !t
+  %c = relay.less_equal(%k, %zero) : (!t, !t) -> !q
+  %0 = relay.if %c : !q -> tensor<f32> {
+    %s = relay.sum(%x) : (!n) -> !q
+    relay.yield %s : !q
+  } else {
+    %t = relay.tuple(%x, %x) : (!n, !n) -> !q
+    %1 = relay.concatenate(%t) {axis = 0} : (!q) -> !q
+    %d = relay.subtract(%k, %one) : (!t, !t) -> !q
+    %2 = relay.call @total(%d, %1) : (!q, !q) -> !q
+    %3 = relay.call @total(%d, %x) : (!q, !n) -> !q
+    %4 = relay.add(%2, %3) : (!q, !q) -> !q
+    relay.yield %4 : !q
+  }
+  func.return %0 : tensor<f32>
+}
+"""
+)
+
+MADE = (
+    NAMES
+    + """
+func.func @main(%b: tensor<i1>, %k: !t, %y: !m) -> (!q, !q, !q) {
+  %w = relay.call @found(%y) : (!m) -> !q
+  %u:2 = relay.call @twice(%y) : (!m) -> (!q, !q)
+  %0 = relay.if %b : tensor<i1> -> !q {
+    %3 = relay.call @found(%u#0) : (!q) -> !q
+    relay.yield %3 : !q
+  } else {
+    relay.yield %w : !q
+  }
+  %l = relay.loop(%i, %s = %y : !m) to %k : !t -> !q {
+    %v:2 = relay.call @twice(%s) : (!m) -> (!q, !q)
+    %a = relay.add(%v#0, %v#1) : (!q, !q) -> !q
+    %p = relay.tuple(%a) : (!q) -> !q
+    relay.yield %p : !q
+  }
+  %z = relay.tuple_get_item(%l) {index = 0} : (!q) -> !q
+  func.return %z, %w, %0 : !q, !q, !q
+}
+func.func private @found(%x: !n) -> tensor<?xf32, #relay.dims<p>> {
+  %zero = relay.constant dense<0> : !t
+  %h = relay.constant dense<2.5> : tensor<f32>
+  %i = relay.cast(%x) {dtype = i64} : (!n) -> !q
+  %e = relay.take(%i, %zero) {axis = 0} : (!q, !t) -> !q
+  %j = relay.abs(%e) : (!q) -> !q
+  %v = relay.extents(%j) {relay.binds = #relay.bounds<p>} : (!q) -> !q
+  %g = relay.reshape(%v) {newshape = [1]} : (!q) -> !q
+  %0 = relay.dyn.full(%h, %g) : (tensor<f32>, !q) -> tensor<?xf32, #relay.dims<p>>
+  func.return %0 : tensor<?xf32, #relay.dims<p>>
+}
+func.func private @twice(%x: !n) -> (!q, !q) {
+  %0 = relay.negative(%x) : (!n) -> !q
+  func.return %x, %0 : !n, !q
+}
+"""
+)
+
 
 def typed(text: str) -> ModuleOp:
     module = parse_module(full_context(), text, "test.mlir")
@@ -201,10 +304,46 @@ def test_native_code_is_made_for_the_sizes_of_calls(disabled: list[str]) -> None
     check(model.run(inputs(6)), expected(inputs(6)))
 
 
-def test_a_recursion_whose_sizes_grow_is_for_the_interpreter() -> None:
+def ramp(extent: int) -> Array:
+    return np.arange(extent, dtype=np.float32)
+
+
+def check_native(text: str, cases: list[list[Array]]) -> None:
+    """Native code in which functions stay functions gives what the interpreter does."""
+    module = typed(text)
+    with xrelay.transform.PassContext(disabled_pass=["relay-inline"]):
+        model = xrelay.compile(module, opt_level=1, cache=False, threads=1)
+    for case in cases:
+        check(model.run(case), run_relay(module, case))
+
+
+def test_functions_with_names_are_called_natively() -> None:
+    check_native(PROGRAM.replace("ROWS", "?x3xf32, #relay.dims<m>"), [inputs(6), inputs(0)])
+
+
+def test_a_call_demands_natively_where_it_runs() -> None:
+    module = typed(DEMANDS)
+    with xrelay.transform.PassContext(disabled_pass=["relay-inline"]):
+        model = xrelay.compile(module, opt_level=1, cache=False, threads=1)
+    for branch, extents, refused in ((True, (3, 4), "p == m is 4 == 3"), (True, (1, 1), "m - 2 >= 0 is -1 >= 0")):
+        with pytest.raises(ExecutionError, match=refused):
+            model(np.array(branch), *map(ramp, extents))
+    assert model(np.array(False), ramp(1), ramp(1))[0] == 0
+
+
+def test_a_recursion_whose_sizes_grow_is_native() -> None:
     module = typed(RECURSIVE)
     (found,) = run_relay(module, [np.array(True), np.ones(3, np.float32)])
     assert found.shape == (3,)
     assert specialize_functions(module) == 0
-    with pytest.raises(PassError, match=r"relay\.call @grow has no native form"):
-        xrelay.compile(module, opt_level=0, cache=False)
+    check_native(GROWING, [[np.array(k), ramp(3), ramp(m)] for k, m in ((0, 2), (3, 2), (2, 0))])
+    check_native(SUMMED, [[np.array(k), ramp(m)] for k, m in ((0, 2), (4, 3), (2, 0))])
+
+
+def test_extents_that_a_function_makes_are_returned() -> None:
+    rows = [[np.array(branch), np.array(k), ramp(m) + 2] for branch in (True, False) for k, m in ((0, 2), (4, 3))]
+    check_native(MADE, rows)
+
+
+def test_calls_with_names_are_the_same_at_all_levels() -> None:
+    check_levels(typed(SUMMED), [np.array(2), ramp(3)])

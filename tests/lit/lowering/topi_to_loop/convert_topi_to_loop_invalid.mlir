@@ -35,8 +35,8 @@ func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
 
 func.func private @callee(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
 func.func @graph(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
-  // expected-error@below {{@callee has named dimensions and is no kernel; help: run relay-inline before}}
-  %y = func.call @callee(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+  // expected-error@below {{@callee has named dimensions and no body}}
+  %y = relay.call @callee<n = n>(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
   func.return %y : tensor<?xf32, #relay.dims<n>>
 }
 

@@ -1,0 +1,19 @@
+// RUN: xrelay-opt %s -p relay-outline-fused | filecheck %s
+
+!m = tensor<?xf32, #relay.dims<m>>
+!n = tensor<?xf32, #relay.dims<n>>
+
+// A call by names takes and gives tensors, with what it binds and requires.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT:    %{{.*}} = relay.call @f<n = m, k = j>(%x, %x) {relay.binds = #relay.bounds<j>, relay.requires = #relay.requirements<m >= 1>} : (tensor<?xf32, #relay.dims<m>>, tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<j>>
+func.func @main(%x: !m) -> tensor<?xf32, #relay.dims<j>> {
+  %t = relay.tuple(%x, %x) : (!m, !m) -> tuple<!m, !m>
+  %a = relay.call @f<n = m, k = j>(%t) {relay.binds = #relay.bounds<j>, relay.requires = #relay.requirements<m >= 1>}
+    : (tuple<!m, !m>) -> tensor<?xf32, #relay.dims<j>>
+  func.return %a : tensor<?xf32, #relay.dims<j>>
+}
+
+func.func private @f(%p: tuple<!n, !n>) -> tensor<?xf32, #relay.dims<k>> {
+  %a = relay.concatenate(%p) {relay.requires = #relay.requirements<2 * n == k>} : (tuple<!n, !n>) -> tensor<?xf32, #relay.dims<k>>
+  func.return %a : tensor<?xf32, #relay.dims<k>>
+}
