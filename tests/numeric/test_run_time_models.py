@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from fuzz.onnx_oracles import onnxruntime_outputs
-from support.run_time_models import INTERPRETED, NETWORKS, WHOLE, Array, RunTimeModel
+from support.run_time_models import NETWORKS, WHOLE, Array, RunTimeModel
 
 from xrelay.api.compile import compile
 from xrelay.frontend.onnx import import_onnx
@@ -34,14 +34,3 @@ def test_one_compile_serves_all_sizes(model: RunTimeModel) -> None:
         assert theirs is not None, sizes
         equal(expected, theirs)
         equal(native.run(inputs), expected)
-
-
-@pytest.mark.parametrize("model", INTERPRETED, ids=lambda model: model.id)
-def test_the_interpreter_has_all_sizes(model: RunTimeModel) -> None:
-    proto = model.build()
-    module = import_onnx(proto)
-    for sizes in model.sizes:
-        inputs = model.arrays(sizes)
-        theirs = onnxruntime_outputs(proto, inputs)
-        assert theirs is not None, sizes
-        equal(run_relay(module, list(inputs.values())), theirs)

@@ -270,6 +270,39 @@ def best_k() -> onnx.ModelProto:
     return graph.model([value("data", ("rows", "columns")), value("k", (1,), TensorProto.INT64)], outputs)
 
 
+def operands() -> onnx.ModelProto:
+    """One node of each op whose shape an input says, most behind or before a node that fuses with it."""
+    graph = ExportedGraph(OPSET)
+    one = graph.constant([1], np.int64)
+    shape = graph.node("Concat", "last", "first", axis=0)
+    made = {
+        "reshaped": graph.node("Exp", graph.node("Reshape", "data", shape)),
+        "expanded": graph.node("Add", graph.node("Expand", "row", graph.node("Concat", "first", one, axis=0)), "row"),
+        "filled": graph.node("ConstantOfShape", shape, value=numpy_helper.from_array(np.array([2.5], np.float32))),
+        "tiled": graph.node("Tile", graph.node("Neg", "data"), graph.node("Concat", one, "few", axis=0)),
+        "cut": graph.node("Slice", graph.node("Exp", "data"), "few", "first", graph.constant([0], np.int64)),
+        "padded": graph.node("Pad", "data", graph.node("Concat", one, "few", "few", one, axis=0)),
+        "counted": graph.node(
+            "Range", graph.constant(0, np.int64), graph.node("Squeeze", "first"), graph.constant(2, np.int64)
+        ),
+        "unsqueezed": graph.node("Unsqueeze", "data", "few"),
+        "kept": graph.node("Compress", "data", "mask", axis=0),
+        "size": graph.node("Size", "data"),
+        "sums": graph.node("CumSum", "data", graph.constant(1, np.int64)),
+        "hot": graph.node("OneHot", "few", graph.constant(4, np.int64), graph.constant([0.0, 1.0])),
+    }
+    numbers = [value(name, (1,), TensorProto.INT64) for name in ("first", "last", "few")]
+    mask = value("mask", ("rows",), TensorProto.BOOL)
+    inputs = [value("data", ("rows", "columns")), value("row", (1, "columns")), mask, *numbers]
+    return graph.model(inputs, [graph.named(name, output) for name, output in made.items()])
+
+
+def _operand_inputs(rng: np.random.Generator, sizes: Sizes) -> dict[str, Array]:
+    first, last = sizes
+    arrays = {"data": _floats(rng, *sizes), "row": _floats(rng, 1, last), "mask": rng.random(first) < 0.5}
+    return {**arrays, "first": np.array([first]), "last": np.array([last]), "few": np.array([first % 2])}
+
+
 IMAGES = [(1, 33, 33), (2, 32, 64), (3, 37, 41), (1, 67, 35), (0, 32, 32)]
 
 
@@ -297,9 +330,6 @@ NETWORKS = [
         lambda rng, sizes: {"data": _floats(rng, *sizes[:2]), "k": np.array(sizes[2:])},
         [(1, 1, 1), (3, 7, 2), (2, 13, 13), (5, 4, 0), (0, 3, 2)],
     ),
-]
-WHOLE = [RunTimeModel(resnet18, _images, IMAGES)]
-INTERPRETED = [
     RunTimeModel(
         nonzero_rows,
         lambda rng, sizes: {
@@ -309,4 +339,8 @@ INTERPRETED = [
         [(1,), (2,), (7,), (0,), (31,)],
     ),
 ]
-"""Native code has no form for these yet."""
+WHOLE = [
+    RunTimeModel(resnet18, _images, IMAGES),
+    RunTimeModel(operands, _operand_inputs, [(1, 1), (2, 3), (5, 7), (3, 1), (13, 2)]),
+]
+"""Those that take long to compile."""
