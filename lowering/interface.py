@@ -22,14 +22,16 @@ With named dimensions types have their names (`tensor<?x8xf32, #relay.dims<n>>`)
 
 The arena's size is 0 then: `@main_plan` computes it.
 
-An output whose type has a name that is not in `xrelay.dims` is one that `@main` returns: a run makes its extents. Such
-outputs are no arguments; the others are in order. With `xrelay.polls` runs go through loops that can be ended.
+An output whose type has a name that is not in `xrelay.dims` is one that `@main` returns: a run makes its extents. So
+are sequences and optionals (`type = !relay.sequence<tensor<?xf32>>`). They are no arguments; the others are in order.
+With `xrelay.polls` runs go through loops that can be ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import (
@@ -49,6 +51,7 @@ from xrelay.dialects.attribute_names import (
     ARENA,
     ARENA_SIZE,
     CHECKS,
+    CONTAINER,
     DIMS,
     INPUTS,
     KERNELS,
@@ -63,7 +66,9 @@ from xrelay.dialects.attribute_names import (
     WEIGHTS,
 )
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.loop.list_ops import ListType
 from xrelay.dialects.loop.signature import dim_arguments, dim_names, input_arguments, scratch_count
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.weights import WeightAttr
@@ -81,7 +86,7 @@ class TensorEntry:
     """An input, an output or a weight: its name and type, and the value of a weight."""
 
     name: str
-    type: TensorType[Attribute]
+    type: TensorType[Attribute] | SequenceType | OptionalType
     value: Attribute | None = None
 
 
@@ -219,7 +224,7 @@ def _returned(main: func.FuncOp) -> list[_Output]:
     attributes = main.res_attrs.data if main.res_attrs is not None else [DictionaryAttr({})] * len(types)
     found: list[_Output] = []
     for type, attrs in zip(types, (dict(each.data) for each in attributes), strict=True):
-        if isinstance(type, MemRefType):
+        if isinstance(type, MemRefType | ListType):
             place = attrs.get(OUTPUT_PLACE)
             number = place.value.data if isinstance(place, IntegerAttr) else None
             found.append(_Output(_given_name(attrs), _named_tensor(type, attrs), number))
@@ -231,7 +236,8 @@ def _check_kinds(outputs: Sequence[_Output], arguments: int, main: func.FuncOp) 
     names = set(dim_names(main))
     for number, output in enumerate(outputs):
         dims = output.tensor.encoding if isa(output.tensor, TensorType) else None
-        is_box = isinstance(dims, DimsAttr) and not all(dim.names <= names for dim in dims.data)
+        is_list = isinstance(output.tensor, SequenceType | OptionalType)
+        is_box = is_list or (isinstance(dims, DimsAttr) and not all(dim.names <= names for dim in dims.data))
         if is_box != (number >= arguments):
             how, kind = ("returns", "follow") if number >= arguments else ("writes", "do not follow")
             raise LoweringError(f"@main {how} {output.tensor}, whose extents {kind} from its inputs",
@@ -259,7 +265,9 @@ def _arena_bytes(type: Attribute) -> int:
 
 
 def _named_tensor(type: Attribute, attributes: dict[str, Attribute]) -> Attribute:
-    """The tensor that an argument holds, with the names of its open extents."""
+    """The tensor that an argument holds, with the names of its open extents; the sequence or optional of a list."""
+    if isinstance(type, ListType):
+        return attributes.get(CONTAINER, type)
     dims = attributes.get(LOOP_DIMS)
     if not isa(type, MemRefType) or not isinstance(dims, DimsAttr):
         return type
@@ -284,10 +292,14 @@ def _read_tensors(module: ModuleOp, key: str) -> tuple[TensorEntry, ...]:
     entries: list[TensorEntry] = []
     for row in _rows(module, key):
         name, type = row.data.get("name"), row.data.get("type")
-        if not isinstance(name, StringAttr) or not isa(type, TensorType[Attribute]):
+        if not isinstance(name, StringAttr) or not _is_value_type(type):
             raise _malformed(module, key)
         entries.append(TensorEntry(name.data, type, row.data.get("value")))
     return tuple(entries)
+
+
+def _is_value_type(type: Attribute | None) -> TypeGuard[TensorType[Attribute] | SequenceType | OptionalType]:
+    return isinstance(type, SequenceType | OptionalType) or isa(type, TensorType[Attribute])
 
 
 def _read_check(module: ModuleOp, row: DictionaryAttr) -> CheckEntry:

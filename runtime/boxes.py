@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from xrelay.errors import ExecutionError
 from xrelay.runtime.arena import address_of
+from xrelay.runtime.lists import decode_list
 from xrelay.runtime.metadata import TensorSpec
 
 Values = Sequence[int]
@@ -23,17 +24,24 @@ class BoxReader:
     def __init__(self, specs: Sequence[TensorSpec]):
         """Prepare for outputs of these types, in order."""
         self._specs = specs
-        self.count = sum(1 + sum(isinstance(extent, str) for extent in spec.shape) for spec in specs)
+        self.count = sum(1 + _open_extents(spec) for spec in specs)
         """How many numbers a run stores."""
 
     def read(self, values: Values) -> list[NDArray[Any]]:
-        """The arrays; `ExecutionError` where there is no memory for them."""
+        """The outputs, sequences as lists; `ExecutionError` where there is no memory for them."""
         numbers, arrays = iter(values), list[NDArray[Any]]()
         for spec in self._specs:
             address = next(numbers)
+            if spec.containers:
+                arrays.append(decode_list(spec, address))
+                continue
             shape = tuple(next(numbers) if isinstance(extent, str) else extent for extent in spec.shape)
             arrays.append(_copy(address, shape, spec))
         return arrays
+
+
+def _open_extents(spec: TensorSpec) -> int:
+    return 0 if spec.containers else sum(isinstance(extent, str) for extent in spec.shape)
 
 
 def _copy(address: int, shape: tuple[int, ...], spec: TensorSpec) -> NDArray[Any]:

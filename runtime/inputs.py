@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NoReturn, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import InputError, did_you_mean
-from xrelay.runtime.metadata import TensorSpec
+from xrelay.runtime.lists import encode_list
+from xrelay.runtime.metadata import ANY_RANK, TensorSpec
 
 _SMALL_INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
 """Integers of ml_dtypes, for which numpy has no kind."""
@@ -34,6 +36,9 @@ class InputSpec:
         Arrays (and whatever turns itself into one) must have the very dtype. Python numbers and nested lists of
         them take it where no value changes beyond rounding to the precision of the dtype.
         """
+        if self.spec.containers:
+            held = InputSpec(replace(self.spec, containers=()))
+            return encode_list(self.spec, value, held.array)
         if (
             type(value) is np.ndarray
             and value.dtype == self._dtype
@@ -72,6 +77,8 @@ class InputSpec:
     def _fits(self, shape: tuple[int, ...]) -> bool:
         """Whether the extents that are known are those of `shape`."""
         pairs = zip(shape, self._shape, strict=False)
+        if self._shape == (ANY_RANK,):
+            return True
         return len(shape) == len(self._shape) and all(isinstance(own, str) or own == extent for extent, own in pairs)
 
     def _rounded(self, array: NDArray[Any]) -> NDArray[Any]:

@@ -21,6 +21,12 @@ from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
 FORMAT_VERSION: Final = 5
+SEQUENCE: Final = "sequence"
+OPTIONAL: Final = "optional"
+OPEN: Final = "?"
+"""An extent that may be another one for each value of a sequence."""
+ANY_RANK: Final = "*"
+"""The only extent of values whose ranks may differ."""
 _NUMPY_NAMES: Final = frozenset(
     {"bool", "float16", "float32", "float64"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 )
@@ -48,11 +54,15 @@ class TensorSpec:
 
     An extent that each call brings is its text over named dimensions, such as `n` or `2 * n + 1`. That of an output may
     have names that no input tells: a run makes such an extent.
+
+    Of a sequence or an optional, `containers` says from the outside in what it is, and dtype and shape are those of the
+    values: `?` for an extent that may be another one for each, and `*` alone where ranks may differ.
     """
 
     name: str
     dtype: str
     shape: tuple[int | str, ...]
+    containers: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -82,7 +92,8 @@ class TensorSpec:
         return self.numpy_dtype.itemsize * prod(self.known_shape)
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        opened = "".join(f"{container}(" for container in self.containers)
+        return f"{opened}{self.dtype}[{', '.join(map(str, self.shape))}]{')' * len(self.containers)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +147,8 @@ class CheckInfo:
 class ModelMetadata:
     """The tables of a model. Inputs, outputs and weights are in the order of the entry's arguments.
 
-    An output that has a name which is not in `dims` is a box: no argument, but what a run makes (see `abi`).
+    An output that has a name which is not in `dims` is a box: no argument, but what a run makes (see `abi`). So are
+    sequences and optionals.
 
     `kernels` and `checks` are indexed by the number in a status (see `abi`). `dims` are the names whose sizes each call
     brings, in order; the arena's size is 0 then, and `xrelay_plan` tells it. With `polls` a run has loops that can be
@@ -165,7 +177,8 @@ class ModelMetadata:
     @cached_property
     def boxes(self) -> tuple[int, ...]:
         """The numbers of the outputs that are boxes."""
-        return tuple(number for number, spec in enumerate(self.outputs) if not self._names_of(spec) <= {*self.dims})
+        rows = enumerate(self.outputs)
+        return tuple(number for number, spec in rows if spec.containers or not self._names_of(spec) <= {*self.dims})
 
     @cached_property
     def written(self) -> tuple[TensorSpec, ...]:
@@ -204,6 +217,8 @@ class ModelMetadata:
 
 def _output(row: JsonFields) -> TensorSpec:
     spec = _open_tensor(row)
+    if spec.containers:
+        return spec
     for text in spec.shape:
         if isinstance(text, str):
             with suppress(DimensionError):
@@ -213,7 +228,7 @@ def _output(row: JsonFields) -> TensorSpec:
 
 def _checked_dims(names: tuple[str, ...], inputs: tuple[TensorSpec, ...]) -> tuple[str, ...]:
     """The names, each of which is the size of an extent of an input or follows from it."""
-    texts = [extent for spec in inputs for extent in spec.shape if isinstance(extent, str)]
+    texts = [extent for spec in inputs if not spec.containers for extent in spec.shape if isinstance(extent, str)]
     solved = {found[0] for text in texts if (found := name_and_size(text, 0)) is not None}
     if missing := [name for name in names if name not in solved]:
         raise ArtifactError(f"the model's description: no input tells the size of '{missing[0]}'")
@@ -225,8 +240,11 @@ def _check(row: JsonFields) -> CheckInfo:
 
 
 def _open_tensor(row: JsonFields) -> TensorSpec:
-    spec = TensorSpec(row.text("name"), row.text("dtype"), row.shape("shape"))
-    if not spec.is_open:
+    containers = row.texts("containers")
+    if not {*containers} <= {OPTIONAL, SEQUENCE}:
+        raise ArtifactError(f"the model's description: no value is a {', '.join(containers)}")
+    spec = TensorSpec(row.text("name"), row.text("dtype"), row.shape("shape"), containers=containers)
+    if not spec.is_open and not containers:
         return _tensor(row)
     dtype_from_name(spec.dtype)
     return spec

@@ -25,6 +25,7 @@ class SizeBinder:
         self._axes = [
             (number, axis, extent)
             for number, spec in enumerate(inputs)
+            if not spec.containers
             for axis, extent in enumerate(spec.shape)
             if isinstance(extent, str)
         ]

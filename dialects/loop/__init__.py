@@ -12,6 +12,8 @@ from xrelay.dialects.loop.attrs import IterKind, IterKindAttr, LoopKind, LoopKin
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, IterVar
 from xrelay.dialects.loop.checked_index import CheckedIndexOp
 from xrelay.dialects.loop.for_op import ForOp
+from xrelay.dialects.loop.list_ops import LIST_OPS, ListType
+from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS
 from xrelay.dialects.loop.row_op import RowOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.sort_op import SortOp
@@ -21,8 +23,8 @@ from xrelay.index_algebra.value_map import ValueMap
 
 LOOP = Dialect(
     "loop",
-    [ForOp, BlockOp, CheckedIndexOp, LoadOp, SortOp, StoreOp, SuppressOp, WeightOp],
-    [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr],
+    [ForOp, BlockOp, CheckedIndexOp, LoadOp, SortOp, StoreOp, SuppressOp, WeightOp, *LIST_OPS, *LIST_PART_OPS],
+    [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr, ListType],
 )
 """The dialect, as `xrelay.dialects.ALL_DIALECTS` names it."""
 
@@ -30,8 +32,8 @@ LOCAL = "local"
 """The memory space of a buffer that only one iteration of an enclosing loop sees; it becomes registers."""
 
 __all__ = [
-    "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "CheckedIndexOp", "ForOp", "IterKind", "IterKindAttr", "IterVar", "LoadOp",
-    "LoopKind", "LoopKindAttr", "RowOp", "ScheduleAttr", "SchedulePrimitive", "SortOp", "StoreOp", "SuppressOp", "Tail",
-    "TailAttr", "ValueMap", "WeightOp", "verify_access", "verify_block", "verify_for", "verify_sort",
-    "verify_suppress",
+    "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "CheckedIndexOp", "ForOp", "IterKind", "IterKindAttr", "IterVar",
+    "ListType", "LoadOp", "LoopKind", "LoopKindAttr", "RowOp", "ScheduleAttr", "SchedulePrimitive", "SortOp",
+    "StoreOp", "SuppressOp", "Tail", "TailAttr", "ValueMap", "WeightOp", "verify_access", "verify_block", "verify_for",
+    "verify_sort", "verify_suppress",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import onnx
+from xdsl.dialects.builtin import UnrankedTensorType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
@@ -47,6 +48,8 @@ def value_type(type: onnx.TypeProto, place: str, override: Sequence[int] | None 
 
     `override` fixes the dimensions of the tensor, or of every value.
 
+    Values in containers have any rank where the model gives no shape.
+
     Raises `ModelImportError` about `place` for a type of another kind, and for a tensor without a shape.
     """
     containers: list[Callable[[Attribute], Attribute]] = []
@@ -56,7 +59,10 @@ def value_type(type: onnx.TypeProto, place: str, override: Sequence[int] | None 
         type = type.sequence_type.elem_type if is_sequence else type.optional_type.elem_type
     if not type.HasField("tensor_type"):
         raise ModelImportError("only tensors, sequences and optionals of them are supported", location=place)
-    result = _tensor(type.tensor_type, override, None, place)
+    if containers and override is None and not type.tensor_type.HasField("shape"):
+        result = UnrankedTensorType(_element_type(type.tensor_type.elem_type, None, place))
+    else:
+        result = _tensor(type.tensor_type, override, None, place)
     if containers:
         result = with_dims(result, lambda _: ANY)
     for container in reversed(containers):

@@ -57,9 +57,13 @@ def _while(op: scf.WhileOp, values: Values, run_block: RunBlock) -> None:
 
 def _for(op: scf.ForOp, values: Values, run_block: RunBlock) -> None:
     bounds = (int(values[each]) for each in (op.lb, op.ub, op.step))
+    carried: Sequence[Value] = [values[operand] for operand in op.iter_args]
+    block = op.body.block
     for number in range(*bounds):
-        values[op.body.block.args[0]] = number
-        run_block(op.body.block, values)
+        values.update(zip(block.args, (number, *carried), strict=True))
+        run_block(block, values)
+        carried = [values[operand] for operand in block.last_op.operands] if block.last_op is not None else []
+    values.update(zip(op.results, carried, strict=True))
 
 
 def _places(indices: Sequence[SSAValue], values: Values) -> tuple[int, ...]:

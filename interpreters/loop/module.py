@@ -10,9 +10,9 @@ from xdsl.dialects import arith, cf, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, OUTPUT_PLACE, REQUIRES
+from xrelay.dialects.attribute_names import CONTAINER, LOOP_KERNEL, NUM_OUTPUTS, OUTPUT_PLACE, REQUIRES
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.loop import ListType, WeightOp
 from xrelay.dialects.loop.signature import PLAN, dim_arguments
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
@@ -24,6 +24,7 @@ from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.control_flow import Values, run_between_kernels
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
+from xrelay.interpreters.loop.lists import list_of, run_list_op
 from xrelay.interpreters.loop.memory import run_memory_op
 from xrelay.interpreters.loop.named_sizes import NamedSizes
 from xrelay.interpreters.scalar import compile_scalar, is_scalar_op
@@ -55,8 +56,13 @@ def run_loop_module(
     buffers = parameters[: len(parameters) - len(dim_arguments(function))]
     if len(inputs) + outputs > len(buffers):
         raise InputError(f"@{function_name} takes {len(buffers) - outputs} inputs, got {len(inputs)}")
+    inputs, attributes = list(inputs), function.arg_attrs.data if function.arg_attrs is not None else ()
     for position, value in enumerate(inputs):
-        problem = argument_problem(parameters[position].type, value)
+        type = parameters[position].type
+        if isinstance(type, ListType):
+            inputs[position] = list_of(value, attributes[position].data.get(CONTAINER) if attributes else None)
+            continue
+        problem = argument_problem(type, value)
         if problem is not None:
             raise InputError(f"input {position} of @{function_name} {problem}")
     named = NamedSizes(function)
@@ -182,7 +188,8 @@ class _Runner:
                 with np.errstate(over="ignore"):
                     values[op.results[0]] = compile_scalar(op)(*(values[operand] for operand in op.operands))
             case _:
-                if not run_memory_op(op, values) and not run_between_kernels(op, values, self._block):
+                known = run_memory_op(op, values) or run_list_op(op, values)
+                if not known and not run_between_kernels(op, values, self._block):
                     raise InterpreterError(f"'{op.name}' has no meaning between kernels")
 
     def _block(self, block: Block, values: dict[SSAValue, Value]) -> None:

@@ -40,7 +40,8 @@ class NamedSizes:
     def bind(self, inputs: Sequence[Array]) -> dict[str, int]:
         """The size of each name; `InputError` where the extents of the inputs do not agree."""
         sizes: dict[str, int] = {}
-        rows = [(number, array.shape, self.shapes[number]) for number, array in enumerate(inputs)]
+        arrays = [(number, array) for number, array in enumerate(inputs) if not isinstance(array, tuple)]
+        rows = [(number, array.shape, self.shapes[number]) for number, array in arrays]
         for _, found, shape in rows:
             for extent, dim in zip(found, shape, strict=False):
                 name, size = name_and_size(dim, extent) or ("", None)

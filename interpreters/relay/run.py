@@ -53,14 +53,14 @@ def _checked_inputs(func: FuncOp, inputs: Sequence[Given]) -> list[RuntimeValue]
     names: dict[str, int] = {}
     values: list[RuntimeValue] = []
     for index, (given, type) in enumerate(zip(inputs, types, strict=True)):
-        value = _value(given, type, names)
+        value = value_of(given, type, names)
         if value is None:
             raise InputError(f"input #{index} of @{name} is {_described(given)}, must be {type}")
         values.append(value)
     return values
 
 
-def _value(given: Given, type: Attribute, names: dict[str, int]) -> Value | None:
+def value_of(given: Given, type: Attribute, names: dict[str, int]) -> Value | None:
     """Returns an input as a value of a type, `None` where it is none; sizes of named dimensions are noted in `names`.
 
     Called again for what stands in a container, so as deep as types are nested.
@@ -78,7 +78,7 @@ def _value(given: Given, type: Attribute, names: dict[str, int]) -> Value | None
 
 
 def _values(given: Sequence[Given], type: Attribute, names: dict[str, int]) -> list[Value] | None:
-    values = [value for each in given if (value := _value(each, type, names)) is not None]
+    values = [value for each in given if (value := value_of(each, type, names)) is not None]
     return values if len(values) == len(given) else None
 
 

@@ -10,17 +10,21 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
+from xrelay.dialects.relay.structure.optionals import OptionalOp
+from xrelay.dialects.relay.structure.sequences import SequenceOp
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
 from xrelay.interpreters.relay.extents import note_extents
-from xrelay.interpreters.relay.registry import evaluate_op
+from xrelay.interpreters.relay.registry import OptionalValue, SequenceValue, evaluate_op
+from xrelay.interpreters.relay.run import value_of
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.size_promises import check_promises
 from xrelay.interpreters.topi.compute import evaluate_compute
@@ -124,14 +128,22 @@ class _Runner:
         name, arguments = function.sym_name.data, function.body.block.args
         if len(inputs) != len(arguments):
             raise InputError(f"@{name} takes {len(arguments)} inputs, {len(inputs)} are given")
+        values: dict[SSAValue, Array] = {}
         for i, (argument, array) in enumerate(zip(arguments, inputs, strict=True)):
             type = argument.type
+            values[argument] = array
+            if isinstance(type, SequenceType | OptionalType):
+                held = array if isinstance(array, SequenceValue | OptionalValue) else value_of(array, type, {})
+                if held is None:
+                    raise InputError(f"input {i} of @{name} is no {type}")
+                values[argument] = cast(Array, held)
+                continue
             if not isinstance(type, TensorType):
                 raise InterpreterError(f"input {i} of @{name} is {type}; the topi level has tensors alone")
             shape, dtype = type.get_shape(), numpy_dtype(type.element_type)
             if array.shape != shape or array.dtype != dtype:
                 raise InputError(f"input {i} of @{name} is {array.dtype}{list(array.shape)}, not {dtype}{list(shape)}")
-        return dict(zip(arguments, inputs, strict=True))
+        return values
 
     def _value(self, values: dict[SSAValue, Array], operand: SSAValue) -> Array:
         if operand not in values:
@@ -159,6 +171,10 @@ class _Runner:
                 value = evaluate_op(op, [self._value(values, operand) for operand in op.operands])
                 note_extents(op, value, self._sizes[-1])
                 self._note_sizes(op.result.type, cast(Array, value))
+                return [cast(Array, value)]
+            case SequenceOp() | OptionalOp():
+                value = evaluate_op(op, [self._value(values, operand) for operand in op.operands])
+                self._note_sizes(op.results[0].type, cast(Array, value))
                 return [cast(Array, value)]
             case ConstantOp():
                 return [op.array if self._resolve_weight is None else np.asarray(self._resolve_weight(op.value))]

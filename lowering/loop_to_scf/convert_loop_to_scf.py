@@ -27,6 +27,7 @@ from xrelay.lowering.loop_to_scf.graph_function import (
     poll_recursions,
 )
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
+from xrelay.lowering.loop_to_scf.lists import convert_lists, declare_lists
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 from xrelay.lowering.loop_to_scf.weights_of_callees import take_weights_from_main
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
@@ -72,6 +73,7 @@ class ConvertLoopToScfPass(ModulePass):
         declare_note(op)
         poll_recursions(op)
         declare_poll(op)
+        declare_lists(op)
 
 
 def convert_function(function: func.FuncOp) -> None:
@@ -82,9 +84,10 @@ def convert_function(function: func.FuncOp) -> None:
             location=location_of(function),
         )
     weights_to_arguments(function)
+    has_lists = convert_lists(function)
     make_buffers_signless(function)
     function.attributes.pop(SCHEDULE, None)
-    if is_graph_function(function):
+    if has_lists or is_graph_function(function):
         finish_graph_function(function)
     else:
         KernelWriter().write(function)

@@ -40,7 +40,6 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
 from xrelay.dialects.locations import source_names
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import shape_of
@@ -119,8 +118,6 @@ class LowerByStrategy(ConversionPattern[RelayOp]):
 
     def rewrite(self, op: RelayOp, rewriter: ConversionRewriter) -> str | None:
         """Build the implementation of greatest priority among those that fit."""
-        if any(isinstance(value.type, SequenceType | OptionalType) for value in (*op.operands, *op.results)):
-            return "native code has no sequences and optionals; help: run the program in the interpreter"
         if op.shape_depends_on_data and _has_no_known_shape(op):
             return "its shape is known at run time alone, and native code takes known shapes; fix them with shapes={…}"
         try:

@@ -52,11 +52,13 @@ from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.interface import write_checks, write_kernels
 from xrelay.lowering.loop_to_scf.graph_function import CANCELLED, POLL
+from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW, declares_boxes, define_boxes, is_box_declaration
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.entry import add_entries
 from xrelay.lowering.to_llvm.function_exits import FunctionExits
+from xrelay.lowering.to_llvm.lists import define_lists, is_list_declaration
 from xrelay.lowering.to_llvm.live_allocations import Held, live_allocations_at_exits
 from xrelay.lowering.to_llvm.note_index import define_note
 from xrelay.lowering.to_llvm.note_sides import made_sides, note_sides
@@ -125,7 +127,8 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         """Convert signature and body."""
         if is_always_inline(op):
             return _convert_inline(op, rewriter)
-        if is_box_declaration(op) or (op.is_declaration and op.sym_name.data == POLL):
+        is_poll = op.is_declaration and op.sym_name.data == POLL
+        if is_box_declaration(op) or is_list_declaration(op) or is_poll:
             rewriter.erase(op)
             return None
         outputs = op.function_type.outputs.data
@@ -244,7 +247,7 @@ class _BodyConversion:
         callee = op.callee.string_value()
         if callee in self._convention.inlined:
             _convert_inline_call(op, self._rewriter)
-        elif callee in (BOX_NEW, BOX_FREE):
+        elif callee in (BOX_NEW, BOX_FREE) or callee in LIST_FUNCTIONS:
             _convert_box_call(op, exits.context, self._rewriter)
         elif callee == POLL:
             _convert_poll(op, exits.context, self._rewriter)
@@ -348,10 +351,13 @@ class ConvertFuncToLLVMPass(ModulePass):
         numbers = {kernel.sym_name.data: number for number, kernel in enumerate(kernels)}
         inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
         convention = _Convention(numbers, write_checks(op, _checks(op)), inlined)
-        has_boxes, returning = declares_boxes(op), _returning(op)
+        has_lists, returning = any(map(is_list_declaration, op.ops)), _returning(op)
+        has_boxes = has_lists or declares_boxes(op)
         patterns = (ConvertFunction(convention), ConvertFunctionConstant())
         apply_conversion(op, patterns, is_legal=_is_legal, types=llvm_types())
         define_note(op)
+        if has_lists:
+            define_lists(op)
         if has_boxes or returning:
             define_boxes(op)
         add_entries(op, releases=has_boxes and not returning)

@@ -242,6 +242,15 @@ class ConvertSameMemory(ConversionPattern[SameMemory]):
         return None
 
 
+class ConvertAlignedPointer(ConversionPattern[memref.ExtractAlignedPointerAsIndexOp]):
+    """`memref.extract_aligned_pointer_as_index %m` → `llvm.ptrtoint`."""
+
+    def rewrite(self, op: memref.ExtractAlignedPointerAsIndexOp, rewriter: ConversionRewriter) -> str | None:
+        """Use the pointer itself."""
+        rewriter.replace(op, [rewriter.insert(llvm.PtrToIntOp(rewriter.operand(op.source))).output])
+        return None
+
+
 class ConvertDim(ConversionPattern[memref.DimOp]):
     """`memref.dim %m, %c1 : memref<4x8xf32>` → `llvm.mlir.constant(8)`."""
 
@@ -331,6 +340,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
     ConvertSubview(),
     ConvertReinterpretCast(),
     ConvertSameMemory(),
+    ConvertAlignedPointer(),
     ConvertDim(),
     ConvertCopy(),
     ConvertGlobal(),

@@ -14,7 +14,9 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.loop import WeightOp
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.loop.list_ops import ListType
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.types import element_of_any_rank, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import NamedOp
 from xrelay.dialects.topi.shapes import bit_width
@@ -40,6 +42,32 @@ def memref_of(type: Attribute, place: Operation) -> MemRefType:
         raise LoweringError(f"{type} takes {size} bytes, a buffer can have {MAX_BYTES}",
                             location=describe_place(place), help="give the model smaller shapes")  # fmt: skip
     return MemRefType(type.element_type, type.get_shape())
+
+
+def is_container(type: Attribute) -> bool:
+    """Whether `type` is that of a sequence or an optional."""
+    return isinstance(type, SequenceType | OptionalType)
+
+
+def holder_of(type: Attribute, place: Operation) -> MemRefType | ListType:
+    """The type of what holds a value: a buffer a tensor, a list a sequence or an optional.
+
+    `LoweringError` at `place` for one that nothing holds.
+    """
+    depth = 0
+    inner = type
+    while isinstance(inner, SequenceType | OptionalType):
+        inner, depth = inner.element, depth + 1
+    if not depth:
+        return memref_of(type, place)
+    element = element_of_any_rank(inner)
+    if element is None:
+        raise LoweringError(f"{type} is no sequence or optional of tensors", location=describe_place(place),
+                            help="interpret the program")  # fmt: skip
+    for _ in range(depth):
+        element = ListType(element)
+    assert isinstance(element, ListType), "it is at least one list deep"
+    return element
 
 
 @dataclass(frozen=True)
@@ -115,7 +143,7 @@ class FunctionLowering(ABC):
         """Buffers for the inputs, and behind them for the results `written`; gives the latter."""
         inputs = list(self._old.args)
         for value in (*inputs, *written):
-            argument = self._new.insert_arg(memref_of(value.type, last), len(self._new.args))
+            argument = self._new.insert_arg(holder_of(value.type, last), len(self._new.args))
             argument.name_hint = value.name_hint
         self._buffers.update(zip(inputs, self._new.args, strict=False))
         return list(self._new.args[len(inputs) :])

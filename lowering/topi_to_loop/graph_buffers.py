@@ -19,7 +19,7 @@ from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.index_algebra.requirement import Requirement
-from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, memref_of
+from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_sizes import GraphSizes, assertion_of, sources_of
 
 CopyKernel = Callable[[MemRefType, MemRefType | None], func.FuncOp]
@@ -105,11 +105,17 @@ class BufferLowering(FunctionLowering):
     # --- whose a buffer is -------------------------------------------------------------------------------------------
 
     def _hand_over(self, values: Sequence[SSAValue], types: Sequence[Attribute], place: Operation) -> list[SSAValue]:
-        """The buffers of `values` as buffers of `types`, for who is around the block: others' are copied."""
+        """The buffers of `values` as buffers of `types`, for who is around the block: others' are copied.
+
+        Lists are values, which belong to nobody.
+        """
         handed: list[SSAValue] = []
         given: set[SSAValue] = set()
         for value, type in zip(values, types, strict=True):
             buffer = self._buffers[value]
+            if is_container(type):
+                handed.append(buffer)
+                continue
             if not self._is_own(_root(buffer)) or _root(buffer) in given:
                 source, buffer = buffer, self._allocate(value.type, place, value.name_hint)
                 self._move(source, buffer, place)

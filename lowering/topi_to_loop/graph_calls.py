@@ -26,7 +26,7 @@ from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_na
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Symbol, names_of, single_atom, symbol
 from xrelay.index_algebra.requirement import Equal, Requirement
-from xrelay.lowering.topi_to_loop.function_lowering import memref_of
+from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
 from xrelay.lowering.topi_to_loop.graph_extents import ExtentLowering
 from xrelay.lowering.topi_to_loop.graph_regions import made_names
@@ -89,16 +89,20 @@ class CallLowering(ExtentLowering):
         returned = [(value, each) for number, (value, each) in pairs if not is_written(type, number)]
         given = [(self._buffers[operand], each) for operand, each in zip(op.operands, type.inputs, strict=True)]
         given += [(self._buffer(value, op), each) for value, each in written]
-        arguments = [self._cast(buffer, memref_of(each, op), op) for buffer, each in given]
+        arguments = [self._held_as(each, buffer, op) for buffer, each in given]
         # That they are extents the call demands, where it runs.
         found = self._sizes.sizes([bindings[name] for name in names], op)
         sizes = [self._constant(size, op) if isinstance(size, int) else size for size in found]
         results: list[Attribute] = []
         for _, each in returned:
-            results += [memref_of(each, op), *(IndexType() for _ in dims_in(each))]
+            results += [holder_of(each, op), *(IndexType() for _ in dims_in(each))]
         new = self._add(func.CallOp(callee_name(op), [*arguments, *sizes], results), op)
         self._take(op, new, returned, bindings)
         self._demand_each(op, [each for each in requirements if not each.names.isdisjoint(made)])
+
+    def _held_as(self, type: Attribute, buffer: SSAValue, op: AnyCall) -> SSAValue:
+        """A buffer as one for a tensor of `type`; a list is itself."""
+        return buffer if is_container(type) else self._cast(buffer, memref_of(type, op), op)
 
     def _demand_each(self, op: AnyCall, requirements: Sequence[Requirement]) -> None:
         """Asserts these of the requirements of a call: those of what it makes can only be asserted behind it."""
@@ -114,7 +118,8 @@ class CallLowering(ExtentLowering):
         extents: dict[str, SSAValue] = {}
         for value, type in returned:
             buffers.append(next(rest))
-            for inside, around in zip(shape_of(type), shape_of(value.type), strict=True):
+            shapes = ((), ()) if is_container(type) else (shape_of(type), shape_of(value.type))
+            for inside, around in zip(*shapes, strict=True):
                 if not isinstance(inside, int):
                     extent = next(rest)
                     # A result may have the name that a branch around the call gives it, before the branch is over.
@@ -130,7 +135,7 @@ class CallLowering(ExtentLowering):
             self._sizes.bind_behind(new, {name: extents[name] for name in sorted(unknown)})
         for buffer, (value, _) in zip(buffers, returned, strict=True):
             buffer.name_hint = value.name_hint
-            cast = self._cast(buffer, memref_of(value.type, op), op)
+            cast = self._held_as(value.type, buffer, op)
             self._buffers[value] = self._noted(cast, list(dims_in(value.type)))
 
 
@@ -143,6 +148,8 @@ def _name(dim: Dim) -> str | None:
 def is_written(type: FunctionType, number: int) -> bool:
     """Whether the names of a function's parameters tell how large its result `number` is."""
     known = set(names_in(type.inputs))
+    if is_container(type.outputs.data[number]):
+        return False
     return all(dim.names <= known for dim in dims_in(type.outputs.data[number]))
 
 

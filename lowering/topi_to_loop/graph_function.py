@@ -11,21 +11,22 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import DIM, LOOP_DIMS, OUTPUT_PLACE
+from xrelay.dialects.attribute_names import CONTAINER, DIM, LOOP_DIMS, OUTPUT_PLACE
 from xrelay.dialects.loop.signature import kernel_dims
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.relay.structure.call import names_in
-from xrelay.lowering.topi_to_loop.function_lowering import Returned
+from xrelay.lowering.topi_to_loop.function_lowering import Returned, is_container
 from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
-from xrelay.lowering.topi_to_loop.graph_calls import CallLowering, tell_names_apart
+from xrelay.lowering.topi_to_loop.graph_calls import tell_names_apart
+from xrelay.lowering.topi_to_loop.graph_list_parts import ListPartLowering
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
-class GraphLowering(CallLowering):
+class GraphLowering(ListPartLowering):
     """Lowers a function that calls kernels, which are lowered already.
 
     What it returns without having computed it, a kernel copies.
@@ -46,13 +47,16 @@ class GraphLowering(CallLowering):
         super().__init__(function, copy_kernel, graphs)
         self._kernels = kernels
         self._names = names_in(function.function_type.inputs)
+        self._containers = {n: type for n, type in enumerate(function.function_type.inputs) if is_container(type)}
 
     def run(self) -> None:
         """Rewrites the function."""
         super().run()
         self._sizes.finish()
-        if self._names:
+        if self._names or self._containers:
             attrs = argument_attrs(self._function)
+            for number, type in self._containers.items():
+                attrs[number][CONTAINER] = type
             for attr, argument in zip(attrs, self._new.args, strict=True):
                 if dims := self._dims.get(argument):
                     attr[LOOP_DIMS] = DimsAttr(tuple(dims))
@@ -76,7 +80,7 @@ class GraphLowering(CallLowering):
 
     def _is_written(self, value: SSAValue) -> bool:
         """Whether the names of the inputs tell how large a result is."""
-        return all(dim.names <= set(self._names) for dim in dims_in(value.type))
+        return not is_container(value.type) and all(dim.names <= set(self._names) for dim in dims_in(value.type))
 
     def _make_arguments(self, last: func.ReturnOp, written: Sequence[SSAValue]) -> list[SSAValue]:
         outputs = super()._make_arguments(last, written)
@@ -98,6 +102,9 @@ class GraphLowering(CallLowering):
         found: list[Returned] = []
         for (number, value), buffer in zip(rest.items(), buffers, strict=True):
             dims = list(dims_in(value.type))
-            attributes = {LOOP_DIMS: DimsAttr(tuple(dims)), OUTPUT_PLACE: IntegerAttr(number, i64)}
+            attributes: dict[str, Attribute] = (
+                {CONTAINER: value.type} if is_container(value.type) else {LOOP_DIMS: DimsAttr(tuple(dims))}
+            )
+            attributes[OUTPUT_PLACE] = IntegerAttr(number, i64)
             found.append(Returned(number, [buffer, *self._sizes.extents(dims, last)], attributes))
         return found

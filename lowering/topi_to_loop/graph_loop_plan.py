@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_t
 from xrelay.dialects.relay.structure.loop import LoopOp, own_names
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Selection, Symbol, names_of, single_atom
-from xrelay.lowering.topi_to_loop.function_lowering import memref_of
+from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_regions import Origins, field_types, has_names, made_names, origins_of
 from xrelay.passes.infra.conversion import describe_place
 
@@ -48,7 +48,7 @@ class LoopPlan:
     types: Sequence[Attribute]
     """Of the fields."""
     varying: Sequence[int]
-    """The carried values that are buffers of their own in each iteration."""
+    """The carried values that are lists, or buffers of their own in each iteration."""
     growing: Sequence[int]
     """The stacks of which only the loop tells how large they are."""
     names: Origins
@@ -64,7 +64,7 @@ class LoopPlan:
         arguments = [argument.type for argument in op.carried]
         own, made = own_names(arguments, [value.type for value in op.initial]), made_names(op)
         types, count = field_types(op.result.type), len(arguments)
-        varying = [index for index, type in enumerate(arguments) if has_names(type, own)]
+        varying = [index for index, type in enumerate(arguments) if has_names(type, own) or is_container(type)]
         growing = [index for index in range(count, len(types)) if has_names(types[index], made)]
         rows: dict[Dim, tuple[int, int]] = {}
         for index in growing:
@@ -87,7 +87,7 @@ class LoopPlan:
     @property
     def state_types(self) -> list[Attribute]:
         """The types of what the `scf.while` carries."""
-        buffers = [memref_of(self.op.carried[index].type, self.op) for index in self.varying]
+        buffers = [holder_of(self.op.carried[index].type, self.op) for index in self.varying]
         stacks = [stack_type(type, self.op) for type in self.stacked]
         sizes = len(self.names) + len(self.rows) + bool(stacks)
         return [IndexType(), *buffers, *stacks, *[IndexType()] * sizes]

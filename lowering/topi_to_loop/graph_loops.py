@@ -31,7 +31,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.environment import call_limit
 from xrelay.index_algebra.dims import names_of, symbol
 from xrelay.index_algebra.requirement import Equal
-from xrelay.lowering.topi_to_loop.function_lowering import memref_of
+from xrelay.lowering.topi_to_loop.function_lowering import is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_loop_plan import LoopPlan, LoopState, row_names
 from xrelay.lowering.topi_to_loop.graph_regions import dims_at, yielded_fields
 from xrelay.lowering.topi_to_loop.graph_stacks import StackLowering
@@ -77,6 +77,9 @@ class LoopLowering(StackLowering):
         buffers: list[SSAValue] = []
         for index in plan.varying:
             type = op.carried[index].type
+            if is_container(type):
+                buffers.append(self._buffers[op.initial[index]])
+                continue
             extents = self._sizes.extents([dim.substitute(bindings) for dim in dims_in(type)], op)
             buffer = self._add(memref.AllocOp(extents, [], memref_of(type, op)), op).results[0]
             self._call_copy(self._buffers[op.initial[index]], buffer, extents, op)

@@ -29,7 +29,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol
-from xrelay.lowering.topi_to_loop.function_lowering import memref_of
+from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container
 from xrelay.lowering.topi_to_loop.graph_buffers import BufferLowering, CopyKernel
 from xrelay.passes.infra.conversion import describe_place
 
@@ -71,11 +71,11 @@ class RegionLowering(BufferLowering):
         self._demand(op)
         condition = self._load(self._buffers[op.condition], (), op)
         types, made = field_types(op.result.type), made_names(op)
-        boxes = [index for index, type in enumerate(types) if has_names(type, made)]
+        boxes = [index for index, type in enumerate(types) if has_names(type, made) or is_container(type)]
         origins = origins_of(made, types, op)
         written = {index: self._result(op, index, type) for index, type in enumerate(types) if index not in boxes}
         then, otherwise = (self._branch(region.block, written, boxes, origins, op) for region in op.regions)
-        given = [*(memref_of(types[index], op) for index in boxes), *[IndexType()] * len(origins)]
+        given = [*(holder_of(types[index], op) for index in boxes), *[IndexType()] * len(origins)]
         new = self._add(scf.IfOp(condition, given, then, otherwise), op)
         self._sizes.bind_behind(new, dict(zip(origins, new.results[len(boxes) :], strict=True)))
         for index, buffer in zip(boxes, new.results, strict=False):
@@ -147,7 +147,7 @@ def origins_of(names: Iterable[str], types: Sequence[Attribute], op: Operation) 
     found: dict[str, tuple[int, int]] = {}
     wanted = {symbol(name): name for name in names}
     for index, type in enumerate(types):
-        for axis, dim in enumerate(shape_of(type)):
+        for axis, dim in enumerate(() if is_container(type) else shape_of(type)):
             if dim in wanted:
                 found.setdefault(wanted[dim], (index, axis))
     for name in {name for type in types for dim in dims_in(type) for name in dim.names} & set(names) - found.keys():

@@ -40,7 +40,6 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
-    TensorType,
     TupleType,
     UnitAttr,
     UnknownLoc,
@@ -52,6 +51,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -64,7 +64,9 @@ from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.optionals import OptionalOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.sequences import SequenceOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import PassError
@@ -169,7 +171,7 @@ class _Outliner:
             self._outline_loop(op)
         elif isinstance(op, YieldOp):
             self._flatten_yield(op)
-        elif isinstance(op, ExtentsOp | CutOp):
+        elif isinstance(op, ExtentsOp | CutOp | SequenceOp | OptionalOp):
             op.operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
         elif isinstance(op, FnOp | InvokeOp):
             raise PassError(
@@ -180,14 +182,16 @@ class _Outliner:
 
     def _flatten_return(self, function: FuncOp, op: ReturnOp) -> None:
         function.res_attrs = repeated(function.res_attrs, [operand.type for operand in op.operands])
-        returned: dict[SSAValue, None] = {}
+        returned: list[SSAValue] = []
+        known: set[SSAValue] = set()
         for leaf in (leaf for operand in op.operands for leaf in self.leaves.of(operand)):
-            if needs_copy(leaf, returned):
+            if needs_copy(leaf, known):
                 copy = copy_of(leaf)
                 Rewriter.insert_op(copy, InsertPoint.before(op))
                 leaf = self._call_group(self._alone(copy))[0]
-            returned[leaf] = None
-        op.operands = list(returned)
+            known.add(leaf)
+            returned.append(leaf)
+        op.operands = returned
 
     # --- regions ----------------------------------------------------------------------------------------------------
 
@@ -311,18 +315,16 @@ class _Outliner:
 def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
     """Whether a returned value has no buffer of its own.
 
-    It comes from outside, is a constant, is returned twice, or is another value's buffer, seen otherwise.
+    It comes from outside, is a constant, is returned twice, or is another value's buffer, seen otherwise. Sequences and
+    optionals have none.
     """
+    if isinstance(value.type, SequenceType | OptionalType):
+        return False
     return not isinstance(value, OpResult) or isinstance(value.op, ConstantOp | ExtentsOp | CutOp) or value in returned
 
 
 def copy_of(value: SSAValue) -> CastOp:
-    """An op that copies a tensor: a cast to its own element type. `PassError` for a sequence or an optional."""
-    if not isinstance(value.type, TensorType):
-        raise PassError(
-            f"relay-outline-fused: a result is {value.type}: native code has no sequences and optionals",
-            help="run the program in the interpreter",
-        )
+    """An op that copies a tensor: a cast to its own element type."""
     copy = CastOp.call(value, dtype=element_type_of(value.type))
     copy.location = value.owner.location if isinstance(value.owner, Operation) else UnknownLoc()
     copy.result.name_hint = value.name_hint

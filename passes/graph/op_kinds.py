@@ -19,7 +19,9 @@ from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.optionals import OPTIONAL_OPS
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.sequences import SEQUENCE_OPS
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 
 
@@ -43,7 +45,7 @@ class OpKind(Enum):
     GROUP = auto()
     """`relay.fused`."""
     OTHER = auto()
-    """A call of another function, an op that binds names of extents, or an op that is not of this dialect."""
+    """A call of another function, an op on sequences or optionals or that binds names of extents, or a foreign op."""
 
 
 CALLS = (OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER)
@@ -62,6 +64,7 @@ _KINDS: dict[type[Operation], OpKind] = {
     FusedOp: OpKind.GROUP,
     ExtentsOp: OpKind.OTHER,
     CutOp: OpKind.OTHER,
+    **dict.fromkeys((*SEQUENCE_OPS, *OPTIONAL_OPS), OpKind.OTHER),
 }
 
 

@@ -20,7 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import onnx
-from support.onnx_node_cases import NodeCase, official_cases, settings, with_constant_settings
+from support.onnx_node_cases import NodeCase, flat, official_cases, settings, with_constant_settings
 
 from xrelay.api.comparison import compare_outputs
 from xrelay.api.compile import compile
@@ -85,7 +85,7 @@ def all_nodes(graph: onnx.GraphProto) -> Iterable[onnx.NodeProto]:
 def failure(case: NodeCase) -> str:
     """Why a case does not give natively what onnx expects; empty where it does."""
     try:
-        found = compile(case.model, cache=False, threads=1).run(case.inputs)
+        found = flat(compile(case.model, cache=False, threads=1).run(case.inputs))
         comparison = compare_outputs(
             case.output_names, found, case.outputs, levels=("native", "onnx"), rtol=case.allowed, atol=case.atol
         )

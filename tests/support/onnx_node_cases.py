@@ -81,7 +81,7 @@ class NodeCase:
     @property
     def arrays(self) -> list[NDArray[Any]]:
         """The arrays of all inputs."""
-        return _flat(self.inputs)
+        return flat(self.inputs)
 
     @property
     def output_names(self) -> list[str]:
@@ -192,7 +192,7 @@ def _has_arrays(case: NodeCase) -> bool:
     return all(isinstance(value, np.ndarray) and value.dtype != object for value in (*case.arrays, *case.outputs))
 
 
-def _flat(values: Sequence[Any]) -> list[Any]:
+def flat(values: Sequence[Any]) -> list[Any]:
     """The values, those of sequences one after the other, without what is absent."""
     found: list[Any] = []
     pending = list(reversed(values))
@@ -207,7 +207,7 @@ def _flat(values: Sequence[Any]) -> list[Any]:
 
 def _node_case(case: Any) -> NodeCase:
     inputs, outputs = ([_value(value) for value in values] for values in case.data_sets[0])
-    return NodeCase(case.name, case.model, inputs, _flat(outputs), case.rtol, case.atol)
+    return NodeCase(case.name, case.model, inputs, flat(outputs), case.rtol, case.atol)
 
 
 def _value(value: Any) -> Any:
@@ -227,7 +227,7 @@ def _stored_case(case: Any) -> NodeCase:
         [_stored_value(value, data / f"{what}_{number}.pb") for number, value in enumerate(values)]
         for what, values in (("input", graph_inputs(model.graph)), ("output", model.graph.output))
     )
-    return NodeCase(case.name, model, inputs, _flat(outputs), case.rtol, case.atol)
+    return NodeCase(case.name, model, inputs, flat(outputs), case.rtol, case.atol)
 
 
 def _stored_value(value: onnx.ValueInfoProto, file: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Optionals: a value or none. The interpreters compute them; native code does not."""
+"""Optionals: a value or none. As those on sequences, the ops stay in the function that calls kernels."""
 
 from __future__ import annotations
 
@@ -100,6 +100,11 @@ class OptionalGetElementOp(OptionalOp):
     name = "relay.optional_get_element"
 
     data = operand_def()
+
+    @property
+    def may_fail(self) -> bool:
+        """Where there is no value."""
+        return True
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The value's type, with names for the extents that the op makes; C1."""

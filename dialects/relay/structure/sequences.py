@@ -1,6 +1,6 @@
 """Sequences: any number of tensors of one element type, as a value.
 
-The interpreters compute them; native code does not.
+The ops stay in the function that calls kernels, down to the loop level, where sequences are lists.
 """
 
 from __future__ import annotations
@@ -26,6 +26,13 @@ class SequenceOp(RelayOp):
     """Base of the ops on sequences; constraints that several share have the same ids."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    IS_TOTAL: ClassVar[bool] = False
+    """Whether no place and no extent of parts may be wrong."""
+
+    @property
+    def may_fail(self) -> bool:
+        """Unless it is total."""
+        return not self.IS_TOTAL
 
     def held_type(self, facts: Facts) -> Attribute:
         """The type of the values of operand 0; C1."""
@@ -39,7 +46,8 @@ class SequenceOp(RelayOp):
         """The type of the values of operand 0, which have one rank; C1 and C4."""
         type = self.held_type(facts)
         if not isinstance(type, TensorType):
-            facts.require(False, "C4", f"the values must have one rank, found {type}")
+            text = f"the values must have one rank, found {type}"
+            facts.require(False, "C4", text, help="give those of an input a shape (shapes={…})")
         return type
 
     def check_place(self, facts: Facts, index: int) -> None:
@@ -75,6 +83,7 @@ class SequenceConstructOp(SequenceOp):
     """
 
     name = "relay.sequence_construct"
+    IS_TOTAL: ClassVar[bool] = True
 
     values = var_operand_def()
 
@@ -99,6 +108,7 @@ class SequenceEmptyOp(SequenceOp):
     """
 
     name = "relay.sequence_empty"
+    IS_TOTAL: ClassVar[bool] = True
 
     of = prop_def()
 
@@ -204,6 +214,7 @@ class SequenceLengthOp(SequenceOp):
     """
 
     name = "relay.sequence_length"
+    IS_TOTAL: ClassVar[bool] = True
 
     data = operand_def()
 

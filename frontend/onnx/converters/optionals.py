@@ -1,4 +1,4 @@
-"""The ops on optionals: what is known of one at import is read off, the rest computes the interpreter."""
+"""The ops on optionals: what is known of one at import is read off."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, Optio
 from xrelay.frontend.onnx.known_containers import value_of_optional
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-
-_NATIVE = "native code: known whether there is a value"
 
 
 @converts("Optional", since=15, attributes=("type",))
@@ -26,7 +24,7 @@ def convert_optional(node: NodeView) -> SSAValue:
     return node.emit(OptionalConstructOp, of=type)
 
 
-@converts("OptionalHasElement", since=15, limits=_NATIVE)
+@converts("OptionalHasElement", since=15)
 def convert_optional_has_element(node: NodeView) -> SSAValue:
     """Whether there is a value: of an input that is left out there is none, of one that is no optional there is."""
     value = node.optional_input(0)
@@ -40,7 +38,7 @@ def convert_optional_has_element(node: NodeView) -> SSAValue:
     return node.emit_constant(np.array(bool(held)), "has_element")
 
 
-@converts("OptionalGetElement", since=15, limits=_NATIVE)
+@converts("OptionalGetElement", since=15)
 def convert_optional_get_element(node: NodeView) -> SSAValue:
     """The value; an input that is no optional is its own."""
     value = node.input(0)

@@ -22,7 +22,7 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
 
-@converts("SequenceMap", since=17, attributes=("body",), limits="native code: known length")
+@converts("SequenceMap", since=17, attributes=("body",))
 def convert_sequence_map(node: NodeView) -> Sequence[SSAValue]:
     """The body once for each value where the sequences are known, else a loop that inserts what it gives."""
     inputs = [node.input(index) for index in range(len(node.inputs))]

@@ -1,4 +1,4 @@
-"""The ops on sequences: what is known of a sequence at import is read off, the rest computes the interpreter."""
+"""The ops on sequences: what is known of a sequence at import is read off."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.container_types import SequenceType
 from xrelay.dialects.relay.core.dtypes import element_type
-from xrelay.dialects.relay.core.types import is_static, tensor_type
+from xrelay.dialects.relay.core.types import is_static, shape_of, tensor_type
 from xrelay.dialects.relay.structure.sequences import (
     ConcatFromSequenceOp,
     SequenceAtOp,
@@ -28,8 +28,6 @@ from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequenc
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.signature import type_name
-
-_NATIVE = "native code: known length and places"
 
 
 @converts("SequenceEmpty", since=11, attributes=("dtype",))
@@ -49,7 +47,7 @@ def convert_sequence_construct(node: NodeView) -> SSAValue:
     return node.emit(SequenceConstructOp, *(node.input(index) for index in range(len(node.inputs))))
 
 
-@converts("SequenceInsert", since=11, limits=_NATIVE)
+@converts("SequenceInsert", since=11)
 def convert_sequence_insert(node: NodeView) -> SSAValue:
     """One value more, behind the last or before a place."""
     values, at = _values(node), _place(node)
@@ -61,7 +59,7 @@ def convert_sequence_insert(node: NodeView) -> SSAValue:
     return _sequence(node, (*values[:place], node.input(1), *values[place:]))
 
 
-@converts("SequenceErase", since=11, limits=_NATIVE)
+@converts("SequenceErase", since=11)
 def convert_sequence_erase(node: NodeView) -> SSAValue:
     """One value less, the last or that at a place."""
     values, at = _values(node), _place(node, 1)
@@ -71,7 +69,7 @@ def convert_sequence_erase(node: NodeView) -> SSAValue:
     return _sequence(node, (*values[:place], *values[place + 1 :]), values[place].type)
 
 
-@converts("SequenceAt", since=11, limits="native code: known length; a known place, or values of one shape")
+@converts("SequenceAt", since=11, limits="values of several ranks")
 def convert_sequence_at(node: NodeView) -> SSAValue:
     """The value at a place; of values of one shape a slice of them all, where the place is computed."""
     values, at = _values(node), _place(node, 1)
@@ -83,7 +81,7 @@ def convert_sequence_at(node: NodeView) -> SSAValue:
     return node.emit(SequenceAtOp, *_inputs(node, 2))
 
 
-@converts("SequenceLength", since=11, limits="native code: known length")
+@converts("SequenceLength", since=11)
 def convert_sequence_length(node: NodeView) -> SSAValue:
     """How many values there are."""
     values = _values(node)
@@ -92,7 +90,7 @@ def convert_sequence_length(node: NodeView) -> SSAValue:
     return node.emit_constant(np.array(len(values), np.int64), "length")
 
 
-@converts("ConcatFromSequence", since=11, attributes=("axis", "new_axis"), limits="native code: known length")
+@converts("ConcatFromSequence", since=11, attributes=("axis", "new_axis"), limits="values of several ranks")
 def convert_concat_from_sequence(node: NodeView) -> SSAValue:
     """`concatenate` of the values, with `new_axis` their `stack`."""
     if "axis" not in node.attribute_names:
@@ -107,9 +105,7 @@ def convert_concat_from_sequence(node: NodeView) -> SSAValue:
     return node.emit("stack" if new_axis else "concatenate", node.make_tuple(values), axis=axis)
 
 
-@converts(
-    "SplitToSequence", since=11, attributes=("axis", "keepdims"), limits="native code: known extents of the parts"
-)
+@converts("SplitToSequence", since=11, attributes=("axis", "keepdims"))
 def convert_split_to_sequence(node: NodeView) -> SSAValue:
     """`split`, its parts a sequence."""
     shape = node.shape(0)
@@ -175,4 +171,8 @@ def _checked(node: NodeView, place: int, count: int, last: int) -> int:
 def _inputs(node: NodeView, required: int, *, optional: int = 0) -> list[SSAValue]:
     """The first inputs: those that must be there, and of the next ones those that are."""
     others = (node.optional_input(required + index) for index in range(optional))
-    return [*(node.input(index) for index in range(required)), *(value for value in others if value is not None)]
+    # Models also write a place as a list of one.
+    places = [
+        node.reshape(value, ()) if shape_of(value.type) == (1,) else value for value in others if value is not None
+    ]
+    return [*(node.input(index) for index in range(required)), *places]

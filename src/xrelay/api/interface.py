@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
@@ -15,14 +15,14 @@ from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import dims_in, shape_of
+from xrelay.dialects.relay.core.types import dims_in, element_of_any_rank, shape_of
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InputError, LoweringError
 from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
 from xrelay.lowering.interface import CheckEntry, TensorEntry, read_interface
 from xrelay.runtime.dim_text import name_and_size
-from xrelay.runtime.metadata import CheckInfo, KernelInfo, TensorSpec
+from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, SEQUENCE, CheckInfo, KernelInfo, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def main_function(module: ModuleOp) -> FuncOp:
 
 
 def check_names(module: ModuleOp) -> None:
-    """Raises `LoweringError` for an input of `@main` that is no tensor, or has an extent from which no size follows.
+    """Raises `LoweringError` for an input of `@main` that has an extent from which no size follows.
 
     Each name must be told by an extent of an input that is a multiple of it plus a number. Extents of outputs follow
     then, or the data decide them: that each lowering says of its own ops.
@@ -85,7 +85,7 @@ def check_names(module: ModuleOp) -> None:
     told = {name for type in main.function_type.inputs for dim in dims_in(type) if (name := _told_by(dim)) is not None}
     for number, argument in enumerate(main.body.block.args):
         open_dims = [dim for dim in dims_in(argument.type) if isinstance(dim, AnyDim) or not dim.names <= told]
-        if not open_dims and not isinstance(argument.type, SequenceType | OptionalType):
+        if not open_dims:
             continue
         given = attributes[number].data.get(VALUE_NAME) if attributes else None
         hint = argument.name_hint if argument.name_hint is not None else f"input{number}"
@@ -101,11 +101,27 @@ def _told_by(dim: Dim) -> str | None:
 
 def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorSpec:
     """The tensor with the text of each open extent, which must be one over `names`, where they are given."""
+    if isinstance(entry.type, SequenceType | OptionalType):
+        return _container_spec(entry.name, entry.type)
     dims = shape_of(entry.type)
     if any(isinstance(dim, AnyDim) or (names is not None and not names_of(dim).issubset(names)) for dim in dims):
         raise _open_shape(f"{kind} {entry.name!r}", entry.type, None)
     shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in dims)
     return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape)
+
+
+def _container_spec(name: str, type: SequenceType | OptionalType) -> TensorSpec:
+    """A sequence or an optional of tensors, whose open extents have no names."""
+    containers: list[str] = []
+    inner: Attribute = type
+    while isinstance(inner, SequenceType | OptionalType):
+        containers.append(SEQUENCE if isinstance(inner, SequenceType) else OPTIONAL)
+        inner = inner.element
+    element = element_of_any_rank(inner)
+    assert element is not None, "lists hold tensors"
+    shape = shape_of(inner) if isinstance(inner, TensorType) else (ANY_RANK,)
+    extents = tuple(extent if isinstance(extent, int | str) else OPEN for extent in shape)
+    return TensorSpec(name, str(numpy_dtype(element)), extents, containers=tuple(containers))
 
 
 def _check_info(check: CheckEntry) -> CheckInfo:
@@ -117,12 +133,6 @@ def _check_info(check: CheckEntry) -> CheckInfo:
 
 
 def _open_shape(subject: str, type_: Attribute, location: str | None) -> LoweringError:
-    if isinstance(type_, SequenceType | OptionalType):
-        return LoweringError(
-            f"{subject} is {type_}: native code has no sequences and optionals",
-            location=location,
-            help="run the program in the interpreter",
-        )
     return LoweringError(
         f"{subject} is {type_}, whose shape is not known when compiling",
         location=location,

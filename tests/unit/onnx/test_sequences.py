@@ -11,7 +11,7 @@ from support.onnx_models import model, value
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
-from xrelay.errors import ExecutionError, InputError, InterpreterError, LoweringError, ModelImportError, PassError
+from xrelay.errors import ExecutionError, InputError, InterpreterError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
@@ -77,13 +77,20 @@ def test_a_computed_place_among_values_of_one_shape_runs_natively() -> None:
         compiled(A, B, np.array(2))
 
 
-def test_what_is_not_known_is_interpreted_and_refused_natively() -> None:
+def test_what_is_not_known_runs_natively() -> None:
     nodes = [node("SequenceInsert", ["q", "a"], ["t"]), node("SequenceAt", ["t", "at"], ["y"])]
     module = imported(nodes, "y", SEQUENCE, PLACE)
-    np.testing.assert_array_equal(run_relay(module, [A, [B[:1], B], np.array(-1)])[0], A)
-    np.testing.assert_array_equal(run_relay(module, [A, [B[:1], B], np.array(0)])[0], B[:1])
-    with pytest.raises(LoweringError, match=r"input 'q' is !relay.sequence<.*native code has no sequences"):
-        xrelay.compile(module, cache=False)
+    compiled = xrelay.compile(module.clone(), cache=False)
+    assert str(compiled.inputs[1]) == "sequence(float32[?, 3])"
+    for at, expected in ((-1, A), (0, B[:1])):
+        for found in (run_relay(module, [A, [B[:1], B], np.array(at)]), compiled(A, [B[:1], B], np.array(at))):
+            np.testing.assert_array_equal(found[0], expected)
+    with pytest.raises(ExecutionError, match=r"y: relay.sequence_at: the place is out of range for the sequence"):
+        compiled(A, [], np.array(1))
+    with pytest.raises(InputError, match=r"input 'q': expected sequence\(float32\[\?, 3\]\), got ndarray"):
+        compiled(A, B, np.array(1))
+    with pytest.raises(InputError, match=r"input 'q': expected float32\[\?, 3\], got float32\[5, 2\]"):
+        compiled(A, [X], np.array(1))
 
 
 def test_optionals_as_inputs() -> None:
@@ -126,18 +133,23 @@ def test_what_cannot_be_is_refused_at_import(nodes: list[NodeProto], constants: 
         imported(nodes, "y", **constants)
 
 
-def test_values_without_a_shape_get_it_from_the_caller() -> None:
+def test_values_without_a_shape_have_any_rank_unless_the_caller_gives_it() -> None:
     open_input = helper.make_tensor_sequence_value_info("q", TensorProto.FLOAT, None)
-    proto = model([node("SequenceLength", ["q"], ["y"])], [open_input], ["y"])
-    with pytest.raises(ModelImportError, match="input 'q': the model gives no shape"):
+    proto = model([node("SequenceAt", ["q", "at"], ["y"])], [open_input, PLACE], ["y"])
+    with pytest.raises(ModelImportError, match=r"C4\] the values must have one rank, found tensor<\*xf32>"):
         import_onnx(proto)
-    assert run_relay(import_onnx(proto, shapes={"q": (2, 3)}), [[A, B]])[0] == 2
+    np.testing.assert_array_equal(run_relay(import_onnx(proto, shapes={"q": (2, 3)}), [[A, B], np.array(1)])[0], B)
+    count = import_onnx(model([node("SequenceLength", ["q"], ["y"])], [open_input], ["y"]))
+    assert xrelay.compile(count.clone(), cache=False)([A, np.float32(1)])[0] == run_relay(count, [[A, B]])[0] == 2
 
 
-def test_a_sequence_that_is_returned_as_it_comes_is_refused_natively() -> None:
-    module = imported([node("Identity", ["q"], ["y"])], "y", SEQUENCE)
-    with pytest.raises(PassError, match=r"a result is !relay.sequence<.*>: native code has no sequences"):
-        xrelay.compile(module, cache=False)
+def test_a_sequence_and_an_optional_may_be_returned_as_they_come() -> None:
+    compiled = xrelay.compile(imported([node("Identity", ["o"], ["y"])], "y", OPTIONAL), cache=False)
+    assert str(compiled.outputs[0]) == "optional(sequence(float32[?, 3]))"
+    assert [compiled(given)[0] for given in (None, [])] == [None, []]
+    ((found,),) = compiled([A])
+    np.testing.assert_array_equal(found, A)
+    assert found is not A
 
 
 def body_of_map() -> Any:

@@ -1,4 +1,4 @@
-"""Sequences and optionals while a program is interpreted, and that native code refuses them."""
+"""Sequences and optionals while a program is interpreted, and in native code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xrelay
-from xrelay.errors import InterpreterError, LoweringError
+from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
@@ -121,11 +121,14 @@ def test_an_optional_has_a_value_or_none() -> None:
 EMPTY = f"%s = relay.sequence_empty() {{of = tensor<6x2xf32>}} : () -> {UNKNOWN}"
 
 
-@pytest.mark.parametrize(
-    ("lines", "op"),
-    [([SPLIT, INSERT, JOIN], "relay.split_to_sequence"), ([EMPTY, INSERT, JOIN], "relay.sequence_empty")],
-)
-def test_native_code_has_no_sequences(lines: list[str], op: str) -> None:
-    text = "\n".join([f"func.func @main({TYPES}) -> {UNKNOWN} {{", *lines, f"func.return %y : {UNKNOWN}", "}"])
-    with pytest.raises(LoweringError, match=f"failed to convert {op}: native code has no sequences and optionals"):
-        xrelay.compile(parse_module(full_context(), text, "test.mlir"))
+@pytest.mark.parametrize("first", [SPLIT, EMPTY])
+def test_native_code_has_sequences(first: str) -> None:
+    text = "\n".join(
+        [f"func.func @main({TYPES}) -> {UNKNOWN} {{", first, INSERT, JOIN, f"func.return %y : {UNKNOWN}", "}"]
+    )
+    compiled = xrelay.compile(parse_module(full_context(), text, "test.mlir"), cache=False)
+    for at in (0, -1 if first is SPLIT else 0):
+        (expected,) = run([first, INSERT, JOIN], "%y", X, np.array(at), types=TYPES)
+        assert np.array_equal(compiled(X, np.array(at))[0], expected)
+    with pytest.raises(ExecutionError, match=r"relay.sequence_insert: the place is out of range"):
+        compiled(X, np.array(7))

@@ -1,0 +1,261 @@
+"""Lists: what `relay`'s sequences and optionals are in functions between kernels.
+
+`!loop.list<f32>` is a value: any number of buffers of f32, each with a rank and extents of its own, or, as
+`!loop.list<!loop.list<f32>>`, of such lists. An op that changes a list gives another one. Buffers are copied into a
+list and out of it, so no buffer of a list is ever seen. An optional is a list of at most one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import override
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_attr_definition
+class ListType(ParametrizedAttribute, TypeAttribute):
+    """`!loop.list<f32>`: any number of buffers of f32; `!loop.list<!loop.list<f32>>`: any number of such lists."""
+
+    name = "loop.list"
+
+    element: Attribute
+
+
+LIST = VarConstraint("T", BaseAttr(ListType))
+"""A list, the same one for an operand and a result."""
+
+
+@irdl_op_definition
+class ListEmptyOp(IRDLOperation):
+    """The list of nothing.
+
+    ```mlir
+    func.func @f() {
+      %l = loop.list_empty : !loop.list<f32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.list_empty"
+
+    result = result_def(ListType)
+
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type: ListType):
+        super().__init__(result_types=[type])
+
+
+@irdl_op_definition
+class ListInsertOp(IRDLOperation):
+    """The list with a value more, before the one at `at`: a copy of what lies in a buffer, or a list.
+
+    `at` is between 0 and the list's length, which is behind the last value. The extents are those that the buffer's
+    type leaves open.
+
+    - C1: the value is a buffer of the list's elements, or a list that the list holds.
+    - C2: as many extents as the value's type leaves open.
+
+    ```mlir
+    func.func @f(%x: memref<?x4xf32>, %n: index, %l: !loop.list<f32>, %at: index) {
+      %r = loop.list_insert %x[%n] in %l at %at : memref<?x4xf32> in !loop.list<f32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.list_insert"
+
+    value = operand_def()
+    extents = var_operand_def(IndexType)
+    list = operand_def(LIST)
+    at = operand_def(IndexType)
+    result = result_def(LIST)
+
+    traits = traits_def(MemoryReadEffect())
+    assembly_format = "$value `[` $extents `]` `in` $list `at` $at attr-dict `:` type($value) `in` type($list)"
+
+    def __init__(self, value: SSAValue, extents: Sequence[SSAValue], list: SSAValue, at: SSAValue):
+        super().__init__(operands=[value, extents, list, at], result_types=[list.type])
+
+    @override
+    def verify_(self) -> None:
+        """Check C1 and C2."""
+        type, wanted = self.value.type, SSAValue.get(self.list, type=ListType).type.element
+        if (type.element_type if isinstance(type, MemRefType) else type) != wanted:
+            raise VerifyException(f"[{self.name} C1] the value is {type}, the list holds {wanted}")
+        count = type.get_shape().count(DYNAMIC_INDEX) if isinstance(type, MemRefType) else 0
+        if len(self.extents) != count:
+            raise VerifyException(f"[{self.name} C2] {len(self.extents)} extents for a value of type {type}")
+
+
+@irdl_op_definition
+class ListEraseOp(IRDLOperation):
+    """The list without the value at `at`, which is between 0 and the last one's place.
+
+    ```mlir
+    func.func @f(%l: !loop.list<f32>, %at: index) {
+      %r = loop.list_erase %l at %at : !loop.list<f32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.list_erase"
+
+    list = operand_def(LIST)
+    at = operand_def(IndexType)
+    result = result_def(LIST)
+
+    traits = traits_def(Pure())
+    assembly_format = "$list `at` $at attr-dict `:` type($list)"
+
+    def __init__(self, list: SSAValue, at: SSAValue):
+        super().__init__(operands=[list, at], result_types=[list.type])
+
+
+@irdl_op_definition
+class ListLengthOp(IRDLOperation):
+    """How many values a list has.
+
+    ```mlir
+    func.func @f(%l: !loop.list<f32>) {
+      %n = loop.list_length %l : !loop.list<f32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.list_length"
+
+    list = operand_def(ListType)
+    result = result_def(IndexType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$list attr-dict `:` type($list)"
+
+    def __init__(self, list: SSAValue):
+        super().__init__(operands=[list], result_types=[IndexType()])
+
+
+@irdl_op_definition
+class ListExtentsOp(IRDLOperation):
+    """The extents of the buffer at `at`, all of them.
+
+    - C1: the list holds buffers.
+
+    ```mlir
+    func.func @f(%l: !loop.list<f32>, %at: index) {
+      %m, %n = loop.list_extents %l at %at : !loop.list<f32> -> index, index
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.list_extents"
+
+    list = operand_def(ListType)
+    at = operand_def(IndexType)
+    extents = var_result_def(IndexType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$list `at` $at attr-dict `:` type($list) `->` type($extents)"
+
+    def __init__(self, list: SSAValue, at: SSAValue, rank: int):
+        super().__init__(operands=[list, at], result_types=[[IndexType()] * rank])
+
+    @override
+    def verify_(self) -> None:
+        """Check C1."""
+        if isinstance(SSAValue.get(self.list, type=ListType).type.element, ListType):
+            raise VerifyException(f"[{self.name} C1] {self.list.type} holds lists, which have no extents")
+
+
+@irdl_op_definition
+class ListReadOp(IRDLOperation):
+    """Copies the buffer at `at` to one that has its extents.
+
+    - C1: the target is a buffer of the list's elements.
+
+    ```mlir
+    func.func @f(%l: !loop.list<f32>, %at: index, %x: memref<?x4xf32>) {
+      loop.list_read %l at %at into %x : !loop.list<f32> into memref<?x4xf32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.list_read"
+
+    list = operand_def(ListType)
+    at = operand_def(IndexType)
+    target = operand_def(MemRefType)
+
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$list `at` $at `into` $target attr-dict `:` type($list) `into` type($target)"
+
+    def __init__(self, list: SSAValue, at: SSAValue, target: SSAValue):
+        super().__init__(operands=[list, at, target])
+
+    @override
+    def verify_(self) -> None:
+        """Check C1."""
+        wanted = SSAValue.get(self.list, type=ListType).type.element
+        if SSAValue.get(self.target, type=MemRefType).type.element_type != wanted:
+            raise VerifyException(f"[{self.name} C1] the target is {self.target.type}, the list holds {wanted}")
+
+
+@irdl_op_definition
+class ListAtOp(IRDLOperation):
+    """The list at `at` in a list of lists.
+
+    - C1: the result is what the list holds.
+
+    ```mlir
+    func.func @f(%l: !loop.list<!loop.list<f32>>, %at: index) {
+      %r = loop.list_at %l at %at : !loop.list<!loop.list<f32>> -> !loop.list<f32>
+      func.return
+    }
+    ```
+    """
+
+    name = "loop.list_at"
+
+    list = operand_def(ListType)
+    at = operand_def(IndexType)
+    result = result_def(ListType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$list `at` $at attr-dict `:` type($list) `->` type($result)"
+
+    def __init__(self, list: SSAValue, at: SSAValue):
+        super().__init__(operands=[list, at], result_types=[SSAValue.get(list, type=ListType).type.element])
+
+    @override
+    def verify_(self) -> None:
+        """Check C1."""
+        wanted = SSAValue.get(self.list, type=ListType).type.element
+        if self.result.type != wanted:
+            raise VerifyException(f"[{self.name} C1] the result is {self.result.type}, the list holds {wanted}")
+
+
+LIST_OPS = (ListEmptyOp, ListInsertOp, ListEraseOp, ListLengthOp, ListExtentsOp, ListReadOp, ListAtOp)
+"""The ops on lists and whole buffers; those on parts of buffers stand in `list_part_ops.py`."""

@@ -1,0 +1,103 @@
+"""Counts references to lists: `@xrelay_list_retain` and `@xrelay_list_release` where a function shares or leaves one.
+
+What changes a list uses up a reference to it, and so does what hands it on: a value that is used once more behind gets
+one reference more before, and one whose last use leaves it as it is loses its own behind. So a list that grows in a
+loop is changed in place. A branch takes over what nobody uses behind it. Arguments of functions belong to the caller.
+
+    %m = loop.list_insert %x[] in %l at %i        func.call @xrelay_list_retain(%l)
+    %n = loop.list_length %l                 →    %m = loop.list_insert %x[] in %l at %i
+                                                  %n = loop.list_length %l
+                                                  func.call @xrelay_list_release(%l)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from xdsl.dialects import func, scf
+from xdsl.ir import Block, Operation, SSAValue, Use
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.loop.list_ops import ListEraseOp, ListInsertOp, ListType
+from xrelay.dialects.loop.list_part_ops import ListInsertPartOp
+from xrelay.passes.infra.verify import walk_ops
+
+RETAIN: Final = "xrelay_list_retain"
+RELEASE: Final = "xrelay_list_release"
+
+_USES_UP = (
+    ListInsertOp, ListInsertPartOp, ListEraseOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.ForOp, func.ReturnOp,
+)  # fmt: skip
+"""What uses up a reference to each list among its operands."""
+
+
+def count_references(function: func.FuncOp) -> None:
+    """Adds the calls to a function, whose arguments are the caller's."""
+    _References(function).run()
+
+
+class _References:
+    def __init__(self, function: func.FuncOp):
+        self._function = function
+        ops = list(walk_ops(function))
+        self._order = {op: number for number, op in enumerate(ops)}
+        self._owned: list[tuple[SSAValue, Block]] = [(value, block) for op in ops for value, block in _made_by(op)]
+
+    def run(self) -> None:
+        """Settles every list in the block that has it, and then in branches that take it over."""
+        for argument in self._function.body.block.args:
+            for use in argument.uses if isinstance(argument.type, ListType) else ():
+                self._retain(use)
+        while self._owned:
+            self._settle(*self._owned.pop())
+
+    def _settle(self, value: SSAValue, block: Block) -> None:
+        """Adds the calls for `value` in `block`, which has one reference to it."""
+        places = [(self._place(use.operation, block), use) for use in value.uses]
+        inside = [(place, use) for place, use in places if place is not None]
+        if not inside:
+            self._release(value, block, None)
+            return
+        last = max((place for place, _ in inside), key=self._order.__getitem__)
+        ends = [use for place, use in inside if place is last]
+        direct = [use for use in ends if use.operation is last]
+        taken = isinstance(last, scf.IfOp) and not direct and all(region.blocks for region in last.regions)
+        if taken:
+            self._owned += [(value, region.block) for region in last.regions]
+        moved = direct[0] if len(direct) == len(ends) and isinstance(last, _USES_UP) else None
+        for place, use in inside:
+            if use != moved and not (taken and place is last):
+                self._retain(use)
+        if moved is None and not taken:
+            self._release(value, block, last)
+
+    def _place(self, op: Operation, block: Block) -> Operation | None:
+        """The op of `block` that `op` is, or is inside of."""
+        current: Operation | None = op
+        while current is not None and current.parent is not block:
+            current = current.parent_op()
+        return current
+
+    def _retain(self, use: Use) -> None:
+        """One reference more, before what uses one up."""
+        if isinstance(use.operation, _USES_UP):
+            call = func.CallOp(RETAIN, [use.operation.operands[use.index]], [])
+            Rewriter.insert_op(call, InsertPoint.before(use.operation))
+
+    def _release(self, value: SSAValue, block: Block, last: Operation | None) -> None:
+        """One reference fewer behind `last`, or where the value becomes known."""
+        if last is None and isinstance(value.owner, Operation) and value.owner.parent is block:
+            last = value.owner
+        point = InsertPoint.at_start(block) if last is None else InsertPoint.after(last)
+        Rewriter.insert_op(func.CallOp(RELEASE, [value], []), point)
+
+
+def _made_by(op: Operation) -> Iterator[tuple[SSAValue, Block]]:
+    """The lists that an op makes, and the blocks that have them."""
+    for result in op.results:
+        if isinstance(result.type, ListType) and op.parent is not None:
+            yield result, op.parent
+    for region in op.regions if not isinstance(op, func.FuncOp) else ():
+        for block in region.blocks:
+            yield from ((argument, block) for argument in block.args if isinstance(argument.type, ListType))

@@ -1,0 +1,234 @@
+"""Lists below the loop level: arrays of words, which functions of native code make, change and read.
+
+    %m = loop.list_insert %x[%n] in %l at %i            memref.store %n, %extents[%c0] : memref<2xi64>, …
+        : memref<?x4xf32> in !loop.list<f32>            %a = memref.extract_aligned_pointer_as_index %x
+                                                   →    %t = func.call @xrelay_list_item(%a, …, %extents, %c2)
+                                                        %m = func.call @xrelay_list_insert(%l, %i, %t)
+                                                            : (memref<?xi64>, index, memref<?xi64>) -> memref<?xi64>
+
+What the words mean, and what the functions do, stands in `to_llvm/lists.py`. References are counted before
+(`list_references.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, cf, func, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FixedBitwidthType,
+    FunctionType,
+    IndexType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, SOURCES
+from xrelay.dialects.locations import location_of, source_names
+from xrelay.dialects.loop.list_ops import (
+    LIST_OPS,
+    ListAtOp,
+    ListEmptyOp,
+    ListEraseOp,
+    ListExtentsOp,
+    ListInsertOp,
+    ListLengthOp,
+    ListReadOp,
+    ListType,
+)
+from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS, ListInsertPartOp, ListReadPartOp
+from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
+from xrelay.errors import LoweringError
+from xrelay.lowering.loop_to_scf.list_references import RELEASE, RETAIN, count_references
+from xrelay.passes.infra.verify import walk_ops
+
+WORDS: Final = MemRefType(i64, [DYNAMIC_INDEX])
+"""The type of a list, and of what it holds."""
+LENGTH, EXTENTS = 1, 4
+"""The words that have the length of a list, and the first extent of a buffer in one."""
+_INDEX: Final = IndexType()
+_NEW, _ITEM, _INSERT, _ERASE, _GET, _READ = (
+    f"xrelay_list_{name}" for name in ("new", "item", "insert", "erase", "get", "read")
+)
+LIST_FUNCTIONS: Final[dict[str, tuple[list[Attribute], list[Attribute]]]] = {
+    _NEW: ([], [WORDS]),
+    _ITEM: ([_INDEX, _INDEX, _INDEX, _INDEX, WORDS, _INDEX], [WORDS]),
+    _INSERT: ([WORDS, _INDEX, WORDS], [WORDS]),
+    _ERASE: ([WORDS, _INDEX], [WORDS]),
+    _GET: ([WORDS, _INDEX], [WORDS]),
+    _READ: ([WORDS, _INDEX, _INDEX, _INDEX, _INDEX], []),
+    RETAIN: ([WORDS], []),
+    RELEASE: ([WORDS], []),
+}
+"""The functions and their types."""
+
+
+def convert_lists(function: func.FuncOp) -> bool:
+    """Converts the lists of a function in place, and marks one that has some; whether it has."""
+    converted = [op for op in walk_ops(function) if isinstance(op, (*LIST_OPS, *LIST_PART_OPS))]
+    if not converted and not any(isinstance(type, ListType) for type in function.function_type.inputs):
+        return False
+    count_references(function)
+    conversion = _Conversion(function, converted)
+    for op in converted:
+        conversion.convert(op)
+    for op in walk_ops(function):
+        arguments = (argument for region in op.regions for block in region.blocks for argument in block.args)
+        for value in (*op.results, *arguments):
+            if isinstance(value.type, ListType):
+                Rewriter.replace_value_with_new_type(value, WORDS)
+    inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
+    function.function_type = FunctionType.from_lists(*([_word_type(t) for t in types] for types in (inputs, outputs)))
+    function.attributes[GRAPH_FUNCTION] = UnitAttr()
+    return True
+
+
+def declare_lists(module: ModuleOp) -> None:
+    """Declares the functions on lists, where there are calls of some."""
+    called = {op.callee.string_value() for op in module.walk() if isinstance(op, func.CallOp)}
+    if called.isdisjoint(LIST_FUNCTIONS):
+        return
+    for name, (inputs, outputs) in LIST_FUNCTIONS.items():
+        module.body.block.add_op(func.FuncOp.external(name, inputs, outputs))
+
+
+def _word_type(type: Attribute) -> Attribute:
+    return WORDS if isinstance(type, ListType) else type
+
+
+class _Conversion:
+    """Replaces ops on lists by calls."""
+
+    def __init__(self, function: func.FuncOp, ops: Sequence[Operation]):
+        """Make room for the extents of what `ops` insert."""
+        ranks = [_rank(op.value) for op in ops if isinstance(op, ListInsertOp | ListInsertPartOp)]
+        self._builder = Builder(InsertPoint.at_start(function.body.block))
+        self._extents = self._builder.insert(memref.AllocaOp.get(i64, shape=[max(1, *ranks)])) if ranks else None
+
+    def convert(self, op: Operation) -> None:
+        """Replaces one op."""
+        self._builder = Builder(InsertPoint.before(op))
+        Rewriter.replace_op(op, [], self._results(op))
+
+    def _results(self, op: Operation) -> Sequence[SSAValue]:
+        """Adds what an op becomes, and gives its results."""
+        match op:
+            case ListEmptyOp():
+                return [self._made(_NEW, [], op)]
+            case ListInsertOp() | ListInsertPartOp():
+                # Operands have the type of words already.
+                holds_lists = isinstance(SSAValue.get(op.result, type=ListType).type.element, ListType)
+                item = op.value if holds_lists else self._item(op)
+                return [self._made(_INSERT, [op.list, op.at, item], op)]
+            case ListEraseOp():
+                return [self._made(_ERASE, [op.list, op.at], op)]
+            case ListLengthOp():
+                return [self._word(op.list, LENGTH)]
+            case ListExtentsOp():
+                item = self._call(_GET, [op.list, op.at])[0]
+                return [self._word(item, EXTENTS + axis) for axis in range(len(op.extents))]
+            case ListAtOp():
+                (found,) = self._call(_GET, [op.list, op.at])
+                self._call(RETAIN, [found])
+                return [found]
+            case ListReadOp():
+                zero, one = self._index(0), self._index(1)
+                self._call(_READ, [op.list, op.at, self._address(op.target), one, zero])
+            case ListReadPartOp():
+                rows, stride, unit = self._rows(op.target, op.extents, op.axis.value.data)
+                start = self._sum(self._address(op.target), self._product([op.first, unit]))
+                self._call(_READ, [op.list, op.at, start, rows, stride])
+            case _:
+                raise LoweringError(f"'{op.name}' is no op on lists", location=location_of(op))
+        return []
+
+    def _item(self, op: ListInsertOp | ListInsertPartOp) -> SSAValue:
+        """Adds a copy of what is inserted: so many rows of so many bytes, at a distance from each other."""
+        extents = self._all_extents(op.value, op.extents)
+        if isinstance(op, ListInsertOp):
+            size = self._product([self._index(_bytes(op.value)), *extents])
+            source, rows, stride = self._address(op.value), self._index(1), self._index(0)
+        else:
+            axis = op.axis.value.data
+            rows, stride, unit = self._rows(op.value, op.extents, axis)
+            source = self._sum(self._address(op.value), self._product([op.first, unit]))
+            size = self._product([op.count, unit])
+            extents = [*extents[:axis], *([op.count] if op.drop is None else []), *extents[axis + 1 :]]
+        assert self._extents is not None, "there is room where something is inserted"
+        for number, extent in enumerate(extents):
+            word = self._add(IndexCastOp(extent, i64))
+            self._builder.insert(memref.StoreOp.get(word, self._extents, [self._index(number)]))
+        told = self._add(memref.CastOp.get(self._extents, WORDS))
+        return self._made(_ITEM, [source, rows, stride, size, told, self._index(len(extents))], op)
+
+    def _rows(
+        self, buffer: SSAValue, open_extents: Sequence[SSAValue], axis: int
+    ) -> tuple[SSAValue, SSAValue, SSAValue]:
+        """Adds how many rows a part along an axis has, the bytes from one to the next, and those of one element."""
+        extents = self._all_extents(buffer, open_extents)
+        unit = self._product([self._index(_bytes(buffer)), *extents[axis + 1 :]])
+        return self._product(extents[:axis]), self._product([extents[axis], unit]), unit
+
+    def _all_extents(self, buffer: SSAValue, open_extents: Sequence[SSAValue]) -> list[SSAValue]:
+        rest = iter(open_extents)
+        shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+        return [next(rest) if extent == DYNAMIC_INDEX else self._index(extent) for extent in shape]
+
+    def _made(self, name: str, operands: Sequence[SSAValue], op: Operation) -> SSAValue:
+        """Adds a call that makes or changes an object, and asserts that there was memory."""
+        (found,) = self._call(name, operands)
+        there = self._add(CmpiOp(self._address(found), self._index(0), "ne"))
+        assertion = cf.AssertOp(there, "out of memory: a sequence")
+        names = source_names(op.location)
+        if not names and (place := location_of(op)) is not None:
+            names = [place]
+        if names:
+            assertion.attributes[SOURCES] = ArrayAttr([StringAttr(name) for name in names])
+        self._builder.insert(assertion)
+        return found
+
+    def _call(self, name: str, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return self._builder.insert(func.CallOp(name, operands, LIST_FUNCTIONS[name][1])).results
+
+    def _word(self, words: SSAValue, number: int) -> SSAValue:
+        # A list still has its own type, which no load takes.
+        load = memref.LoadOp.build(operands=[words, [self._index(number)]], result_types=[i64])
+        return self._add(IndexCastOp(self._add(load), _INDEX))
+
+    def _address(self, buffer: SSAValue) -> SSAValue:
+        return self._add(memref.ExtractAlignedPointerAsIndexOp.get(buffer))
+
+    def _product(self, factors: Sequence[SSAValue]) -> SSAValue:
+        product, *rest = factors or [self._index(1)]
+        for factor in rest:
+            product = self._add(arith.MuliOp(product, factor))
+        return product
+
+    def _sum(self, some: SSAValue, other: SSAValue) -> SSAValue:
+        return self._add(arith.AddiOp(some, other))
+
+    def _index(self, number: int) -> SSAValue:
+        return self._add(arith.ConstantOp.from_int_and_width(number, _INDEX))
+
+    def _add(self, op: Operation) -> SSAValue:
+        return self._builder.insert(op).results[0]
+
+
+def _rank(value: SSAValue) -> int:
+    return value.type.get_num_dims() if isinstance(value.type, MemRefType) else 0
+
+
+def _bytes(buffer: SSAValue) -> int:
+    """The bytes of one element."""
+    element = SSAValue.get(buffer, type=MemRefType).type.element_type
+    assert isinstance(element, FixedBitwidthType), "elements have a size"
+    return (element.bitwidth + 7) // 8

@@ -1,0 +1,179 @@
+"""Sequences and optionals of the graph function: lists of the loop level, an optional one of at most one value.
+
+```
+%t = relay.sequence_insert(%s, %x, %at)       →    %n = loop.list_length %s : !loop.list<f32>
+    : (!relay.sequence<tensor<?xf32>>, …)          …  %place, and cf.assert that it is in the sequence
+                                                   %t = loop.list_insert %x[%k] in %s at %place : …
+%v = relay.sequence_at(%t, %at)               →    %d = loop.list_extents %t at %place : !loop.list<f32> -> index
+    {relay.binds = #relay.bounds<d>}               %v = memref.alloc(%d) : memref<?xf32>
+                                                   loop.list_read %t at %place into %v : …
+```
+
+The extents of a value that is taken out are sizes from there on, like those of the names of inputs. Branches give lists
+and loops carry them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects import arith, cf
+from xdsl.dialects.builtin import ArrayAttr, IntegerType, Signedness, StringAttr, i64
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.attribute_names import SOURCES
+from xrelay.dialects.locations import location_of, source_names
+from xrelay.dialects.loop.list_ops import (
+    ListAtOp,
+    ListEmptyOp,
+    ListEraseOp,
+    ListExtentsOp,
+    ListInsertOp,
+    ListLengthOp,
+    ListReadOp,
+    ListType,
+)
+from xrelay.dialects.relay.core.types import dims_in, element_type_of, shape_of
+from xrelay.dialects.relay.structure.optionals import (
+    OptionalConstructOp,
+    OptionalGetElementOp,
+    OptionalHasElementOp,
+    OptionalOp,
+)
+from xrelay.dialects.relay.structure.sequences import (
+    SequenceAtOp,
+    SequenceConstructOp,
+    SequenceEmptyOp,
+    SequenceEraseOp,
+    SequenceInsertOp,
+    SequenceLengthOp,
+    SequenceOp,
+)
+from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
+from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import symbol
+from xrelay.lowering.topi_to_loop.function_lowering import holder_of
+from xrelay.lowering.topi_to_loop.graph_calls import CallLowering
+from xrelay.lowering.topi_to_loop.graph_regions import made_names
+from xrelay.passes.infra.conversion import describe_place
+
+
+class ListLowering(CallLowering):
+    """Lowers ops on sequences and optionals."""
+
+    def lower(self, op: Operation) -> None:
+        """Adds what an op becomes."""
+        match op:
+            case SequenceConstructOp() | SequenceEmptyOp() | OptionalConstructOp():
+                self._construct(op)
+            case SequenceInsertOp():
+                place = length = self._length(op.data, op)
+                if op.at:
+                    end = self._add(arith.AddiOp(length, self._constant(1, op)), op).results[0]
+                    place = self._place(op.at[0], length, end, op)
+                self._buffers[op.results[0]] = self._inserted(op.value, self._buffers[op.data], place, op)
+            case SequenceEraseOp():
+                place = self._place(op.at[0] if op.at else None, length := self._length(op.data, op), length, op)
+                self._buffers[op.results[0]] = self._add(ListEraseOp(self._buffers[op.data], place), op).results[0]
+            case SequenceAtOp():
+                length = self._length(op.data, op)
+                self._taken_out(op, self._buffers[op.data], self._place(op.at, length, length, op))
+            case OptionalGetElementOp():
+                self._assert_that(self._is_some(op.data, op), "the optional has no value", op)
+                self._taken_out(op, self._buffers[op.data], self._constant(0, op))
+            case SequenceLengthOp():
+                length = self._add(IndexCastOp(self._length(op.data, op), i64), op).results[0]
+                self._store(length, self._buffer(op.results[0], op), (), op)
+            case OptionalHasElementOp():
+                self._store(self._is_some(op.data, op), self._buffer(op.results[0], op), (), op)
+            case _:
+                super().lower(op)
+
+    def _is_made_here(self, value: SSAValue) -> bool:
+        """What comes out of sequences and optionals can be put where it is wanted."""
+        return isinstance(value.owner, SequenceOp | OptionalOp) or super()._is_made_here(value)
+
+    # --- lists -------------------------------------------------------------------------------------------------------
+
+    def _empty(self, op: Operation) -> SSAValue:
+        """Adds the list of nothing for what `op` gives."""
+        return self._add(ListEmptyOp(cast(ListType, holder_of(op.results[0].type, op))), op).results[0]
+
+    def _construct(self, op: Operation) -> None:
+        found = self._empty(op)
+        for number, value in enumerate(op.operands):
+            found = self._inserted(value, found, self._constant(number, op), op)
+        self._buffers[op.results[0]] = found
+
+    def _inserted(self, value: SSAValue, data: SSAValue, place: SSAValue, op: Operation) -> SSAValue:
+        extents = self._sizes.extents(dims_in(value.type), op)
+        return self._add(ListInsertOp(self._buffers[value], extents, data, place), op).results[0]
+
+    def _taken_out(self, op: SequenceAtOp | OptionalGetElementOp, data: SSAValue, place: SSAValue) -> None:
+        """Copies a value to a buffer of its own; a list is handed on."""
+        result = op.results[0]
+        if isinstance(holder_of(result.type, op), ListType):
+            self._buffers[result] = self._add(ListAtOp(data, place), op).results[0]
+            return
+        self._bind(op, self._list_extents(data, place, len(shape_of(result.type)), op))
+        self._add(ListReadOp(data, place, self._buffer(result, op)), op)
+
+    def _list_extents(self, data: SSAValue, place: SSAValue, rank: int, op: Operation) -> Sequence[SSAValue]:
+        """Adds the extents of the buffer at a place."""
+        return self._add(ListExtentsOp(data, place, rank), op).results if rank else ()
+
+    def _length(self, value: SSAValue, op: Operation) -> SSAValue:
+        return self._add(ListLengthOp(self._buffers[value]), op).results[0]
+
+    def _is_some(self, value: SSAValue, op: Operation) -> SSAValue:
+        return self._compare("ne", self._length(value, op), self._constant(0, op), op)
+
+    def _place(self, at: SSAValue | None, length: SSAValue, end: SSAValue, op: Operation) -> SSAValue:
+        """Adds the place that `at` says, the last one without, and asserts that it is before `end`."""
+        given = self._constant(-1, op) if at is None else self._number(at, op)
+        behind = self._add(arith.AddiOp(given, length), op).results[0]
+        from_end = self._compare("slt", given, self._constant(0, op), op)
+        place = self._add(SelectOp(from_end, behind, given), op).results[0]
+        # Of a negative one the unsigned value is greater.
+        self._assert_that(self._compare("ult", place, end, op), "the place is out of range for the sequence", op)
+        return place
+
+    # --- sizes -------------------------------------------------------------------------------------------------------
+
+    def _bind(self, op: Operation, extents: Sequence[SSAValue]) -> None:
+        """Notes what the extents of the result of `op` are, and asserts what its type says of them."""
+        shape, wanted = shape_of(op.results[0].type), {symbol(name): name for name in made_names(op)}
+        sizes: dict[str, SSAValue] = {}
+        for dim, extent in zip(shape, extents, strict=True):
+            if dim in wanted:
+                sizes.setdefault(wanted[dim], extent)
+        if self._new.last_op is not None and sizes:
+            self._sizes.bind_behind(self._new.last_op, sizes)
+        for dim, extent in zip(shape, extents, strict=True):
+            (known,) = self._sizes.sizes([dim], op)
+            value = self._constant(known, op) if isinstance(known, int) else known
+            if value is not extent:
+                self._assert_that(self._compare("eq", extent, value, op), f"an extent is not {dim}", op)
+        self._demand(op)
+
+    def _number(self, value: SSAValue, op: Operation, indices: Sequence[SSAValue] = ()) -> SSAValue:
+        """Adds what reads an integer."""
+        type = element_type_of(value.type)
+        if isinstance(type, IntegerType) and type.signedness.data is Signedness.UNSIGNED:
+            raise LoweringError(f"{op.name} takes no {type}", location=describe_place(op),
+                                help="cast it to i64")  # fmt: skip
+        return self._index(self._load(self._buffers[value], indices, op), op)
+
+    def _compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue, op: Operation) -> SSAValue:
+        return self._add(CmpiOp(lhs, rhs, predicate), op).results[0]
+
+    def _assert_that(self, holds: SSAValue, text: str, op: Operation) -> None:
+        """Asserts that something holds where `op` runs."""
+        assertion = cf.AssertOp(holds, f"{op.name}: {text}")
+        names = source_names(op.location)
+        if not names and (place := location_of(op)) is not None:
+            names = [place]
+        if names:
+            assertion.attributes[SOURCES] = ArrayAttr([StringAttr(name) for name in names])
+        self._add(assertion, op)
