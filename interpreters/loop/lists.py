@@ -18,11 +18,17 @@ from xrelay.dialects.loop.list_ops import (
     ListInsertOp,
     ListLengthOp,
     ListReadOp,
+    ListType,
 )
 from xrelay.dialects.loop.list_part_ops import ListInsertPartOp, ListReadPartOp
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.scalar_meaning import Value
+
+
+def has_lists(op: Operation) -> bool:
+    """Whether an op takes, makes or hands on a list."""
+    return any(isinstance(value.type, ListType) for value in (*op.operands, *op.results))
 
 
 def run_list_op(op: Operation, values: dict[SSAValue, Value]) -> bool:

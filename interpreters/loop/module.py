@@ -24,7 +24,7 @@ from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.control_flow import Values, run_between_kernels
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
-from xrelay.interpreters.loop.lists import list_of, run_list_op
+from xrelay.interpreters.loop.lists import has_lists, list_of, run_list_op
 from xrelay.interpreters.loop.memory import run_memory_op
 from xrelay.interpreters.loop.named_sizes import NamedSizes
 from xrelay.interpreters.scalar import compile_scalar, is_scalar_op
@@ -153,7 +153,9 @@ class _Runner:
         """
         function = self.function(name)
         walked = func.CallOp | WeightOp | scf.IfOp | scf.WhileOp
-        if LOOP_KERNEL in function.attributes or not any(isinstance(op, walked) for op in function.body.block.ops):
+        if LOOP_KERNEL in function.attributes or not any(
+            isinstance(op, walked) or has_lists(op) for op in function.body.block.ops
+        ):
             if name not in self._kernels:
                 self._kernels[name] = compile_kernel(function)
             self._kernels[name](arguments)
