@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -18,18 +18,36 @@ def computed_slice(node: NodeView) -> SSAValue:
     count = node.shape(1)[0] if len(node.shape(1)) == 1 else None
     if not isinstance(count, int):
         raise node.error(f"starts are {node.input(1).type}, a list of known length is expected")
+    if node.optional_input(3) is not None and node.known_ints(3) is None:
+        return _along_computed_axes(node, count)
     named = node.optional_setting_ints(3, "axes")
     axes = known_axes(node, tuple(range(count)) if named is None else named, len(node.shape(0)))
     if len(axes) != count:
         raise node.error(f"{count} starts and {len(axes)} axes; one of each is expected")
+    bounds = [_of_every_axis(node, index, axes, rest) for index, rest in _whole_axis(node).items()]
+    return node.emit("dyn.strided_slice", node.input(0), *bounds)
+
+
+def _along_computed_axes(node: NodeView, count: int) -> SSAValue:
+    """The bounds that are said are put to the places of their axes; a number that is no axis is an index error."""
+    if node.shape(3) != (count,):
+        raise node.error(f"{count} starts and axes {node.input(3).type}; one of each is expected")
+    rank, axes = len(node.shape(0)), node.emit("cast", node.input(3), dtype="int64")
+    bounds: list[SSAValue] = []
+    for index, rest in _whole_axis(node).items():
+        bound, given = node.emit_constant(np.repeat(rest, rank), "bounds"), node.optional_input(index)
+        if given is not None:
+            bound = node.emit("scatter_elements", bound, axes, given, axis=0)
+        bounds.append(bound)
+    return node.emit("dyn.strided_slice", node.input(0), *bounds)
+
+
+def _whole_axis(node: NodeView) -> Mapping[int, Array]:
+    """For the input of each bound its value for an axis that is taken whole, as a list."""
     dtype = numpy_dtype(node.element_type(1))
     if dtype.kind not in "iu":
         raise node.error(f"starts are {node.input(1).type}, integers are expected")
-    bounds = [
-        _of_every_axis(node, index, axes, np.array([rest], dtype))
-        for index, rest in ((1, 0), (2, np.iinfo(dtype).max), (4, 1))
-    ]
-    return node.emit("dyn.strided_slice", node.input(0), *bounds)
+    return {index: np.array([rest], dtype) for index, rest in ((1, 0), (2, np.iinfo(dtype).max), (4, 1))}
 
 
 def _of_every_axis(node: NodeView, index: int, axes: Sequence[int], rest: Array) -> SSAValue:

@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.computed_split import split_at_run_time
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -30,14 +31,16 @@ def convert_split_attribute(node: NodeView) -> list[SSAValue]:
     return _split(node, node.attribute_ints("split"))
 
 
-@converts("Split", since=13, attributes=("axis", "num_outputs"), limits="constant sizes")
+@converts("Split", since=13, attributes=("axis", "num_outputs"))
 def convert_split_input(node: NodeView) -> list[SSAValue]:
-    """`split` with the parts' sizes as a constant input."""
+    """`split` with the parts' sizes as an input, which may be computed."""
     if node.attribute_int("num_outputs", len(node.proto.output)) != len(node.proto.output):
         raise node.error(f"attribute 'num_outputs' differs from the number of outputs, {len(node.proto.output)}")
     sizes = None
     if node.optional_input(1) is not None:
-        sizes = node.required_ints(1, "split")
+        sizes = node.known_ints(1)
+        if sizes is None:
+            return split_at_run_time(node)
     return _split(node, sizes)
 
 

@@ -11,10 +11,10 @@ from xrelay.frontend.onnx.registry import converts
 
 
 @converts("Slice", until=9, attributes=("axes", "ends", "starts"))
-@converts("Slice", since=10, limits="constant axes")
+@converts("Slice", since=10)
 def convert_slice(node: NodeView) -> SSAValue:
     """A part; its bounds are attributes before opset 10, then inputs, of which each may be computed."""
-    if any(node.constant(index) is None for index in (1, 2, 4) if node.optional_input(index) is not None):
+    if any(node.constant(index) is None for index in (1, 2, 3, 4) if node.optional_input(index) is not None):
         return computed_slice(node)
     shape, axes = static_shape(node, node.input(0)), node.optional_setting_ints(3, "axes")
     starts, ends = node.setting_ints(1, "starts"), node.setting_ints(2, "ends")

@@ -137,3 +137,44 @@ def test_axes_that_go_and_are_computed(axes: list[int]) -> None:
 def test_axes_that_are_equal_or_none(op: str, axes: list[int]) -> None:
     with pytest.raises(InterpreterError):
         at_axes(op, (1, 3, 1), axes, np.ones((1, 3, 1), np.float32))
+
+
+def test_slices_along_axes_that_are_computed() -> None:
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    bounds = [value(name, (2,), TensorProto.INT64) for name in ("starts", "ends", "axes")]
+    node = helper.make_node("Slice", ["x", "starts", "ends", "axes"], ["y"])
+    module = import_onnx(model([node], [value("x", ("n", 3, 4)), *bounds], ["y"]))
+
+    def found(*axes: int) -> np.ndarray:
+        return run_relay(module, [x, np.array([1, 0]), np.array([3, 1]), np.array(axes)])[0]
+
+    np.testing.assert_array_equal(found(2, 0), x[:1, :, 1:3])
+    np.testing.assert_array_equal(found(-2, 2), x[:, 1:3, :1])
+    with pytest.raises(InterpreterError, match="3"):
+        found(3, 0)
+
+
+def test_parts_that_are_computed() -> None:
+    x = np.arange(12, dtype=np.float32).reshape(2, 6)
+    node = helper.make_node("Split", ["x", "sizes"], ["a", "b", "c"], axis=-1)
+    inputs = [value("x", (2, "n")), value("sizes", (3,), TensorProto.INT64)]
+    module = import_onnx(model([node], inputs, ["a", "b", "c"]))
+    for sizes in ([1, 3, 2], [0, 6, 0]):
+        parts = np.split(x, np.cumsum(sizes)[:-1], axis=1)
+        for part, wanted in zip(run_relay(module, [x, np.array(sizes)]), parts, strict=True):
+            np.testing.assert_array_equal(part, wanted)
+    for sizes in ([1, 3, 3], [7, -1, 0], [0, 0, 0]):
+        with pytest.raises(InterpreterError, match=r"3 .* \[.*3\)"):
+            run_relay(module, [x, np.array(sizes)])
+
+
+@pytest.mark.parametrize("reverse", [0, 1])
+def test_sums_along_an_axis_that_is_computed(reverse: int) -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    node = helper.make_node("CumSum", ["x", "axis"], ["y"], reverse=reverse)
+    module = import_onnx(model([node], [value("x", (2, "n")), value("axis", (), TensorProto.INT64)], ["y"]))
+    for axis in (0, 1, -1):
+        wanted = np.flip(np.flip(x, axis).cumsum(axis), axis) if reverse else x.cumsum(axis)
+        np.testing.assert_array_equal(run_relay(module, [x, np.array(axis)])[0], wanted)
+    with pytest.raises(InterpreterError, match="2"):
+        run_relay(module, [x, np.array(2)])

@@ -1,0 +1,53 @@
+"""Split, into parts whose sizes only the run tells: a slice for each."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.node import NodeView
+
+LAST = np.iinfo(np.int64).max
+"""The end of an axis that is taken whole."""
+
+
+def split_at_run_time(node: NodeView) -> list[SSAValue]:
+    """`dyn.strided_slice` between sums of the sizes, of which none may be negative, and which must fill the axis."""
+    parts, axis = len(node.proto.output), known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
+    if node.shape(1) != (parts,) or not parts:
+        raise node.error(f"sizes are {node.input(1).type}, a list of {parts} is expected, one for each output")
+    sizes = node.emit("cast", node.input(1), dtype="int64")
+    ends = node.emit("cumsum", sizes, axis=0)
+    starts = node.emit("subtract", ends, sizes)
+    places = _places(node, sizes, axis, parts)
+    bounds = [node.emit("take", each, places, axis=0, mode="raise") for each in (starts, ends)]
+    return [_part(node, axis, number, *bounds) for number in range(parts)]
+
+
+def _places(node: NodeView, sizes: SSAValue, axis: int, parts: int) -> SSAValue:
+    """The numbers of the parts; where the sizes do not divide the axis no index is right."""
+    extents = node.emit("shape_of", node.input(0), dtype="int64")
+    extent = node.emit("take", extents, node.emit_constant(np.array(axis)), axis=0, mode="fast")
+    is_whole = node.emit("equal", node.emit("sum", sizes, axis=(0,)), extent)
+    is_negative = node.emit("less", node.emit("min", sizes, axis=(0,)), node.emit_constant(np.array(0)))
+    divides = node.emit("logical_and", is_whole, node.emit("logical_not", is_negative))
+    numbers = node.emit_constant(np.arange(parts), "places")
+    return node.emit("where", divides, numbers, node.emit_constant(np.array(parts)))
+
+
+def _part(node: NodeView, axis: int, number: int, starts: SSAValue, ends: SSAValue) -> SSAValue:
+    """The part of this number: whole along the axes in front of the one that is split."""
+    bounds = [
+        _behind(node, rest, axis, node.emit("strided_slice", each, begin=(number,), end=(number + 1,)))
+        for rest, each in ((0, starts), (LAST, ends))
+    ]
+    return node.emit("dyn.strided_slice", node.input(0), *bounds, node.emit_constant(np.ones(axis + 1, np.int64)))
+
+
+def _behind(node: NodeView, rest: int, count: int, bound: SSAValue) -> SSAValue:
+    """A bound behind `count` others, all of them `rest`."""
+    if not count:
+        return bound
+    others = node.emit_constant(np.full(count, rest, np.int64))
+    return node.emit("concatenate", node.make_tuple([others, bound]), axis=0)
