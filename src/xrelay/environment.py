@@ -21,7 +21,7 @@ CALL_LIMIT: Final = "XRELAY_CALL_LIMIT"
 
 _MIB: Final = 1 << 20
 _DEFAULT_LIMIT_MIB: Final = 4096
-_DEFAULT_CALL_LIMIT: Final = 100_000
+_DEFAULT_CALL_LIMIT: Final = 1 << 17
 _MAX_DIGITS: Final = 12
 _OFF: Final = frozenset({"0", "off", "false", "no"})
 
@@ -54,7 +54,7 @@ def num_threads() -> int | None:
 
 
 def call_limit() -> int:
-    """How many calls may be open before a recursion is taken for endless: `XRELAY_CALL_LIMIT`, else 100,000."""
+    """How many calls may be open before a recursion is taken for endless: `XRELAY_CALL_LIMIT`, else 131,072."""
     number = _number(CALL_LIMIT, "give a whole number of calls")
     return _DEFAULT_CALL_LIMIT if number is None else number
 
