@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx_backend.conformance import SETS, case_set
-from support.onnx_node_cases import NodeCase, node_cases
+from support.onnx_node_cases import NodeCase, flat, node_cases
 
 from xrelay.api.comparison import compare_outputs
 from xrelay.api.compile import compile
@@ -72,7 +72,7 @@ def check(case: NodeCase, step: str) -> None:
         with pytest.raises(XRelayError):
             STEPS[step](case)
         return
-    found = STEPS[step](case)
+    found = flat(STEPS[step](case))
     comparison = compare_outputs(
         case.output_names, found, case.outputs, levels=(step, "onnx"), rtol=case.allowed, atol=case.atol
     )
