@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc, UnknownLoc
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation
 
 
@@ -55,3 +57,20 @@ def source_names(location: Attribute) -> list[str]:
             case _:
                 pass
     return names
+
+
+def sources_of(op: Operation) -> ArrayAttr[StringAttr] | None:
+    """The names of the nodes of the model that `op` is from; `None` where it is from none."""
+    return _strings(source_names(op.location))
+
+
+def sources_or_place(op: Operation) -> ArrayAttr[StringAttr] | None:
+    """The names of the nodes of the model that `op` is from, else its place; `None` where nothing is known of that."""
+    names = source_names(op.location)
+    if not names and (place := location_of(op)) is not None:
+        names = [place]
+    return _strings(names)
+
+
+def _strings(texts: Sequence[str]) -> ArrayAttr[StringAttr] | None:
+    return ArrayAttr([StringAttr(text) for text in texts]) if texts else None

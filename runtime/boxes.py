@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from xrelay.errors import ExecutionError
-from xrelay.runtime.arena import address_of
-from xrelay.runtime.lists import decode_list
+from xrelay.runtime.lists import copied_array, decode_list
 from xrelay.runtime.metadata import TensorSpec
 
 Values = Sequence[int]
@@ -36,19 +32,9 @@ class BoxReader:
                 arrays.append(decode_list(spec, address))
                 continue
             shape = tuple(next(numbers) if isinstance(extent, str) else extent for extent in spec.shape)
-            arrays.append(_copy(address, shape, spec))
+            arrays.append(copied_array(spec, shape, address))
         return arrays
 
 
 def _open_extents(spec: TensorSpec) -> int:
     return 0 if spec.containers else sum(isinstance(extent, str) for extent in spec.shape)
-
-
-def _copy(address: int, shape: tuple[int, ...], spec: TensorSpec) -> NDArray[Any]:
-    try:
-        array = np.empty(shape, spec.numpy_dtype)
-    except (MemoryError, ValueError) as error:
-        raise ExecutionError(f"cannot allocate output '{spec.name}': {error}", help="use a smaller batch") from error
-    if array.nbytes:
-        ctypes.memmove(address_of(array), address, array.nbytes)
-    return array

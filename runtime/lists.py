@@ -91,21 +91,22 @@ def decode_list(spec: TensorSpec, address: int, depth: int = 0) -> Listed:
     _, length, size, rank = _words(address, _HEAD)
     if depth == len(spec.containers):
         shape = tuple(_words(address + _WORD * _HEAD, rank))
-        return _copied(spec, shape, address + _rounded(_WORD * (_HEAD + rank)), size)
+        assert size == prod(shape) * spec.numpy_dtype.itemsize, "an object says how many bytes its elements take"
+        return copied_array(spec, shape, address + _rounded(_WORD * (_HEAD + rank)))
     held = [decode_list(spec, item, depth + 1) for item in _words(address + _WORD * _HEAD, length)]
     if spec.containers[depth] != OPTIONAL:
         return held
     return held[0] if held else None
 
 
-def _copied(spec: TensorSpec, shape: tuple[int, ...], address: int, size: int) -> NDArray[Any]:
+def copied_array(spec: TensorSpec, shape: tuple[int, ...], address: int) -> NDArray[Any]:
+    """A new array of what lies at `address`; `ExecutionError` where there is no memory for it."""
     try:
         array = np.empty(shape, spec.numpy_dtype)
     except (MemoryError, ValueError) as error:
         raise ExecutionError(f"cannot allocate output '{spec.name}': {error}", help="use a smaller batch") from error
-    assert size == prod(shape) * array.itemsize, "an object says how many bytes its elements take"
-    if size:
-        ctypes.memmove(address_of(array), address, size)
+    if array.nbytes:
+        ctypes.memmove(address_of(array), address, array.nbytes)
     return array
 
 

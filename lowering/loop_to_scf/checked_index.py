@@ -32,7 +32,7 @@ from xrelay.lowering.loop_to_scf.values import Values
 NOTE_INDEX = "xrelay_note_index"
 """The function that keeps an index that is out of range, and its limits, for the error message."""
 MESSAGE = "index out of range"
-"""Begins as the runtime's reason of that name does (`convert_func_to_llvm.REASONS`)."""
+"""Begins as the runtime's reason of that name does (`to_llvm/status.py`)."""
 
 
 def write_checked_index(op: CheckedIndexOp, values: Values, emitter: Emitter) -> None:

@@ -28,7 +28,7 @@ _TAKES_OVER = (memref.DeallocOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.
 POLL: Final = "xrelay_poll"
 """The function that tells whether the run goes on."""
 CANCELLED: Final = "cancelled"
-"""Is the runtime's reason of that name (`convert_func_to_llvm.REASONS`)."""
+"""Is the runtime's reason of that name (`to_llvm/status.py`)."""
 
 
 def is_graph_function(function: func.FuncOp) -> bool:

@@ -19,13 +19,11 @@ from xdsl.builder import Builder
 from xdsl.dialects import arith, cf, func, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     FixedBitwidthType,
     FunctionType,
     IndexType,
     MemRefType,
     ModuleOp,
-    StringAttr,
     UnitAttr,
     i64,
 )
@@ -33,7 +31,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION, SOURCES
-from xrelay.dialects.locations import location_of, source_names
+from xrelay.dialects.locations import location_of, sources_or_place
 from xrelay.dialects.loop.list_ops import (
     LIST_OPS,
     ListAtOp,
@@ -188,11 +186,8 @@ class _Conversion:
         (found,) = self._call(name, operands)
         there = self._add(CmpiOp(self._address(found), self._index(0), "ne"))
         assertion = cf.AssertOp(there, "out of memory: a sequence")
-        names = source_names(op.location)
-        if not names and (place := location_of(op)) is not None:
-            names = [place]
-        if names:
-            assertion.attributes[SOURCES] = ArrayAttr([StringAttr(name) for name in names])
+        if (sources := sources_or_place(op)) is not None:
+            assertion.attributes[SOURCES] = sources
         self._builder.insert(assertion)
         return found
 

@@ -10,7 +10,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.attribute_names import DEMANDS, PRIMITIVE, REQUIRES
-from xrelay.dialects.locations import source_names
+from xrelay.dialects.locations import sources_of
 
 
 def record_demands(module: ModuleOp) -> None:
@@ -34,6 +34,6 @@ def _demands(kernel: FuncOp) -> list[DictionaryAttr]:
 
 def _row(op: Operation, requires: Attribute) -> DictionaryAttr:
     row: dict[str, Attribute] = {"op": StringAttr(op.name), "requires": requires}
-    if sources := source_names(op.location):
-        row["sources"] = ArrayAttr([StringAttr(name) for name in sources])
+    if (sources := sources_of(op)) is not None:
+        row["sources"] = sources
     return DictionaryAttr(row)

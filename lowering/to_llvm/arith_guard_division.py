@@ -46,7 +46,7 @@ from xrelay.lowering.to_llvm.constants import number_attribute
 SIGNED = arith.DivSIOp | arith.RemSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
 UNSIGNED = arith.DivUIOp | arith.RemUIOp | arith.CeilDivUIOp
 MESSAGE = "division by zero"
-"""Begins as the runtime's reason of that name does (`convert_func_to_llvm.REASONS`)."""
+"""Begins as the runtime's reason of that name does (`to_llvm/status.py`)."""
 
 
 class _Guard:

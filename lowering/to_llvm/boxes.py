@@ -15,13 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xdsl.context import Context
-from xdsl.dialects import func, llvm
-from xdsl.dialects.builtin import Builtin, ModuleOp, i64
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import Attribute, Operation
-from xdsl.parser import Parser
 
-from xrelay.dialects.upstream.llvm_extras import LLVM
+from xrelay.lowering.to_llvm.text_functions import define_functions
 from xrelay.lowering.to_llvm.types import PTR
 
 BOX_NEW: Final = "xrelay_box_new"
@@ -55,15 +53,7 @@ def is_box_declaration(op: Operation) -> bool:
 
 def define_boxes(module: ModuleOp) -> None:
     """Adds the functions of boxes to a module in the llvm dialect, and declares what they call."""
-    context = Context()
-    context.load_dialect(Builtin)
-    context.load_dialect(LLVM)
-    block = module.body.block
-    known = {op.sym_name.data for op in block.ops if isinstance(op, llvm.FuncOp)}
-    for op in Parser(context, _FUNCTIONS, "boxes").parse_module().ops:
-        if isinstance(op, llvm.FuncOp) and op.sym_name.data not in known:
-            op.detach()
-            block.add_op(op)
+    define_functions(module, _FUNCTIONS, "boxes")
 
 
 _FUNCTIONS: Final = """

@@ -13,11 +13,11 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import cf, func, llvm, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION, SOURCES
-from xrelay.dialects.locations import location_of, source_names
+from xrelay.dialects.locations import sources_or_place
 from xrelay.lowering.to_llvm.addressing import memref_type
 from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW
 from xrelay.lowering.to_llvm.constants import constant
@@ -50,12 +50,7 @@ def allocate_box(op: memref.AllocOp, rewriter: ConversionRewriter) -> None:
 
 def _sources(op: Operation) -> Attribute | None:
     """What names the nodes that an allocation is for."""
-    if SOURCES in op.attributes:
-        return op.attributes[SOURCES]
-    names = source_names(op.location)
-    if not names and (place := location_of(op)) is not None:
-        names = [place]
-    return ArrayAttr([StringAttr(name) for name in names]) if names else None
+    return op.attributes[SOURCES] if SOURCES in op.attributes else sources_or_place(op)
 
 
 def free_box(op: memref.DeallocOp, rewriter: ConversionRewriter) -> None:

@@ -4,7 +4,7 @@
 for success. A caller hands its `%ctx` on and returns a callee's status at once if it is not 0.
 
 A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is there already, and returns it:
-`reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`REASONS`), and
+`reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`status.py`), and
 `kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone. In
 functions of names, `@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the
 number that of the assertion in the module attribute `xrelay.checks`.
@@ -69,6 +69,7 @@ from xrelay.lowering.to_llvm.results import (
     place_of_results,
     store_results,
 )
+from xrelay.lowering.to_llvm.status import check_status, status_of
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import (
     ConversionPattern,
@@ -79,23 +80,6 @@ from xrelay.passes.infra.conversion import (
 
 CANCEL = 6
 """Where the word that ends a run lies in the context, in words of 8 bytes (`runtime/abi.py`)."""
-UNSPECIFIED = 1
-CHECK = 6
-"""The reason of an assertion in a function that takes the sizes of names."""
-REASONS: dict[str, int] = {
-    "index out of range": 2,
-    "shape mismatch": 3,
-    "division by zero": 4,
-    "out of memory": 5,
-    CANCELLED: 7,
-}
-"""Maps the beginning of an assertion's message to the reason in the status; any other message is `UNSPECIFIED`."""
-
-
-def status_of(message: str, kernel: int | None) -> int:
-    """The status of a failed assertion with this message, in the kernel of this number."""
-    reason = next((number for text, number in REASONS.items() if message.startswith(text)), UNSPECIFIED)
-    return reason if kernel is None else reason | (kernel + 1) << 8
 
 
 @dataclass(frozen=True)
@@ -111,7 +95,7 @@ class _Convention:
         check = self.checks.get(op)
         if op.msg.data == CANCELLED:  # It is no kernel that fails.
             return status_of(CANCELLED, None)
-        return status_of(op.msg.data, kernel) if check is None else CHECK | (check + 1) << 8
+        return status_of(op.msg.data, kernel) if check is None else check_status(check)
 
 
 class ConvertFunction(ConversionPattern[func.FuncOp]):

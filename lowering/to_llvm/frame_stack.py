@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
+from xrelay.lowering.to_llvm.status import OUT_OF_MEMORY
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR
 
 PUSH, FREE_ALL = "xrelay_push_frame", "xrelay_free_frames"
@@ -31,8 +32,6 @@ HEADER_WORDS = 3
 SEGMENT_BYTES = 1 << 16
 SEGMENT_HEADER = 64
 """The bytes of a segment before its first frame."""
-OUT_OF_MEMORY = 5
-"""The status where the system has no memory for a segment (`runtime/abi.py`)."""
 
 
 class Code:

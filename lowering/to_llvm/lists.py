@@ -18,14 +18,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.context import Context
-from xdsl.dialects import func, llvm
-from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 
-from xrelay.dialects.upstream.llvm_extras import LLVM
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
+from xrelay.lowering.to_llvm.text_functions import define_functions
 
 
 def is_list_declaration(op: Operation) -> bool:
@@ -35,15 +33,7 @@ def is_list_declaration(op: Operation) -> bool:
 
 def define_lists(module: ModuleOp) -> None:
     """Adds the functions of lists to a module in the llvm dialect, and declares what they call of the C library."""
-    context = Context()
-    context.load_dialect(Builtin)
-    context.load_dialect(LLVM)
-    block = module.body.block
-    known = {op.sym_name.data for op in block.ops if isinstance(op, llvm.FuncOp)}
-    for op in Parser(context, _FUNCTIONS, "lists").parse_module().ops:
-        if isinstance(op, llvm.FuncOp) and op.sym_name.data not in known:
-            op.detach()
-            block.add_op(op)
+    define_functions(module, _FUNCTIONS, "lists")
 
 
 _FUNCTIONS: Final = """
@@ -55,7 +45,6 @@ llvm.func @xrelay_list_new(%ctx: !llvm.ptr) -> !llvm.ptr {
 
 llvm.func @xrelay_list_object(%ctx: !llvm.ptr, %length: i64) -> !llvm.ptr {
   %zero = llvm.mlir.constant(0 : i64) : i64
-  %one = llvm.mlir.constant(1 : i64) : i64
   %least = llvm.mlir.constant(4 : i64) : i64
   %head = llvm.mlir.constant(32 : i64) : i64
   %word = llvm.mlir.constant(8 : i64) : i64
@@ -63,6 +52,13 @@ llvm.func @xrelay_list_object(%ctx: !llvm.ptr, %length: i64) -> !llvm.ptr {
   %room = llvm.add %double, %least : i64
   %items = llvm.mul %room, %word : i64
   %bytes = llvm.add %items, %head : i64
+  %new = llvm.call @xrelay_list_head(%ctx, %bytes, %length, %room, %zero) : (!llvm.ptr, i64, i64, i64, i64) -> !llvm.ptr
+  llvm.return %new : !llvm.ptr
+}
+
+llvm.func @xrelay_list_head(%ctx: !llvm.ptr, %bytes: i64, %length: i64, %size: i64, %rank: i64) -> !llvm.ptr {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
   %new = llvm.call @xrelay_box_new(%ctx, %bytes) : (!llvm.ptr, i64) -> !llvm.ptr
   %address = llvm.ptrtoint %new : !llvm.ptr to i64
   %there = llvm.icmp "ne" %address, %zero : i64
@@ -71,10 +67,10 @@ llvm.func @xrelay_list_object(%ctx: !llvm.ptr, %length: i64) -> !llvm.ptr {
   llvm.store %one, %new : i64, !llvm.ptr
   %length_at = llvm.getelementptr inbounds %new[1] : (!llvm.ptr) -> !llvm.ptr, i64
   llvm.store %length, %length_at : i64, !llvm.ptr
-  %room_at = llvm.getelementptr inbounds %new[2] : (!llvm.ptr) -> !llvm.ptr, i64
-  llvm.store %room, %room_at : i64, !llvm.ptr
+  %size_at = llvm.getelementptr inbounds %new[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %size, %size_at : i64, !llvm.ptr
   %rank_at = llvm.getelementptr inbounds %new[3] : (!llvm.ptr) -> !llvm.ptr, i64
-  llvm.store %zero, %rank_at : i64, !llvm.ptr
+  llvm.store %rank, %rank_at : i64, !llvm.ptr
   llvm.br ^done
 ^done:
   llvm.return %new : !llvm.ptr
@@ -114,23 +110,15 @@ llvm.func @xrelay_list_item(
     %ctx: !llvm.ptr, %source: i64, %rows: i64, %stride: i64, %row_bytes: i64, %extents: !llvm.ptr, %rank: i64)
     -> !llvm.ptr {
   %zero = llvm.mlir.constant(0 : i64) : i64
-  %one = llvm.mlir.constant(1 : i64) : i64
   %word = llvm.mlir.constant(8 : i64) : i64
   %first = llvm.call @xrelay_list_elements(%rank) : (i64) -> i64
   %size = llvm.mul %rows, %row_bytes : i64
   %bytes = llvm.add %first, %size : i64
-  %new = llvm.call @xrelay_box_new(%ctx, %bytes) : (!llvm.ptr, i64) -> !llvm.ptr
+  %new = llvm.call @xrelay_list_head(%ctx, %bytes, %zero, %size, %rank) : (!llvm.ptr, i64, i64, i64, i64) -> !llvm.ptr
   %address = llvm.ptrtoint %new : !llvm.ptr to i64
   %there = llvm.icmp "ne" %address, %zero : i64
   llvm.cond_br %there, ^fill, ^done
 ^fill:
-  llvm.store %one, %new : i64, !llvm.ptr
-  %length_at = llvm.getelementptr inbounds %new[1] : (!llvm.ptr) -> !llvm.ptr, i64
-  llvm.store %zero, %length_at : i64, !llvm.ptr
-  %size_at = llvm.getelementptr inbounds %new[2] : (!llvm.ptr) -> !llvm.ptr, i64
-  llvm.store %size, %size_at : i64, !llvm.ptr
-  %rank_at = llvm.getelementptr inbounds %new[3] : (!llvm.ptr) -> !llvm.ptr, i64
-  llvm.store %rank, %rank_at : i64, !llvm.ptr
   %extents_at = llvm.getelementptr inbounds %new[4] : (!llvm.ptr) -> !llvm.ptr, i64
   %extents_bytes = llvm.mul %rank, %word : i64
   %told = llvm.call @memcpy(%extents_at, %extents, %extents_bytes) : (!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr

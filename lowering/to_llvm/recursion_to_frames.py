@@ -65,13 +65,12 @@ from xrelay.lowering.to_llvm.frame_stack import (
     write_pop,
 )
 from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
+from xrelay.lowering.to_llvm.status import check_status
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.graph.calls import call_components
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 
-CHECK = 6
-"""The reason of a status whose number is that of a row of `xrelay.checks`."""
 CONSTANTS = (
     llvm.ConstantOp,
     llvm.AddressOfOp,
@@ -140,7 +139,7 @@ class _Component:
         self._module = module
         names = [function.sym_name.data for function in functions]
         numbers = add_checks(module, [too_many_calls(f"@{name}", limit) for name in names])
-        self._failures = {name: CHECK | (number + 1) << 8 for name, number in zip(names, numbers, strict=True)}
+        self._failures = {name: check_status(number) for name, number in zip(names, numbers, strict=True)}
         """The status where a frame of a function is one too many."""
         self._calls: list[tuple[llvm.CallOp, Block]] = []
         """The calls, each with the block at which the caller goes on; its number is the label."""

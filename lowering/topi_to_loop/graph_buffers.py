@@ -15,12 +15,13 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.attribute_names import SOURCES
+from xrelay.dialects.locations import sources_of
 from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, is_container, memref_of
-from xrelay.lowering.topi_to_loop.graph_sizes import GraphSizes, assertion_of, sources_of
+from xrelay.lowering.topi_to_loop.graph_sizes import GraphSizes, assertion_of
 
 CopyKernel = Callable[[MemRefType, MemRefType | None], func.FuncOp]
 """The kernel that fills a buffer of a type with the first elements of one of another type, or of the same."""

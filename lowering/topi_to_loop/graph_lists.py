@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith, cf
-from xdsl.dialects.builtin import ArrayAttr, IntegerType, Signedness, StringAttr, i64
+from xdsl.dialects.builtin import IntegerType, Signedness, i64
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.attribute_names import SOURCES
-from xrelay.dialects.locations import location_of, source_names
+from xrelay.dialects.locations import sources_or_place
 from xrelay.dialects.loop.list_ops import (
     ListAtOp,
     ListEmptyOp,
@@ -171,9 +171,6 @@ class ListLowering(CallLowering):
     def _assert_that(self, holds: SSAValue, text: str, op: Operation) -> None:
         """Asserts that something holds where `op` runs."""
         assertion = cf.AssertOp(holds, f"{op.name}: {text}")
-        names = source_names(op.location)
-        if not names and (place := location_of(op)) is not None:
-            names = [place]
-        if names:
-            assertion.attributes[SOURCES] = ArrayAttr([StringAttr(name) for name in names])
+        if (sources := sources_or_place(op)) is not None:
+            assertion.attributes[SOURCES] = sources
         self._add(assertion, op)

@@ -18,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import DEMANDS, REQUIRES, SOURCES
-from xrelay.dialects.locations import source_names
+from xrelay.dialects.locations import sources_of
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.errors import LoweringError
@@ -191,12 +191,6 @@ def assertion_of(
         assertion.attributes[SOURCES] = sources
     assertion.location = place.location
     return assertion
-
-
-def sources_of(op: Operation) -> ArrayAttr[StringAttr] | None:
-    """The names of the nodes of the model that `op` is from; `None` where it is from none."""
-    names = source_names(op.location)
-    return ArrayAttr([StringAttr(name) for name in names]) if names else None
 
 
 @contextmanager
