@@ -10,15 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.c_programs import COMPILER, compile_and_run, needs_compiler
 
 from xrelay.api.model import CompiledModel
 from xrelay.errors import ArtifactError
 from xrelay.runtime.c_export import c_identifier, header_text
 from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
-
-COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
 
 MAIN = """
 #include "m.h"
@@ -46,17 +44,6 @@ int32_t xrelay_parallel_for(void *ctx, int32_t (*body)(void *, void *, int64_t, 
   return calls == 100 ? status : 9;
 }
 """
-
-
-def compile_and_run(folder: Path, sources: dict[str, str], *arguments: str) -> str:
-    assert COMPILER is not None
-    for name, text in sources.items():
-        (folder / name).write_text(text)
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(folder)]
-    files = [str(folder / name) for name in (*sources, "m.o")]
-    subprocess.run([COMPILER, *flags, "-o", str(folder / "main"), *files, "-lm"], check=True, timeout=60)
-    done = subprocess.run([str(folder / "main"), *arguments], check=True, capture_output=True, text=True, timeout=60)
-    return done.stdout
 
 
 @needs_compiler

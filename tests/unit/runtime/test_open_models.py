@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import threading
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.c_programs import compile_and_run, needs_compiler
 
 from xrelay.api.compile import compile
 from xrelay.api.graph_module import GraphModule
@@ -186,14 +185,10 @@ int main(void) {
 """
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+@needs_compiler
 def test_a_c_program_asks_the_plan(model: CompiledModel, tmp_path: Path) -> None:
     model.export(tmp_path / "m.o", header=tmp_path / "m.h")
-    (tmp_path / "main.c").write_text(C_MAIN)
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(tmp_path), "-o", str(tmp_path / "main")]
-    command = ["cc", *flags, str(tmp_path / "main.c"), str(tmp_path / "m.o"), "-lm"]
-    subprocess.run(command, check=True, timeout=60)
-    subprocess.run([str(tmp_path / "main")], check=True, timeout=60)
+    compile_and_run(tmp_path, {"main.c": C_MAIN})
     header = (tmp_path / "m.h").read_text()
     assert "dims: dims[0] = n" in header
     assert "sizes[1] y: n" in header
