@@ -9,17 +9,15 @@ from xdsl.ir import Operation
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import MAX_EXTENT
 from xrelay.interpreters.relay.registry import Value, evaluates
-
-LARGEST = 1 << 47
-"""No address has more bits."""
 
 
 @evaluates(ExtentsOp)
 def evaluate_extents(op: ExtentsOp, data: Array) -> Array:
     """The operand, once its elements are found to be extents; C3."""
     for place, element in enumerate(data.reshape(-1).tolist()):
-        if not 0 <= element < LARGEST:
+        if not 0 <= element < MAX_EXTENT:
             name = f" ({op.names[place]})" if place < len(op.names) else ""
             raise InterpreterError(f"[{op.name} C3] the extent at place {place}{name} is {element}", help=WANTED)
     return data

@@ -12,7 +12,7 @@ that has extents which the callee makes the callee returns a buffer, and behind 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.dialects import arith, cf, func
 from xdsl.dialects.builtin import FunctionType, IndexType
@@ -24,7 +24,7 @@ from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import Dim, Symbol, names_of, single_atom, symbol
+from xrelay.index_algebra.dims import Dim, names_of, symbol
 from xrelay.index_algebra.requirement import Equal, Requirement
 from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
@@ -33,6 +33,7 @@ from xrelay.lowering.topi_to_loop.graph_regions import made_names
 from xrelay.lowering.topi_to_loop.graph_sizes import told_requirements
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.dim_names import single_name
 
 
 class CallLowering(ExtentLowering):
@@ -71,7 +72,7 @@ class CallLowering(ExtentLowering):
 
     def _learn(self, dim: Dim, other: Dim, op: Operation) -> None:
         """Let `dim`, where it is a name that is not known, be `other`, where that is."""
-        name = _name(dim)
+        name = single_name(dim)
         if name is not None and not self._sizes.knows(name) and all(map(self._sizes.knows, names_of(other))):
             (size,) = self._sizes.sizes([other], op)
             value = self._constant(size, op) if isinstance(size, int) else size
@@ -123,7 +124,7 @@ class CallLowering(ExtentLowering):
                 if not isinstance(inside, int):
                     extent = next(rest)
                     # A result may have the name that a branch around the call gives it, before the branch is over.
-                    for name in {_name(inside.substitute(bindings)), _name(around)} - {None}:
+                    for name in {single_name(inside.substitute(bindings)), single_name(around)} - {None}:
                         extents.setdefault(str(name), extent)
         wanted = {name for value, _ in returned for dim in dims_in(value.type) for name in dim.names} | made_names(op)
         unknown = {name for name in wanted if not self._sizes.knows(name)}
@@ -139,18 +140,14 @@ class CallLowering(ExtentLowering):
             self._buffers[value] = self._noted(cast, list(dims_in(value.type)))
 
 
-def _name(dim: Dim) -> str | None:
-    """The name that an extent is by itself."""
-    atom = None if isinstance(dim, int) else single_atom(dim)
-    return atom.name if isinstance(atom, Symbol) else None
-
-
 def is_written(type: FunctionType, number: int) -> bool:
     """Whether the names of a function's parameters tell how large its result `number` is."""
-    known = set(names_in(type.inputs))
-    if is_container(type.outputs.data[number]):
-        return False
-    return all(dim.names <= known for dim in dims_in(type.outputs.data[number]))
+    return follows_from(names_in(type.inputs), type.outputs.data[number])
+
+
+def follows_from(names: Collection[str], type: Attribute) -> bool:
+    """Whether `names` tell how large a value of `type` is, which of a sequence or optional nothing does."""
+    return not is_container(type) and all(dim.names <= set(names) for dim in dims_in(type))
 
 
 def tell_names_apart(function: func.FuncOp) -> None:

@@ -22,12 +22,12 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp
-from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.index_algebra.dims import MAX_EXTENT, Dim, symbol
 from xrelay.index_algebra.requirement import AtLeast
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of
 from xrelay.lowering.topi_to_loop.graph_loops import LoopLowering
 
-MOST: Final = (1 << 47) - 1
+MOST: Final = MAX_EXTENT - 1
 """The largest extent that a value may make."""
 
 

@@ -21,7 +21,7 @@ from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.lowering.topi_to_loop.function_lowering import Returned, is_container
 from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
-from xrelay.lowering.topi_to_loop.graph_calls import tell_names_apart
+from xrelay.lowering.topi_to_loop.graph_calls import follows_from, tell_names_apart
 from xrelay.lowering.topi_to_loop.graph_list_parts import ListPartLowering
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
@@ -80,7 +80,7 @@ class GraphLowering(ListPartLowering):
 
     def _is_written(self, value: SSAValue) -> bool:
         """Whether the names of the inputs tell how large a result is."""
-        return not is_container(value.type) and all(dim.names <= set(self._names) for dim in dims_in(value.type))
+        return follows_from(self._names, value.type)
 
     def _make_arguments(self, last: func.ReturnOp, written: Sequence[SSAValue]) -> list[SSAValue]:
         outputs = super()._make_arguments(last, written)

@@ -20,6 +20,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import (
 from xrelay.dialects.relay.ops.tensor_logic import LogicalAndOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.ops.tensor_rounding import CeilOp
+from xrelay.index_algebra.dims import MAX_EXTENT
 from xrelay.passes.relay.extents_of_slices import FAR, number_of_steps
 from xrelay.passes.relay.shape_code import ShapeCode
 
@@ -63,6 +64,6 @@ def _count_of_floats(op: ArangeOp, code: ShapeCode) -> SSAValue:
     """In double precision."""
     start, stop, step = (code.call(CastOp, bound, dtype=f64) for bound in op.operands)
     steps = code.call(CeilOp, code.call(DivideOp, code.call(SubtractOp, stop, start), step))
-    least, most, none, bad = (code.real(number) for number in (LEAST_DOUBLE, float(1 << 47), 0.0, -1.0))
+    least, most, none, bad = (code.real(number) for number in (LEAST_DOUBLE, float(MAX_EXTENT), 0.0, -1.0))
     fits = code.call(LogicalAndOp, code.call(GreaterEqualOp, steps, least), code.call(LessOp, steps, most))
     return code.call(CastOp, code.where(fits, code.call(MaximumOp, steps, none), bad), dtype=i64)
