@@ -62,6 +62,16 @@ def model() -> CompiledModel:
 
 
 @contextmanager
+def handling_interrupts() -> Generator[None]:
+    """Lets an interrupt raise `KeyboardInterrupt`, which a program that runs in the background ignores."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
 def soon(action: object, *arguments: object) -> Generator[None]:
     """Does something from another thread, again and again until the body is over: it may come before a run begins."""
     over = threading.Event()
@@ -106,7 +116,7 @@ def test_another_thread_ends_all_runs(model: CompiledModel, tmp_path: Path) -> N
 
     def work() -> None:
         try:
-            loaded.run([ENDLESS])
+            loaded.run([ENDLESS], timeout=60)
         except ExecutionError as error:
             messages.append(str(error))
 
@@ -122,8 +132,8 @@ def test_another_thread_ends_all_runs(model: CompiledModel, tmp_path: Path) -> N
 
 
 def test_ctrl_c(model: CompiledModel) -> None:
-    with pytest.raises(KeyboardInterrupt), soon(os.kill, os.getpid(), signal.SIGINT):
-        model.run([ENDLESS])
+    with handling_interrupts(), pytest.raises(KeyboardInterrupt), soon(os.kill, os.getpid(), signal.SIGINT):
+        model.run([ENDLESS], timeout=60)
     check_that_it_runs_on(model)
 
 
@@ -133,7 +143,7 @@ def test_a_handler_that_does_not_raise(model: CompiledModel) -> None:
     try:
         interrupt = soon(os.kill, os.getpid(), signal.SIGINT)
         with pytest.raises(ExecutionError, match=r"^model: the run was interrupted$"), interrupt:
-            model.run([ENDLESS])
+            model.run([ENDLESS], timeout=60)
     finally:
         signal.signal(signal.SIGINT, handler)
     assert set(seen) == {signal.SIGINT}
@@ -144,8 +154,9 @@ def test_who_waits_for_signals_hears_of_them(model: CompiledModel) -> None:
     os.set_blocking(writer, False)
     previous = signal.set_wakeup_fd(writer)
     try:
-        with contextlib.suppress(KeyboardInterrupt), soon(os.kill, os.getpid(), signal.SIGINT):
-            model.run([ENDLESS])
+        interrupt = soon(os.kill, os.getpid(), signal.SIGINT)
+        with handling_interrupts(), contextlib.suppress(KeyboardInterrupt), interrupt:
+            model.run([ENDLESS], timeout=60)
         assert signal.set_wakeup_fd(previous) == writer
         assert os.read(reader, 1) == bytes([signal.SIGINT])
     finally:
