@@ -11,7 +11,7 @@ from support.onnx_models import conv_model, model, value
 
 from xrelay.api.compile import compile
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.errors import LoweringError, ModelImportError
+from xrelay.errors import ExecutionError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
 
 
@@ -68,11 +68,13 @@ def test_illegal_attributes_name_the_node(op: str, attributes: dict[str, Any], s
         import_onnx(model([node], [value("x", shape)], ["y"]))
 
 
-def test_native_code_refuses_run_time_shapes_with_help() -> None:
+def test_native_code_takes_run_time_shapes_and_names_the_node_of_an_impossible_one() -> None:
     node = helper.make_node("Reshape", ["x", "s"], ["y"], name="reshape")
-    module = import_onnx(model([node], [value("x", (2, 3)), value("s", (2,), 7)], ["y"]))
-    with pytest.raises(LoweringError, match=r"relay\.dyn\.reshape"):
-        compile(module, cache=False)
+    compiled = compile(import_onnx(model([node], [value("x", (2, 3)), value("s", (2,), 7)], ["y"])), cache=False)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(compiled.run([x, np.array([3, -1])])[0], x.reshape(3, 2), strict=True)
+    with pytest.raises(ExecutionError, match=r"^reshape: .*relay\.dyn\.reshape C3.* 6 == .* is 6 == 8"):
+        compiled.run([x, np.array([4, 2])])
 
 
 def test_split_with_uneven_parts() -> None:
