@@ -20,7 +20,7 @@ from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 5
+FORMAT_VERSION: Final = 6
 SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
 OPEN: Final = "?"

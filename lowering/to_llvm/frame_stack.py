@@ -1,6 +1,7 @@
 """The stack of frames that recursive functions keep in memory: `@xrelay_push_frame` and `@xrelay_free_frames`.
 
-Frames lie in segments of the heap, which never move. The state of a stack is an array of words: the newest frame, the
+Frames lie in segments, which never move: boxes of the run (`boxes.py`), so that a limit of its memory holds for them.
+The state of a stack is an array of words: the newest frame, the
 segment that it lies in, the end of that segment, how many frames there are, and the first segment. A segment begins
 with the address of the next one, and is kept when its frames are gone: it is freed with the stack.
 
@@ -16,10 +17,9 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
-from xrelay.lowering.to_llvm.status import OUT_OF_MEMORY
-from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR
+from xrelay.lowering.to_llvm.types import PTR
 
 PUSH, FREE_ALL = "xrelay_push_frame", "xrelay_free_frames"
 WORD = 8
@@ -106,9 +106,10 @@ def new_state(code: Code) -> SSAValue:
 
 def stack_functions(limit: int, segment: int) -> list[llvm.FuncOp]:
     """`@xrelay_push_frame` for at most `limit` frames in segments of `segment` bytes, and `@xrelay_free_frames`."""
-    push = _Function(PUSH, [PTR, i64, i64, i32], ["state", "size", "needed", "failure"], i32)
+    types, names = [PTR, PTR, i64, i64, i32, i32], ["ctx", "state", "size", "needed", "too_many", "no_memory"]
+    push = _Function(PUSH, types, names, i32)
     _write_push(push, limit, segment)
-    free = _Function(FREE_ALL, [PTR], ["state"], None)
+    free = _Function(FREE_ALL, [PTR, PTR], ["ctx", "state"], None)
     _write_free(free)
     return [push.finish(), free.finish()]
 
@@ -136,16 +137,16 @@ class _Function:
 
 
 def _write_push(function: _Function, limit: int, segment: int) -> None:
-    """`(state, size, needed, failure)`: a frame of `needed` bytes behind the newest one, which has `size`.
+    """`(ctx, state, size, needed, too_many, no_memory)`: a frame of `needed` bytes behind the newest, which has `size`.
 
-    Gives 0, and for a frame too many `failure`, without memory its status.
+    Gives 0, else one of the statuses.
     """
     entry = function.entry
     find, is_known, allocate, link, reuse, enter, fail = (function.code(types) for types in _PUSH_BLOCKS)
-    state, size, needed, failure = entry.block.args
+    ctx, state, size, needed, too_many, no_memory = entry.block.args
     count = entry.add(llvm.AddOp(entry.load(state, COUNT, i64), entry.number(1)))
     fits = entry.compare(llvm.ICmpPredicateFlag.SLE, count, entry.number(limit))
-    entry.branch(fits, find.block, fail.block, failure)
+    entry.branch(fits, find.block, fail.block, too_many)
     caller, current = find.load(state, FRAME), find.load(state, SEGMENT)
     place = find.offset(caller, size)
     end = find.add(llvm.AddOp(find.add(llvm.PtrToIntOp(place)), needed))
@@ -154,11 +155,10 @@ def _write_push(function: _Function, limit: int, segment: int) -> None:
     find.block.add_op(llvm.CondBrOp(has_room, enter.block, [place], is_known.block, []))
     following = is_known.load(current, 0)
     is_known.branch(is_known.is_null(following), allocate.block, reuse.block, following)
-    sizes = [allocate.number(BUFFER_ALIGNMENT), allocate.number(segment)]
-    new = allocate.add(llvm.CallOp(ALLOCATE, *sizes, return_type=PTR))
+    new = allocate.add(llvm.CallOp(BOX_NEW, ctx, allocate.number(segment), return_type=PTR))
     allocate.branch(
         allocate.compare(llvm.ICmpPredicateFlag.NE, allocate.add(llvm.PtrToIntOp(new)), allocate.number(0)),
-        link.block, fail.block, allocate.number(OUT_OF_MEMORY, i32),
+        link.block, fail.block, no_memory,
     )  # fmt: skip
     link.store(link.null(), new, 0)
     link.store(new, current, 0)
@@ -194,13 +194,14 @@ def write_pop(code: Code, state: SSAValue, segment: int) -> SSAValue:
 
 
 def _write_free(function: _Function) -> None:
-    """`(state)`: frees the segments, one after the other."""
+    """`(ctx, state)`: frees the segments, one after the other."""
     entry = function.entry
     test, free, done = function.code([PTR]), function.code(), function.code()
-    entry.go(test.block, entry.load(entry.block.args[0], FIRST))
+    ctx, state = entry.block.args
+    entry.go(test.block, entry.load(state, FIRST))
     segment = test.block.args[0]
     test.branch(test.is_null(segment), done.block, free.block)
     following = free.load(segment, 0)
-    free.block.add_op(llvm.CallOp(FREE, segment))
+    free.block.add_op(llvm.CallOp(BOX_FREE, ctx, segment))
     free.go(test.block, following)
     done.block.add_op(llvm.ReturnOp())

@@ -22,8 +22,8 @@ llvm.func @f(%ctx, %x) -> i32 {             llvm.func @f(%ctx, %x) -> i32 { …c
 ```
 
 More calls than `call-limit` open at once are taken for an endless recursion: the call's status is that of a row that is
-added to `xrelay.checks`, which names the function. A status passes through the frames as it does through calls, so each
-function frees what it holds.
+added to `xrelay.checks`, which names the function; so is that of a call for which there is no memory. A status passes
+through the frames as it does through calls, so each function frees what it holds.
 
 Arrays of words on the machine's stack, which take what callees return, lie in the frame too.
 
@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
@@ -50,7 +51,7 @@ from xrelay.dialects.upstream import llvm_extras
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import add_checks
 from xrelay.lowering.to_llvm.addressing import constant_index
-from xrelay.lowering.to_llvm.c_library import declare
+from xrelay.lowering.to_llvm.boxes import define_boxes
 from xrelay.lowering.to_llvm.frame_stack import (
     FRAME,
     FREE_ALL,
@@ -64,7 +65,6 @@ from xrelay.lowering.to_llvm.frame_stack import (
     stack_functions,
     write_pop,
 )
-from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
 from xrelay.lowering.to_llvm.status import check_status
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.graph.calls import call_components
@@ -107,8 +107,7 @@ class LlvmRecursionToFramesPass(ModulePass):
             component.write([name for name in group if name in outside] or group, segment)
         push, free = stack_functions(limit, segment)
         op.body.block.add_ops([push, free])
-        declare(push, ALLOCATE, llvm.LLVMFunctionType([i64, i64], PTR))
-        declare(push, FREE, llvm.LLVMFunctionType([PTR]))
+        define_boxes(op)
 
 
 def _callees(function: llvm.FuncOp, names: Container[str]) -> Iterator[str]:
@@ -138,9 +137,10 @@ class _Component:
     def __init__(self, module: ModuleOp, functions: Sequence[llvm.FuncOp], limit: int):
         self._module = module
         names = [function.sym_name.data for function in functions]
-        numbers = add_checks(module, [too_many_calls(f"@{name}", limit) for name in names])
-        self._failures = {name: check_status(number) for name, number in zip(names, numbers, strict=True)}
-        """The status where a frame of a function is one too many."""
+        rows = [(too_many_calls(f"@{name}", limit), f"out of memory: the frames of @{name}") for name in names]
+        numbers = iter(add_checks(module, list(chain(*rows))))
+        self._failures = {name: (check_status(next(numbers)), check_status(next(numbers))) for name in names}
+        """The statuses where a frame of a function is one too many, and where there is no memory for it."""
         self._calls: list[tuple[llvm.CallOp, Block]] = []
         """The calls, each with the block at which the caller goes on; its number is the label."""
         self._first = Code(Block(arg_types=[PTR, i64, PTR]))
@@ -192,7 +192,7 @@ class _Component:
         for label, (call, after) in enumerate(self._calls):
             self._write_call(call, after, label, owners[after], state)
         ends = self._write_return(leaving, leave.block, state, segment)
-        leave.block.add_op(llvm.CallOp(FREE_ALL, state))
+        leave.block.add_op(llvm.CallOp(FREE_ALL, self._first.block.args[0], state))
         leave.block.add_op(llvm.ReturnOp(leave.block.args[0]))
         name = f"{next(iter(self._members))}_frames"
         for number, entry in enumerate(entries):
@@ -225,8 +225,9 @@ class _Component:
     ) -> None:
         """A frame for `callee` behind one of `size` bytes, and its beginning; `after` with a status where it fails."""
         member = self._members[callee]
-        sizes = [code.number(size), code.number(member.frame_bytes), code.number(self._failures[callee], i32)]
-        status = code.add(llvm.CallOp(PUSH, state, *sizes, return_type=i32))
+        sizes = [code.number(size), code.number(member.frame_bytes)]
+        failures = [code.number(status, i32) for status in self._failures[callee]]
+        status = code.add(llvm.CallOp(PUSH, self._first.block.args[0], state, *sizes, *failures, return_type=i32))
         fine = code.compare(llvm.ICmpPredicateFlag.EQ, status, code.number(0, i32))
         code.block.add_op(llvm.CondBrOp(fine, member.blocks[0], list(arguments), after, [status]))
 

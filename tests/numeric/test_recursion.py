@@ -193,6 +193,12 @@ def test_a_recursion_may_be_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     module = typed(DEEP.replace("NAME", "both"))
     model = xrelay.compile(module, cache=False, threads=1)
     assert model(np.array(99_990))[0] == 99_990
+    model.memory_limit = 200_000  # frames are memory of a run
+    assert model(np.array(500))[0] == 500
+    message = "^test.mlir:8:1: out of memory: the run needs [0-9]+ bytes, memory_limit is 200000$"
+    with pytest.raises(ExecutionError, match=message):
+        model(np.array(99_990))
+    assert model(np.array(500))[0] == 500
     monkeypatch.setenv("XRELAY_CALL_LIMIT", "1000")
     limited = xrelay.compile(module, cache=False, threads=1)
     assert limited(np.array(998))[0] == 998 == run_relay(module, [np.array(998)])[0]

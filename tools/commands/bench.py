@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from xrelay.tools.commands.base import Command
 from xrelay.tools.commands.feeding import add_input_options, make_inputs
-from xrelay.tools.commands.options import add_compile_options, add_source, add_trust, compiled_model
+from xrelay.tools.commands.options import add_compile_options, add_memory_limit, add_source, add_trust, compiled_model
 
 
 class BenchCommand(Command):
@@ -30,6 +30,7 @@ class BenchCommand(Command):
         add_input_options(parser)
         add_compile_options(parser)
         add_trust(parser)
+        add_memory_limit(parser)
         parser.add_argument("--warmup", type=_count, default=3, help="runs before measuring (3)")
         parser.add_argument("--iters", type=_count, default=20, help="runs measured (20)")
         parser.add_argument("--json", action="store_true", help="print the numbers as JSON")

@@ -49,6 +49,13 @@ def add_trust(parser: ArgumentParser) -> None:
     parser.add_argument("--trust", action="store_true", help="run a compiled model (.xrelay) that others may write")
 
 
+def add_memory_limit(parser: ArgumentParser) -> None:
+    """`--memory-limit`, for commands that run models."""
+    parser.add_argument(
+        "--memory-limit", type=int, metavar="BYTES", help="end a run that needs more, beside inputs and weights"
+    )
+
+
 def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
     """`x:1x3x224x224` as name and extents, `n:1..128:8` as name and sizes; the name may itself hold colons."""
     sizes = re.fullmatch(r"(.+):(\d+)\.\.(\d+):(\d+)", text)
@@ -66,10 +73,12 @@ def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
 
 def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledModel:
     """The model of the command line, or `module` made of it: loaded where it is compiled already, else compiled."""
+    limit: int | None = vars(args).get("memory_limit")
     if module is None and args.model.suffix == ".xrelay":
         from xrelay.api.model import load
 
-        return load(args.model, num_threads=args.threads, trust=vars(args).get("trust", False))
+        trust: bool = vars(args).get("trust", False)
+        return load(args.model, num_threads=args.threads, trust=trust, memory_limit=limit)
     from xrelay.api.compile import compile
 
     with progress_bar("compiling") as progress:
@@ -82,4 +91,5 @@ def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledM
             dump_stages=args.dump_stages,
             cache=not args.no_cache,
             progress=progress,
+            memory_limit=limit,
         )

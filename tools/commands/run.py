@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
-from xrelay.tools.commands.options import add_compile_options, add_source, add_trust, compiled_model
+from xrelay.tools.commands.options import add_compile_options, add_memory_limit, add_source, add_trust, compiled_model
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -45,6 +45,7 @@ class RunCommand(Command):
         add_input_options(parser)
         add_compile_options(parser)
         add_trust(parser)
+        add_memory_limit(parser)
         how = parser.add_mutually_exclusive_group()
         how.add_argument("--check", action="store_true", help="compare with the interpreter; exit code 1 if it differs")
         how.add_argument("--interpret", action="store_true", help="run by the interpreter, without compiling")

@@ -22,6 +22,7 @@ from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ModelCache, ObjectCache
 from xrelay.runtime.cores import check_num_threads
+from xrelay.runtime.limits import check_memory_limit
 from xrelay.runtime.metadata import ModelMetadata, abi_stamp
 from xrelay.runtime.native import assembly, compile_many
 from xrelay.target.target import Target
@@ -44,6 +45,7 @@ def compile(
     dump_stages: str | PathLike[str] | None = None,
     cache: bool = True,
     progress: Progress | None = None,
+    memory_limit: int | None = None,
 ) -> CompiledModel:
     """Compile a model for the CPU.
 
@@ -56,19 +58,20 @@ def compile(
     `shapes` fixes open input shapes by name; of a named dimension that stays open it says the least, the greatest and
     the usual size, `shapes={"n": (1, 128, 8)}`: schedules go by them, and other sizes are refused. `dump_stages` is a
     folder for the program after each stage. With `cache`, a model compiled before with the same options comes from
-    disk. `progress` is told `(done, total, step)`.
+    disk. `progress` is told `(done, total, step)`. `memory_limit` becomes that of the model: the bytes that a call may
+    take.
 
     Raises classes of `xrelay.errors`: `ParseError` and `VerificationError` for a text, `ModelImportError` for an ONNX
     model, `InputError` for options, `LoweringError` for what has no native form.
     """
     chosen = _chosen_target(target, threads)
     level = chosen_level(opt_level)
-    shapes = checked_shapes(shapes)
+    shapes, limit = checked_shapes(shapes), check_memory_limit(memory_limit)
     anew = dump_stages is not None or shapes_compilation()
     models = ModelCache.default() if cache and not anew and chosen.runs_here() else None
     key = model_key(source, chosen, level, shapes) if models is not None else None
-    if models is not None and key is not None and (found := _cached(models, key, threads)) is not None:
-        return found
+    if models is not None and key is not None and (artifact := _cached(models, key)) is not None:
+        return CompiledModel(artifact, num_threads=threads, memory_limit=limit)
     dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
     with gc_pause():
         module = load_source(source, shapes=shapes)
@@ -77,7 +80,7 @@ def compile(
         )
     if models is not None and key is not None:
         models.put(key, partial(artifact.write, key=key))
-    return CompiledModel(artifact, num_threads=threads)
+    return CompiledModel(artifact, num_threads=threads, memory_limit=limit)
 
 
 def _chosen_target(target: object, threads: object) -> Target:
@@ -165,13 +168,13 @@ def _native(
     return compile_many(texts, cpu=target.mcpu, features=features, opt_level=levels, cache=objects)
 
 
-def _cached(models: ModelCache, key: str, threads: int | None) -> CompiledModel | None:
+def _cached(models: ModelCache, key: str) -> Artifact | None:
     """The model that was compiled before, if its file is still good."""
     path = models.get(key)
     if path is None:
         return None
     try:
-        return CompiledModel(Artifact.load(path, key=key), num_threads=threads)
+        return Artifact.load(path, key=key)
     except ArtifactError as error:
         models.drop(key, error.message)
         return None

@@ -32,13 +32,16 @@ class CompiledModel:
     CPU can still be saved and exported.
     """
 
-    def __init__(self, artifact: Artifact, *, num_threads: int | None = None):
-        """A model from its artifact. `num_threads` bounds the threads of a call (default: the cores at hand)."""
+    def __init__(self, artifact: Artifact, *, num_threads: int | None = None, memory_limit: int | None = None):
+        """A model from its artifact. `num_threads` bounds the threads of a call (default: the cores at hand).
+
+        `memory_limit` bounds its memory, see the property of that name.
+        """
         self._artifact = artifact
         self._binder = InputBinder(artifact.metadata.inputs)
         self._boxes = artifact.metadata.boxes
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
-        self._memory_limit: int | None = None
+        self._memory_limit = check_memory_limit(memory_limit)
         self._executable: Executable | None = None
         self._loading = threading.Lock()
 
@@ -84,7 +87,8 @@ class CompiledModel:
         """The bytes that a call may take beside inputs, outputs of known extents and weights; `None`: what there is.
 
         A call that needs more ends with `ExecutionError` before it asks the system for it: as soon as the sizes of its
-        arena are known, or where it makes a buffer whose extents only the run tells.
+        arena are known, or where it makes a buffer whose extents only the run tells, or a frame of a recursion. What
+        lists hold counts as buffers do.
         """
         return self._memory_limit
 
@@ -201,8 +205,9 @@ def load(
     verify: bool = False,
     mmap: bool | None = None,
     trust: bool = False,
+    memory_limit: int | None = None,
 ) -> CompiledModel:
-    """The model in a file that `CompiledModel.save` wrote.
+    """The model in a file that `CompiledModel.save` wrote; `memory_limit` becomes that of the model.
 
     Code and tables are checked against their digest, weights as well: once for each state of the file, with `verify`
     each time. Up to 64 MiB of weights are copied to memory, more are used where the mapped file has them; `mmap` says
@@ -211,5 +216,6 @@ def load(
     `ArtifactError` where the file is damaged, of another version or ABI, compiled for a CPU that this machine is not,
     or where somebody other than the user and root may write it; `trust` loads such a file all the same.
     """
-    place = checked_path("path", path)
-    return CompiledModel(Artifact.load(place, verify=verify, mmap=mmap, trust=trust), num_threads=num_threads)
+    place, limit = checked_path("path", path), check_memory_limit(memory_limit)
+    artifact = Artifact.load(place, verify=verify, mmap=mmap, trust=trust)
+    return CompiledModel(artifact, num_threads=num_threads, memory_limit=limit)

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s -p 'llvm-recursion-to-frames{call-limit=7}' | filecheck %s
 
-// One that calls itself no function touches; the limit's message has a row behind those that are there.
-// CHECK: xrelay.checks = [{text = "n >= 1"}, {text = "@f: more than 7 calls are open: endless recursion?"}, {text = "@even: {{.*}}"}, {text = "@odd: {{.*}}"}]
+// One that calls itself no function touches; the messages of limit and memory have rows behind those that are there.
+// CHECK: xrelay.checks = [{text = "n >= 1"}, {text = "@f: more than 7 calls are open: endless recursion?"}, {text = "out of memory: the frames of @f"}, {text = "@even: {{.*}}"}, {{.*}} {text = "@odd: {{.*}}"}, {{.*}}]
 module attributes {xrelay.checks = [{text = "n >= 1"}]} {
 
 // CHECK-LABEL: llvm.func @main
@@ -50,7 +50,7 @@ llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 // CHECK-LABEL: llvm.func @f_frames(%ctx_{{.*}}: !llvm.ptr, %entry: i64, %arguments: !llvm.ptr) -> i32
 // CHECK-NEXT:    %zero = llvm.mlir.constant(0 : i32) : i32
 // CHECK:         %[[STATE:.*]] = llvm.alloca %{{.*}} x !llvm.array<5 x i64>
-// CHECK:         %[[PUSHED:.*]] = llvm.call @xrelay_push_frame(%[[STATE]]
+// CHECK:         %[[PUSHED:.*]] = llvm.call @xrelay_push_frame(%ctx_{{.*}}, %[[STATE]]
 // CHECK:         llvm.cond_br %{{.*}}, ^[[F:bb[0-9]+]](%{{.*}} : !llvm.ptr), ^[[LEAVE:bb[0-9]+]](%[[PUSHED]] : i32)
 // What other blocks use lies in the frame, a truth value as a byte.
 // CHECK:       ^[[F]](%[[X:.*]]: !llvm.ptr):
@@ -62,14 +62,15 @@ llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 // The call stores its label, and makes a frame that is given the argument; a frame too many gives its status.
 // CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr
 // CHECK:         llvm.mlir.constant(518 : i32)
-// CHECK:         %[[AGAIN:.*]] = llvm.call @xrelay_push_frame(%[[STATE]]
+// CHECK:         llvm.mlir.constant(774 : i32)
+// CHECK:         %[[AGAIN:.*]] = llvm.call @xrelay_push_frame(%ctx_{{.*}}, %[[STATE]]
 // CHECK:         llvm.cond_br %{{.*}}, ^[[F]](%{{.*}} : !llvm.ptr), ^[[AFTER:bb[0-9]+]](%[[AGAIN]] : i32)
 // CHECK:       ^[[AFTER]](%[[STATUS:.*]]: i32):
 // CHECK:         llvm.trunc %{{.*}} : i8 to i1
 // CHECK:         llvm.cond_br %{{.*}}, ^{{.*}}(%[[STATUS]] : i32), ^{{.*}}(%{{.*}} : i32)
 // CHECK:         llvm.br ^[[AFTER]](%{{.*}} : i32)
 // CHECK-NEXT:  ^[[LEAVE]](%[[LAST:.*]]: i32):
-// CHECK-NEXT:    llvm.call @xrelay_free_frames(%[[STATE]])
+// CHECK-NEXT:    llvm.call @xrelay_free_frames(%ctx_{{.*}}, %[[STATE]])
 // CHECK-NEXT:    llvm.return %[[LAST]]
 
 // What a callee returns goes to words of the frame. A return finds its label among those of all members.
@@ -82,6 +83,9 @@ llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 // CHECK:         %[[LABEL:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> i64
 // CHECK-NEXT:    %[[ZERO:.*]] = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:    llvm.icmp "eq" %[[LABEL]], %[[ZERO]] : i64
+// Segments of frames are boxes of the run.
 // CHECK:       llvm.func internal @xrelay_push_frame
+// CHECK:         llvm.call @xrelay_box_new(%ctx
 // CHECK:       llvm.func internal @xrelay_free_frames
-// CHECK:       llvm.func @aligned_alloc
+// CHECK:         llvm.call @xrelay_box_free(%ctx
+// CHECK:       llvm.func @xrelay_box_new
