@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.metadata import EntryPoint
-
-from xdsl.ir import Dialect
+from typing import TYPE_CHECKING
 
 from xrelay.plugins import PluginError, load_dialect, plugin_dialects
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from xdsl.ir import Dialect
 
 ALL_DIALECTS: dict[str, str] = {
     "relay": "xrelay.dialects.relay:RELAY",
@@ -41,6 +44,8 @@ def with_replaced(upstream: Mapping[str, Callable[[], Dialect]]) -> dict[str, Ca
 
 def _plugin_thunk(entry: EntryPoint) -> Callable[[], Dialect]:
     def load() -> Dialect:
+        from xdsl.ir import Dialect
+
         found = load_dialect(entry)
         if not isinstance(found, Dialect) or found.name != entry.name:
             raise PluginError(f"{entry.value}, announced as the dialect {entry.name!r}, is {found!r}")

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.errors import InputError
 from xrelay.lowering.to_llvm.pipeline import LLVM_PIPELINE, llvm_pipeline
 from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, Decide, PipelineRow, chosen_passes
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.points import PipelineWeaver
-
-MAX_OPT_LEVEL = 3
 
 
 class Phase(Enum):

@@ -19,16 +19,18 @@ from numpy.typing import NDArray
 from xrelay.errors import ArtifactError
 from xrelay.runtime.arena import aligned_bytes
 from xrelay.runtime.digests import Source, content_key, sources_key
+from xrelay.runtime.file_record import FileRecord, file_mark
 from xrelay.runtime.files import read_bytes, read_into
 from xrelay.runtime.metadata import FORMAT_VERSION, ModelMetadata, TensorSpec
 from xrelay.runtime.safetensors_file import SafetensorsWriter, header_text, map_file, read_header
-from xrelay.runtime.verified_files import file_mark, is_verified, remember_verified
 
 FORMAT_KEY: Final = "xrelay.format"
 MODEL_KEY: Final = "xrelay.model"
 CACHE_KEY: Final = "xrelay.key"
 WEIGHTS_DIGEST: Final = "xrelay.weights_digest"
 DIGEST: Final = "xrelay.digest"
+_VERIFIED: Final = FileRecord("verified")
+"""The files whose weights were checked against their digest."""
 _AGAIN: Final = "compile the model again with this version"
 COPIED_UP_TO: Final = 64 << 20
 """Bytes of weights that are copied to memory where the caller does not choose; more are mapped."""
@@ -158,13 +160,13 @@ class ModelFile:
 
     def _verify(self, sources: Sequence[Source], *, always: bool) -> None:
         digest = self._header.metadata.get(WEIGHTS_DIGEST, "")
-        mark = file_mark(self._status, digest)
-        if not sources or (is_verified(mark) and not always):
+        mark = file_mark(self._status, [digest])
+        if not sources or (_VERIFIED.get(mark) is not None and not always):
             return
         if sources_key(sources) != digest:
             raise ArtifactError(f"'{self._path}' is damaged: the weights do not match their digest", help=_AGAIN)
-        if file_mark(os.fstat(self._descriptor), digest) == mark:
-            remember_verified(mark, self._status)
+        if file_mark(os.fstat(self._descriptor), [digest]) == mark:
+            _VERIFIED.put(mark, digest, self._status)
 
 
 def _typed(data: NDArray[np.uint8], spec: TensorSpec) -> NDArray[Any]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, cast
@@ -24,6 +23,7 @@ from typing import Self, cast
 from xrelay.errors import PassError
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.config import ConfigValue, check_config, config_keys, known_key
+from xrelay.passes.infra.entered_contexts import entered_contexts, innermost_context, set_entered
 from xrelay.passes.infra.hooks import enter_instruments, exit_instruments
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names
 from xrelay.passes.infra.pass_instrument import HOOKS, PassInstrument, TraceFunction, TraceInstrument
@@ -37,12 +37,9 @@ class _Thread(threading.local):
 
     def __init__(self) -> None:
         self.default: PassContext | None = None
-        self.mark = object()
 
 
 _THREAD = _Thread()
-_ENTERED: ContextVar[tuple[object, tuple[PassContext, ...]]] = ContextVar("entered pass contexts")
-"""The mark of a thread and the contexts entered there. Another thread may start with a copy: it does not heed it."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +83,9 @@ class PassContext:
     @staticmethod
     def current() -> PassContext:
         """Returns the innermost context that this thread has entered, else the thread's default one."""
-        entered = _entered()
-        if entered:
-            return entered[-1]
+        entered = innermost_context()
+        if entered is not None:
+            return entered
         if _THREAD.default is None:
             _THREAD.default = PassContext()
         return _THREAD.default
@@ -96,7 +93,7 @@ class PassContext:
     @staticmethod
     def entered() -> PassContext | None:
         """Returns the innermost context that this thread has entered; `None` outside of all."""
-        return next(reversed(_entered()), None)
+        return innermost_context()
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
@@ -135,16 +132,16 @@ class PassContext:
 
     def __enter__(self) -> Self:
         self._enter_instruments()
-        _ENTERED.set((_THREAD.mark, (*_entered(), self)))
+        set_entered((*entered_contexts(), self))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        entered = _entered()
+        entered = entered_contexts()
         if not entered or entered[-1] is not self:
             raise PassError("a PassContext is left that is not the innermost one of its thread", help="use with")
-        _ENTERED.set((_THREAD.mark, entered[:-1]))
+        set_entered(entered[:-1])
         self._exit_instruments()
 
     def _enter_instruments(self) -> None:
@@ -167,12 +164,6 @@ class PassContext:
             f"disabled_pass={sorted(self.disabled_pass)}, instruments={[i.name for i in self.instruments]}, "
             f"config={self.config})"
         )
-
-
-def _entered() -> tuple[PassContext, ...]:
-    """Returns the contexts that this thread, or the task in it, has entered, innermost last."""
-    thread, contexts = _ENTERED.get((None, ()))
-    return contexts if thread is _THREAD.mark else ()
 
 
 def _checked_instruments(instruments: object) -> list[PassInstrument]:

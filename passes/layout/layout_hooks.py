@@ -31,7 +31,7 @@ from xrelay.errors import PassError, XRelayError, did_you_mean
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.layout.rebuild_op import decided_class
 from xrelay.plugins import load_plugins
-from xrelay.registrations import note_registration
+from xrelay.registrations import note_registration, registration_scope
 from xrelay.target.device import device_kind
 
 LayoutHook: TypeAlias = Callable[..., object]
@@ -73,14 +73,10 @@ def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target
     own = {(device_kind(target), _class_of(op)): hook for op, hook in hooks.items()}
     token = _SCOPED.set({**_SCOPED.get(), **own})
     try:
-        yield
+        with registration_scope():
+            yield
     finally:
         _SCOPED.reset(token)
-
-
-def in_layout_hook_scope() -> bool:
-    """Whether this thread is in a `layout_hook_scope` with hooks."""
-    return bool(_SCOPED.get())
 
 
 def layout_hooks(target: str) -> LayoutHooks:

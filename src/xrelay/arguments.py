@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import index
 from os import PathLike, fspath
 from pathlib import Path
-from typing import SupportsIndex, TypeGuard
+from typing import SupportsIndex, TypeGuard, cast
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from xrelay.errors import InputError
 
 Shapes = dict[str, tuple[int, ...]]
 
+MAX_OPT_LEVEL = 3
+"""The greatest level of optimisation."""
 _HELP = "give a dictionary such as {'data': (1, 3, 224, 224)}"
 
 
@@ -28,6 +30,14 @@ def checked_shapes(shapes: object) -> Shapes:
     if not _is_mapping(shapes):
         raise InputError(f"shapes is {_shown(shapes)}, not shapes by name", help=_HELP)
     return {_checked_name(name): _checked_shape(name, shape) for name, shape in shapes.items()}
+
+
+def checked_integer(option: str, value: object) -> int:
+    """The value of an integer option; `InputError` for anything else."""
+    try:
+        return index(cast(SupportsIndex, value))
+    except TypeError as error:
+        raise InputError(f"{option} is {value!r}, not an integer") from error
 
 
 def checked_path(option: str, path: object) -> Path:

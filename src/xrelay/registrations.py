@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import pkgutil
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from inspect import currentframe
 from typing import Final
@@ -16,6 +19,7 @@ BEGAN_NANOSECONDS: Final = time.time_ns()
 """When this process first imported a part of xrelay that others register with, which they do when they are imported."""
 
 _modules: set[str] = set()
+_in_scope: ContextVar[bool] = ContextVar("in a scope with registrations", default=False)
 
 
 def note_registration(thing: object) -> None:
@@ -43,6 +47,21 @@ def import_modules(package: str) -> None:
     """
     for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
         import_module(module.name)
+
+
+@contextmanager
+def registration_scope() -> Generator[None]:
+    """What is registered for the time of a `with` block, by this thread alone."""
+    token = _in_scope.set(True)
+    try:
+        yield
+    finally:
+        _in_scope.reset(token)
+
+
+def in_registration_scope() -> bool:
+    """Whether this thread is in a `registration_scope`."""
+    return _in_scope.get()
 
 
 def registering_modules() -> frozenset[str]:

@@ -1,36 +1,17 @@
-"""The entered `PassContext` of a compilation: its level, the graph passes that it selects, and its instruments."""
+"""The entered `PassContext` of a compilation: the graph passes that it selects, their options, its instruments."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import index as integer
-from typing import SupportsIndex, cast
 
 from xdsl.passes import ModulePass
 
-from xrelay.errors import InputError
-from xrelay.lowering.pipelines import MAX_OPT_LEVEL, Phase, Stage
+from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.context_options import configured
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_instrument import PassInstrument
-
-
-def chosen_level(opt_level: int | None) -> int:
-    """The level asked for, else that of the entered context (Relay's 4 is our 3), else the greatest."""
-    if opt_level is not None:
-        return checked_integer("opt_level", opt_level)
-    context = PassContext.entered()
-    return MAX_OPT_LEVEL if context is None else min(context.opt_level, MAX_OPT_LEVEL)
-
-
-def checked_integer(option: str, value: object) -> int:
-    """The value of an integer option; `InputError` for anything else."""
-    try:
-        return integer(cast(SupportsIndex, value))
-    except TypeError as error:
-        raise InputError(f"{option} is {value!r}, not an integer") from error
 
 
 def decide(pass_name: str) -> bool | None:
@@ -65,11 +46,3 @@ def required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[str
         return frozenset(canonical(current.name) for current in passes if current.name not in added)
     context = PassContext.entered()
     return frozenset() if context is None else context.required_pass
-
-
-def shapes_compilation() -> bool:
-    """Whether the entered context changes or watches what is compiled, so that no model of the cache will do."""
-    context = PassContext.entered()
-    return context is not None and bool(
-        context.instruments or context.config or context.disabled_pass or context.required_pass
-    )

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -14,14 +14,15 @@ from xrelay.arguments import checked_path
 from xrelay.errors import InputError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
-from xrelay.runtime.c_export import export_c
 from xrelay.runtime.cores import check_num_threads, default_num_threads
-from xrelay.runtime.executable import Executable
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.limits import RunLimits, check_memory_limit
 from xrelay.runtime.metadata import TensorSpec
-from xrelay.runtime.plan import Plan
 from xrelay.runtime.running import checked_timeout
+
+if TYPE_CHECKING:
+    from xrelay.runtime.executable import Executable
+    from xrelay.runtime.plan import Plan
 
 
 class CompiledModel:
@@ -161,6 +162,8 @@ class CompiledModel:
         The header documents and declares everything a C program needs; see `xrelay.runtime.c_export`. `name` begins the
         names of all C functions, by default that of the header: models of different names link into one program.
         """
+        from xrelay.runtime.c_export import export_c
+
         return export_c(self._artifact, checked_path("path", path), checked_path("header", header), name=name)
 
     def __repr__(self) -> str:
@@ -194,6 +197,8 @@ class CompiledModel:
     def _load(self) -> Executable:
         with self._loading:
             if self._executable is None:
+                from xrelay.runtime.executable import Executable
+
                 self._executable = Executable(self._artifact)
             return self._executable
 

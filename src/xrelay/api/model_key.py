@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 from os import PathLike
 from pathlib import Path
-
-from xdsl.dialects.builtin import ModuleOp
+from typing import TYPE_CHECKING, Final
 
 from xrelay.api.code_stamp import code_stamp
-from xrelay.api.sources import Shapes, Source
 from xrelay.arguments import checked_shapes
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.environment import call_limit
 from xrelay.errors import XRelayError
-from xrelay.passes.infra.printing import print_module
-from xrelay.passes.layout.layout_hooks import in_layout_hook_scope
+from xrelay.registrations import in_registration_scope
 from xrelay.runtime.digests import Source as Content
 from xrelay.runtime.digests import content_key, sources_key
+from xrelay.runtime.file_record import FileRecord, file_mark
 from xrelay.runtime.files import open_regular, read_bytes
 from xrelay.target.target import Target
+
+if TYPE_CHECKING:
+    from xrelay.api.sources import Shapes, Source
+
+_CONTENTS: Final = FileRecord("contents")
+_ELSEWHERE: Final = "elsewhere"
+"""Noted for a file that does not hold all of its model."""
 
 
 def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | None) -> str | None:
@@ -29,7 +34,7 @@ def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | N
     may take part, or where a plugin was edited since the process began: nothing tells what that code was.
     """
     stamp = code_stamp()
-    if in_layout_hook_scope() or not stamp.covers_all():
+    if in_registration_scope() or not stamp.covers_all():
         return None
     content = _content(source)
     if content is None:
@@ -40,36 +45,63 @@ def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | N
 
 
 def _content(source: Source) -> bytes | str | None:
-    """Everything the program consists of, weights included."""
-    if isinstance(source, ModuleOp):
+    """Everything the program consists of, weights included; ONNX files of equal content are equal."""
+    if isinstance(source, str | PathLike):
+        path = Path(source)
         try:
-            return print_module(source)
-        except XRelayError:
-            return None
-    if not isinstance(source, str | PathLike):
-        serialize = getattr(source, "SerializeToString", None)
-        return None if serialize is None else serialize(deterministic=True)  # None: no source, loading it says so
-    path = Path(source)
+            return _file_key(path)
+        except (OSError, ValueError, EOFError):
+            return None  # absent, unreadable or empty: loading it says what is wrong
+    serialize = getattr(source, "SerializeToString", None)
+    if serialize is not None:
+        return serialize(deterministic=True)
+    return _module_text(source)
+
+
+def _module_text(source: object) -> str | None:
+    """The text of a module; `None` for what is none, or cannot be printed."""
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xrelay.passes.infra.printing import print_module
+
+    if not isinstance(source, ModuleOp):
+        return None  # no source: loading it says so
+    try:
+        return print_module(source)
+    except XRelayError:
+        return None
+
+
+def _file_key(path: Path) -> str | None:
+    """The key of the bytes of a file; `None` where parts of the model lie in other files.
+
+    It is remembered for the state of the file, so that large ones are read once.
+    """
     # A model with external data names its files under the key "location", a text its side file in this attribute.
     elsewhere = b"location" if path.suffix == ".onnx" else WEIGHTS_FILE.encode()
-    try:
-        digest = _file_digest(path, elsewhere)
-        return None if digest is None else f"{path.stem} {digest}"  # messages name the model after its file
-    except (OSError, ValueError, EOFError):
-        return None  # absent, unreadable or empty: loading it says what is wrong
-
-
-def _file_digest(path: Path, elsewhere: bytes) -> str | None:
-    """The key of the bytes of a file; `None` where `elsewhere` occurs in it."""
-    found: list[int] = []
     with open_regular(path) as descriptor:
-        size = os.fstat(descriptor).st_size
+        status = os.fstat(descriptor)
+        mark = file_mark(status, [path.suffix])
+        known = _CONTENTS.get(mark)
+        if known is None:
+            known = _bytes_key(descriptor, status.st_size, elsewhere) or _ELSEWHERE
+            if file_mark(os.fstat(descriptor), [path.suffix]) == mark:
+                _CONTENTS.put(mark, known, status)
+    if known == _ELSEWHERE:
+        return None
+    # The places in a text name its file; those in an ONNX model are nodes.
+    return known if path.suffix == ".onnx" else f"{path} {known}"
 
-        def read(begin: int, end: int) -> memoryview:
-            data = read_bytes(descriptor, begin, min(size, end + len(elsewhere) - 1))
-            if elsewhere in data:
-                found.append(begin)
-            return memoryview(data)[: end - begin]
 
-        key = sources_key([Content(size, read)])
+def _bytes_key(descriptor: int, size: int, elsewhere: bytes) -> str | None:
+    """The key of the bytes of an open file; `None` where `elsewhere` occurs in it."""
+    found: list[int] = []
+
+    def read(begin: int, end: int) -> memoryview:
+        data = read_bytes(descriptor, begin, min(size, end + len(elsewhere) - 1))
+        if elsewhere in data:
+            found.append(begin)
+        return memoryview(data)[: end - begin]
+
+    key = sources_key([Content(size, read)])
     return None if found else content_key([str(size), key])

@@ -20,8 +20,9 @@ import dataclasses
 from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes
 
+from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.errors import did_you_mean
-from xrelay.lowering.pipelines import MAX_OPT_LEVEL, extension_points
+from xrelay.lowering.pipelines import extension_points
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.passes.catalogue.extensions import RegisteredPass, add_registered, remove_registered
 from xrelay.passes.catalogue.relay_names import ROWS

@@ -13,7 +13,7 @@ import pytest
 
 from xrelay.api.model import CompiledModel, load
 from xrelay.errors import ArtifactError
-from xrelay.runtime import model_file, verified_files
+from xrelay.runtime import file_record, model_file
 from xrelay.runtime.artifact import Artifact
 
 X = np.ones(100, np.float32)
@@ -127,7 +127,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return key(sources)
 
     monkeypatch.setattr(model_file, "sources_key", counted)
-    monkeypatch.setattr(verified_files, "_SETTLED_NANOSECONDS", -(1 << 62))
+    monkeypatch.setattr(file_record, "_SETTLED_NANOSECONDS", -(1 << 62))
     return calls
 
 
@@ -156,12 +156,12 @@ def test_a_file_that_was_checked_is_refused_once_it_changed(saved: Path, hashed:
 def test_the_record_of_checked_files_is_small_and_may_be_damaged(
     saved: Path, tmp_path: Path, hashed: list[int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(verified_files, "_KEPT", 3)
+    monkeypatch.setattr(file_record, "_KEPT", 3)
     record = tmp_path / "cache" / "verified"
     for _ in range(5):
         os.utime(saved)
         load(saved)
-    assert len(record.read_text().split()) == 3
+    assert len(record.read_text().splitlines()) == 3
     record.write_bytes(b"\xff\0 nonsense \n" * 10)
     load(saved)
     load(saved)

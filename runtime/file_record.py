@@ -1,0 +1,70 @@
+"""What is known of files by their status, so that large ones are read once: a record in the user's cache.
+
+A record is a text with a line for each file: its mark, and a value. It holds the last thousand. A mark names the
+content of a file by device, inode, size and times of change. Without a usable cache nothing is remembered.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from xrelay.runtime.cache import cache_root
+from xrelay.runtime.cache_store import read_entry, usable_folder, warn_once
+from xrelay.runtime.digests import content_key
+from xrelay.runtime.files import write_file
+
+_KEPT: Final = 1000
+_SETTLED_NANOSECONDS: Final = 2_000_000_000
+"""A file that changed less than this ago may change again without its times showing it."""
+
+
+def file_mark(status: os.stat_result, details: Sequence[str] = ()) -> str:
+    """The mark of a file's content, as far as its status tells, together with what was asked of it."""
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return content_key((*map(str, (status.st_dev, status.st_ino, status.st_size, *times)), *details))
+
+
+class FileRecord:
+    """The record called `name` in the user's cache."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def get(self, mark: str) -> str | None:
+        """The value noted for a mark; `None` where there is none."""
+        root = cache_root()
+        if root is None or not root.is_dir() or not usable_folder(root):
+            return None
+        return self._lines().get(mark)
+
+    def put(self, mark: str, value: str, status: os.stat_result) -> None:
+        """Notes a value, a word, for the file of this mark and status.
+
+        Nothing happens where the file changed just now, or there is no cache.
+        """
+        if max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _SETTLED_NANOSECONDS:
+            return
+        root = cache_root()
+        if root is None or not usable_folder(root):
+            return
+        path = root / self._name
+        lines = self._lines()
+        lines.pop(mark, None)
+        kept = [*list(lines.items())[-_KEPT + 1 :], (mark, value)]
+        text = "".join(f"{key} {noted}\n" for key, noted in kept).encode()
+        try:
+            write_file(path, lambda file: file.write(text), private=True)
+        except OSError as error:
+            warn_once("unusable", f"the cache cannot be written: '{path}': {error.strerror}")
+
+    def _lines(self) -> dict[str, str]:
+        """The values in the record by mark; a damaged line does no harm, as its mark equals none."""
+        root = cache_root()
+        data = None if root is None else read_entry(root / self._name)
+        if data is None:
+            return {}
+        rows = (line.partition(" ") for line in data.decode("ascii", errors="replace").splitlines())
+        return {mark: value for mark, _, value in rows}

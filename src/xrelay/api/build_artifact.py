@@ -1,0 +1,112 @@
+"""From the source of a model to its artifact: import, stages, native code, tables and weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.api.codegen import llvm_texts
+from xrelay.api.context import decide
+from xrelay.api.interface import ModelTables, tables_of
+from xrelay.api.sources import Shapes, Source, load_source, write_text
+from xrelay.api.stage_runner import Progress, StageRunner
+from xrelay.arguments import MAX_OPT_LEVEL
+from xrelay.lowering.pipelines import compile_stages
+from xrelay.passes.infra.gc_pause import gc_pause
+from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.cache import ObjectCache
+from xrelay.runtime.metadata import ModelMetadata, abi_stamp
+from xrelay.runtime.native import assembly, compile_many
+from xrelay.target.target import Target
+
+LEAST_LLVM_LEVEL = 1
+"""LLVM's level where ours is lower: below it vectors live in memory, which makes code eight times slower and saves
+no time. So level 0 shows what the graph passes are worth, not what LLVM is."""
+GLUE_LLVM_LEVEL = 0
+"""LLVM's level for the calls of kernels one after another: the optimiser takes as long for them as for a small kernel,
+and makes nothing faster."""
+
+
+def artifact_of(
+    source: Source,
+    target: Target,
+    *,
+    shapes: Shapes | None = None,
+    opt_level: int = MAX_OPT_LEVEL,
+    dump: Path | None = None,
+    cache: bool = True,
+    progress: Progress | None = None,
+    name: str = "model",
+) -> Artifact:
+    """Object code, tables and weights of the model in `source`; see `xrelay.compile` for arguments and errors."""
+    with gc_pause():
+        module = load_source(source, shapes=shapes)
+        return build_artifact(module, target, opt_level=opt_level, dump=dump, cache=cache, progress=progress, name=name)
+
+
+def build_artifact(
+    module: ModuleOp,
+    target: Target,
+    *,
+    opt_level: int = MAX_OPT_LEVEL,
+    dump: Path | None = None,
+    cache: bool = True,
+    progress: Progress | None = None,
+    name: str = "model",
+) -> Artifact:
+    """Object code, tables and weights of a module, which is consumed."""
+    stages = compile_stages(
+        opt_level=opt_level,
+        vector_lanes=target.lanes(),
+        schedule_target=str(target),
+        converts_f16=target.converts_f16,
+        decide=decide,
+    )
+    runner = StageRunner(stages, dump=dump, progress=progress)
+    runner.run(module)
+    runner.tell(len(stages), "native code")
+    tables = tables_of(module)
+    with runner.clock.step("native code"):
+        objects = _native(module, target, opt_level, dump, len(stages) + 1, cache=cache)
+    if dump is not None:
+        write_text(dump / "timing.txt", runner.clock.report())
+    runner.tell(len(stages) + 1, "done")
+    return Artifact(tuple(objects), _metadata(tables, target, name), tables.arrays)
+
+
+def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
+    """The tables of a model called `name`, with what it is compiled for."""
+    return ModelMetadata(
+        inputs=tables.inputs,
+        outputs=tables.outputs,
+        weights=tables.weights,
+        arena_size=tables.arena_size,
+        kernels=tables.kernels,
+        dims=tables.dims,
+        checks=tables.checks,
+        polls=tables.polls,
+        cpu=target.mcpu,
+        features=",".join(target.code_features()),
+        name=name,
+        abi=abi_stamp() if target.triple is None else abi_stamp(target.arch),
+    )
+
+
+def _native(
+    module: ModuleOp, target: Target, opt_level: int, dump: Path | None, number: int, *, cache: bool
+) -> list[bytes]:
+    """Object code of a module in the llvm dialect."""
+    features = ",".join(target.code_features())
+    pieces = llvm_texts(module, target)
+    texts = [piece.text for piece in pieces]
+    levels = [GLUE_LLVM_LEVEL if piece.is_glue else max(opt_level, LEAST_LLVM_LEVEL) for piece in pieces]
+    if dump is not None:
+        write_text(dump / f"{number:02d}_native.ll", "\n".join(texts))
+        listings = [
+            assembly(text, cpu=target.mcpu, features=features, opt_level=level)
+            for text, level in zip(texts, levels, strict=True)
+        ]
+        write_text(dump / f"{number + 1:02d}_native.s", "\n".join(listings))
+    objects = ObjectCache.default() if cache else None
+    return compile_many(texts, cpu=target.mcpu, features=features, opt_level=levels, cache=objects)

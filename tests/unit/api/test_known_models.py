@@ -1,0 +1,98 @@
+"""Models that were compiled before: they open without the compiler, under any name, and are read once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import xrelay
+from xrelay import registrations
+from xrelay.api import model_key
+from xrelay.runtime import file_record
+
+OPEN = """
+import sys
+import numpy
+import xrelay
+
+model = xrelay.compile(sys.argv[1])
+compiler = ("xdsl", "onnx", "xrelay.lowering", "xrelay.passes.relay", "xrelay.dialects.relay")
+print([name for name in sys.modules if name.startswith(compiler)])
+print(model.artifact.metadata.name, model.run([numpy.ones(3, numpy.float32)])[0].tolist())
+"""
+
+
+def write_model(path: Path, location: str = "") -> Path:
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "doubled", values[:1], values[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8, doc_string=location)
+    onnx.save(model, path)
+    return path
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XRELAY_CACHE", "1")
+    monkeypatch.setattr(registrations, "_modules", set[str]())
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with each time that the bytes of a model are hashed; files are settled as soon as they are written."""
+    calls: list[int] = []
+    key = model_key.sources_key
+
+    def counted(sources: Any) -> str:
+        calls.append(1)
+        return key(sources)
+
+    monkeypatch.setattr(model_key, "sources_key", counted)
+    monkeypatch.setattr(file_record, "_SETTLED_NANOSECONDS", -(1 << 62))
+    return calls
+
+
+def test_a_known_model_opens_without_the_compiler_under_any_name(cache: Path, tmp_path: Path) -> None:
+    xrelay.compile(write_model(tmp_path / "first.onnx"))
+    other = (tmp_path / "first.onnx").rename(tmp_path / "second.onnx")
+    done = subprocess.run([sys.executable, "-c", OPEN, str(other)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "second [2.0, 2.0, 2.0]"]
+    assert len(list((cache / "models").rglob("*.xrelay"))) == 1
+
+
+def test_a_file_is_read_once_for_each_state(cache: Path, tmp_path: Path, read: list[int]) -> None:
+    path = write_model(tmp_path / "m.onnx")
+    for _ in range(3):
+        assert xrelay.compile(path).run([np.ones(3, np.float32)])[0].tolist() == [2, 2, 2]
+    assert len(read) == 1
+    os.utime(path, ns=(0, 0))
+    xrelay.compile(path)
+    assert len(read) == 2
+    (cache / "contents").write_bytes(b"\xff nonsense\n\n")
+    xrelay.compile(path)
+    assert len(read) == 3
+
+
+def test_a_model_with_parts_elsewhere_is_known_as_such(cache: Path, tmp_path: Path, read: list[int]) -> None:
+    path = write_model(tmp_path / "m.onnx", location="weights of this location")
+    for _ in range(2):
+        xrelay.compile(path)
+    assert len(read) == 1
+    assert not (cache / "models").exists()
+
+
+def test_texts_of_equal_content_keep_their_places_apart(cache: Path, tmp_path: Path) -> None:
+    text = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return %a : tensor<2xf32>\n}\n"
+    for name in ("a.mlir", "b.mlir"):
+        (tmp_path / name).write_text(text)
+        xrelay.compile(tmp_path / name)
+    assert len(list((cache / "models").rglob("*.xrelay"))) == 2
