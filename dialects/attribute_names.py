@@ -122,6 +122,8 @@ KERNELS: Final = "xrelay.kernels"
 
 PART_OF_KERNEL: Final = "xrelay.kernel"
 """The kernel that an outlined function is a part of; `convert-scf-parallel-to-calls` sets it."""
+MAY_FAIL: Final = "xrelay.may_fail"
+"""Of a kernel that is only declared: it may return a status other than 0; who takes kernels out of a module sets it."""
 GRAPH_FUNCTION: Final = "xrelay.graph"
 """Marks a function between kernels that allocates: its heap buffers are boxes; `convert-loop-to-scf` sets it."""
 NOALIAS: Final = "llvm.noalias"

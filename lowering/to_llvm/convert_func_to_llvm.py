@@ -5,9 +5,10 @@ for success. A caller hands its `%ctx` on and returns a callee's status at once 
 
 A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is there already, and returns it:
 `reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`status.py`), and
-`kernel` numbers the private functions in the order of the module; outside of kernels it is the reason alone. In
-functions of names, `@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the
-number that of the assertion in the module attribute `xrelay.checks`.
+`kernel` numbers the private functions in the order of the module; outside of private functions it is the reason alone,
+and so it is in kernels, whose number their caller adds to the status (`kernel_numbers.py`). In functions of names,
+`@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the number that of the
+assertion in the module attribute `xrelay.checks`.
 
 On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`). Those of a graph
 function are boxes, which the context lists (`boxes.py`): they are freed where the run ends.
@@ -36,7 +37,6 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     IntegerAttr,
     ModuleOp,
-    StringAttr,
     UnitAttr,
     i1,
     i32,
@@ -46,7 +46,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, PART_OF_KERNEL, RECURSION, SOURCES
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, RECURSION, SOURCES
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
@@ -58,6 +58,7 @@ from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW, declares_boxes, def
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.entry import add_entries
 from xrelay.lowering.to_llvm.function_exits import FunctionExits
+from xrelay.lowering.to_llvm.kernel_numbers import KernelNumbers, kernel_around, kernel_numbers, numbered_functions
 from xrelay.lowering.to_llvm.lists import define_lists, is_list_declaration
 from xrelay.lowering.to_llvm.live_allocations import Held, live_allocations_at_exits
 from xrelay.lowering.to_llvm.note_index import define_note
@@ -69,7 +70,7 @@ from xrelay.lowering.to_llvm.results import (
     place_of_results,
     store_results,
 )
-from xrelay.lowering.to_llvm.status import check_status, status_of
+from xrelay.lowering.to_llvm.status import check_status, kernel_bits, status_of
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import (
     ConversionPattern,
@@ -86,12 +87,12 @@ CANCEL = 6
 class _Convention:
     """What the functions of a module are to each other: numbers of kernels and checks, names of inlined functions."""
 
-    kernels: Mapping[str, int]
+    kernels: KernelNumbers
     checks: Mapping[cf.AssertOp, int]
     inlined: Collection[str]
 
     def status(self, op: cf.AssertOp, kernel: int | None) -> int:
-        """The status of a failed assertion in a function that is, or is part of, the kernel of this number."""
+        """The status of a failed assertion in a function that writes this number, or none."""
         check = self.checks.get(op)
         if op.msg.data == CANCELLED:  # It is no kernel that fails.
             return status_of(CANCELLED, None)
@@ -191,10 +192,10 @@ class _BodyConversion:
 
     def __init__(self, body: Region, convention: _Convention, function: func.FuncOp, rewriter: ConversionRewriter):
         """Prepare for the body of what was `function`."""
-        part_of = function.attributes.get(PART_OF_KERNEL)
-        name = part_of.data if isinstance(part_of, StringAttr) else function.sym_name.data
         self._body, self._convention, self._rewriter = body, convention, rewriter
-        self._kernel, self._names = convention.kernels.get(name), dim_names(function)
+        around, numbers = kernel_around(function), convention.kernels
+        self._kernel, self._names = numbers.written.get(around), dim_names(function)
+        self._added: Mapping[str, int] = {} if around in numbers.alone else numbers.added
 
     def run(self, place: int | None) -> None:
         """Converts the body; argument `place` will point to the results, where there are any."""
@@ -236,7 +237,9 @@ class _BodyConversion:
         elif callee == POLL:
             _convert_poll(op, exits.context, self._rewriter)
         else:
-            _convert_call(op, self._body, exits.propagate(held), exits.context, self._rewriter)
+            number = self._added.get(callee)
+            exit = exits.propagate(held) if number is None else exits.add_kernel(held, kernel_bits(number))
+            _convert_call(op, self._body, exit, exits.context, self._rewriter)
 
 
 def _convert_call(op: func.CallOp, body: Region, exit: Block, context: SSAValue, rewriter: ConversionRewriter) -> None:
@@ -290,20 +293,6 @@ def _branch(
     rewriter.insert(llvm.CondBrOp(fine, rest, [], target, [status]))
 
 
-def _kernels(module: ModuleOp) -> list[func.FuncOp]:
-    """The private functions with a body, without parts of others, in the order of their numbers."""
-    return [
-        op
-        for op in module.ops
-        if isinstance(op, func.FuncOp)
-        and not op.is_declaration
-        and op.sym_visibility is not None
-        and op.sym_visibility.data == "private"
-        and PART_OF_KERNEL not in op.attributes
-        and not is_always_inline(op)
-    ]
-
-
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     """The assertions in functions that take the sizes of names, in graph functions that allocate, and of recursions."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
@@ -330,11 +319,10 @@ class ConvertFuncToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every function, then add the entry."""
-        kernels = _kernels(op)
+        kernels = numbered_functions(op)
         write_kernels(op, [(kernel.sym_name.data, kernel.attributes.get(SOURCES)) for kernel in kernels])
-        numbers = {kernel.sym_name.data: number for number, kernel in enumerate(kernels)}
         inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
-        convention = _Convention(numbers, write_checks(op, _checks(op)), inlined)
+        convention = _Convention(kernel_numbers(op), write_checks(op, _checks(op)), inlined)
         has_lists, returning = any(map(is_list_declaration, op.ops)), _returning(op)
         has_boxes = has_lists or declares_boxes(op)
         patterns = (ConvertFunction(convention), ConvertFunctionConstant())

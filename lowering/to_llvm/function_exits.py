@@ -21,6 +21,7 @@ class FunctionExits:
         self.context, self.body = context, body
         self._propagate: dict[Held | None, Block] = {}
         self._fail: dict[Held | None, Block] = {}
+        self._numbered: dict[tuple[Held | None, int], Block] = {}
 
     def propagate(self, held: Held | None) -> Block:
         """`^bb(%status): return %status`, after freeing what is held."""
@@ -28,6 +29,16 @@ class FunctionExits:
             self._propagate[None] = exit = self._append()
             exit.add_op(llvm.ReturnOp(exit.args[0]))
         return self._freeing(held, self._propagate)
+
+    def add_kernel(self, held: Held | None, bits: int) -> Block:
+        """`^bb(%status)`: goes to `propagate(held)` with `%status | bits`, which names the kernel that returned it."""
+        if (held, bits) not in self._numbered:
+            following, block = self.propagate(held), self._append()
+            number = constant(bits, i32)
+            named = llvm.OrOp(block.args[0], number.result)
+            block.add_ops([number, named, llvm.BrOp(following, named.res)])
+            self._numbered[held, bits] = block
+        return self._numbered[held, bits]
 
     def fail(self, held: Held | None) -> Block:
         """`^bb(%status)`: free what is held, store the status in the context unless one is there, and return it."""

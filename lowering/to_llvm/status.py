@@ -21,7 +21,12 @@ REASONS: dict[str, int] = {
 def status_of(message: str, kernel: int | None) -> int:
     """The status of a failed assertion with this message, in the kernel of this number."""
     reason = next((number for text, number in REASONS.items() if message.startswith(text)), UNSPECIFIED)
-    return reason if kernel is None else reason | (kernel + 1) << 8
+    return reason if kernel is None else reason | kernel_bits(kernel)
+
+
+def kernel_bits(kernel: int) -> int:
+    """What the kernel of this number adds to the reason in a status."""
+    return (kernel + 1) << 8
 
 
 def check_status(number: int) -> int:

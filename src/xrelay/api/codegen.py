@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation
 
 from xrelay.dialects.loop.signature import PLAN
 from xrelay.lowering.emit_llvm import emit_llvm_ir
+from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.boxes import BOX_FUNCTIONS
 from xrelay.passes.infra.verify import walk_ops
@@ -33,8 +34,9 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[Piece]:
     """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
 
     A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main`, the
-    entries and the functions of boxes are a piece of their own. Functions that are always inlined bind nobody: each
-    piece gets its copy. For another architecture, whose objects this machine's linker may not join, all is one piece.
+    entries and the functions of boxes are a piece of their own. Functions that are always inlined bind nobody, nor does
+    the one that notes an index: each piece gets its copy. For another architecture, whose objects this machine's linker
+    may not join, all is one piece.
     """
     if target.triple is not None:
         return [Piece(_text(module, target), is_glue=False)]
@@ -43,13 +45,13 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[Piece]:
     for op in module.ops:
         if isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr):
             (declared if _is_declaration(op) else defined)[name.data] = op
-    inlined = {name: op for name, op in defined.items() if is_always_inline(op)}
-    references = {name: _references(op) for name, op in defined.items() if name not in inlined}
+    copied = {name: op for name, op in defined.items() if _is_copied(op)}
+    references = {name: _references(op) for name, op in defined.items() if name not in copied}
     pieces: list[Piece] = []
     for names in _components(references):
         outside = sorted({used for name in names for used in references[name]}.difference(names))
-        copies = [inlined[name].clone() for name in outside if name in inlined]
-        declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in inlined]
+        copies = [copied[name].clone() for name in outside if name in copied]
+        declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in copied]
         is_glue = ENTRY_SYMBOL in names and not any(_computes(defined[name], references) for name in names)
         text = _piece([*copies, *(defined[name] for name in names)], declarations, target)
         pieces.append(Piece(text, is_glue))
@@ -86,7 +88,7 @@ def _piece(functions: Iterable[Operation], declarations: Iterable[Operation | No
     for op in functions:
         if op.parent is not None:
             op.detach()
-        if isinstance(op, llvm.FuncOp) and op.sym_visibility is None and not is_always_inline(op):
+        if isinstance(op, llvm.FuncOp) and op.sym_visibility is None and not _is_copied(op):
             op.linkage = llvm.LinkageAttr("external")
         ops.append(op)
     return _text(ModuleOp(ops), target)
@@ -100,6 +102,11 @@ def _text(module: ModuleOp, target: Target) -> str:
         target_features=",".join(target.code_features()) if target.features else None,
         prefer_vector_width=target.vector_bits,
     )
+
+
+def _is_copied(op: Operation) -> bool:
+    """Whether each piece that calls a function has a copy of it."""
+    return is_always_inline(op) or (isinstance(op, llvm.FuncOp) and op.sym_name.data == NOTE_INDEX)
 
 
 def _is_declaration(op: Operation) -> bool:

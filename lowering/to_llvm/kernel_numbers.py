@@ -1,0 +1,86 @@
+"""The numbers by which a status names kernels, and who writes them there.
+
+A kernel stands alone: what it returns where something failed is the reason alone, whatever it is called and whichever
+module it is in. The graph function that called it adds the number that the kernel has in this module. Functions
+between kernels are of one module, and write their own number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import cf, func
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from xrelay.dialects.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_OF_KERNEL
+from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
+from xrelay.lowering.to_llvm.always_inline import is_always_inline
+from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
+from xrelay.passes.infra.verify import walk_ops
+
+_CANNOT_FAIL = frozenset({NOTE_INDEX, PARALLEL_FOR})
+"""Functions of which a kernel returns no status but that of its own parts."""
+
+
+@dataclass(frozen=True)
+class KernelNumbers:
+    """The numbers of a module's kernels by symbol: those that a function writes, and those that its callers add."""
+
+    written: Mapping[str, int]
+    added: Mapping[str, int]
+    """Of kernels that may fail."""
+    alone: Collection[str]
+    """The kernels, which stand alone."""
+
+
+def numbered_functions(module: ModuleOp) -> list[func.FuncOp]:
+    """The private functions with a body, without parts of others, and the kernels that are declared, in order."""
+    return [
+        op
+        for op in module.ops
+        if isinstance(op, func.FuncOp)
+        and (not op.is_declaration or LOOP_KERNEL in op.attributes)
+        and op.sym_visibility is not None
+        and op.sym_visibility.data == "private"
+        and PART_OF_KERNEL not in op.attributes
+        and not is_always_inline(op)
+    ]
+
+
+def kernel_numbers(module: ModuleOp) -> KernelNumbers:
+    """The numbers of a module whose functions call and assert as they do before `convert-func-to-llvm`."""
+    numbers = {function.sym_name.data: number for number, function in enumerate(numbered_functions(module))}
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
+    alone = {kernel_around(op) for op in functions if LOOP_KERNEL in op.attributes}
+    failing = kernels_that_may_fail(module)
+    written = {name: number for name, number in numbers.items() if name not in alone}
+    return KernelNumbers(written, {name: numbers[name] for name in numbers if name in alone & failing}, alone)
+
+
+def kernel_around(function: func.FuncOp) -> str:
+    """The symbol of the function of which `function` is a part, or its own."""
+    part_of = function.attributes.get(PART_OF_KERNEL)
+    return part_of.data if isinstance(part_of, StringAttr) else function.sym_name.data
+
+
+def kernels_that_may_fail(module: ModuleOp) -> set[str]:
+    """The functions of which a call may return a status other than 0: they or parts of them assert, or call others."""
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
+    groups = {op.sym_name.data: kernel_around(op) for op in functions if not op.is_declaration}
+    return {kernel_around(op) for op in functions if _may_fail(op, groups)}
+
+
+def _may_fail(function: func.FuncOp, groups: Mapping[str, str]) -> bool:
+    """Whether a function fails by itself; `groups` tells of which kernel the functions are that have a body."""
+    if function.is_declaration:
+        return MAY_FAIL in function.attributes
+    own = groups[function.sym_name.data]
+    for op in walk_ops(function):
+        if isinstance(op, cf.AssertOp):
+            return True
+        if isinstance(op, func.CallOp):
+            callee = op.callee.string_value()
+            if groups.get(callee) != own and callee not in _CANNOT_FAIL:
+                return True
+    return False
