@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from xrelay.dialects.attribute_names import SCHEDULE, SCHEDULE_REASON
 from xrelay.lowering.topi_to_loop.schedules.choose_family import schedule_kernel
 from xrelay.passes.loop.nest_queries import kernels_of
+from xrelay.passes.loop.tried_schedules import keep_tried
 from xrelay.target import Target
 
 
@@ -45,5 +46,6 @@ class LoopAssignSchedulesPass(ModulePass):
             if SCHEDULE in kernel.attributes:
                 continue
             chosen = schedule_kernel(kernel, target)
+            keep_tried(kernel, chosen.schedule, chosen.scheduled)
             kernel.attributes[SCHEDULE] = chosen.schedule
             kernel.attributes[SCHEDULE_REASON] = StringAttr(chosen.reason)

@@ -13,6 +13,7 @@ from xrelay.dialects.loop import ScheduleAttr
 from xrelay.errors import PassError
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.schedule import apply_schedule
+from xrelay.passes.loop.tried_schedules import take_tried
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class LoopApplySchedulesPass(ModulePass):
     """Apply each kernel's `loop.schedule`, primitive by primitive, and drop the attribute.
 
     A schedule is data on the kernel, so that the same text is what a test writes, what a tuning record stores and
-    what a report shows; this pass is the only place where it becomes code. Kernels without one stay as they are.
+    what a report shows; this pass is where it becomes code. A kernel whose schedule has been tried in the same
+    compilation becomes the copy on which it was tried. Kernels without one stay as they are.
 
     ```
     func.func private @k(…) attributes {loop.kernel, loop.schedule = #loop.schedule<[split("w", 14)]>} {
@@ -46,5 +48,6 @@ class LoopApplySchedulesPass(ModulePass):
                 continue
             if not isinstance(schedule, ScheduleAttr):
                 raise PassError(f"@{kernel.sym_name.data}: {SCHEDULE} is {schedule}", help="write #loop.schedule<[…]>")
-            apply_schedule(kernel, schedule.data)
+            if not take_tried(kernel, schedule):
+                apply_schedule(kernel, schedule.data)
             del kernel.attributes[SCHEDULE]

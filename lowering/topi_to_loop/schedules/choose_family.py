@@ -23,7 +23,9 @@ from xrelay.registrations import note_registration
 from xrelay.target import Target
 
 Family = Callable[[ScheduleDraft], bool]
-"""Schedules the kernel of a draft and says True, or says False where the kernel is none of its own."""
+"""Schedules the kernel of a draft and says True, or says False where the kernel is none of its own.
+
+It changes the kernel by primitives of the draft alone: what they made of the copy is compiled."""
 
 FAMILIES: dict[str, Family] = {
     "conv2d_nchwc": schedule_conv2d_nchwc,
@@ -48,11 +50,12 @@ def register_family(name: str, family: Family) -> None:
 
 @dataclass(frozen=True)
 class KernelSchedule:
-    """The primitives for a kernel, the family that chose them, and why."""
+    """The primitives for a kernel, the family that chose them, why, and a copy of the kernel with them applied."""
 
     family: str
     schedule: ScheduleAttr
     reason: str
+    scheduled: func.FuncOp
 
 
 def schedule_kernel(kernel: func.FuncOp, target: Target) -> KernelSchedule:
@@ -72,5 +75,7 @@ def schedule_kernel(kernel: func.FuncOp, target: Target) -> KernelSchedule:
             refused.append(f"{name} gave up: {error.message}")
             continue
         if taken:
-            return KernelSchedule(name, draft.schedule.attr, f"{name}: {'; '.join([*draft.reasons, *refused])}")
-    return KernelSchedule("none", ScheduleAttr([]), "; ".join(["none: no family takes the kernel", *refused]))
+            reason = f"{name}: {'; '.join([*draft.reasons, *refused])}"
+            return KernelSchedule(name, draft.schedule.attr, reason, draft.kernel)
+    reason = "; ".join(["none: no family takes the kernel", *refused])
+    return KernelSchedule("none", ScheduleAttr([]), reason, kernel.clone())

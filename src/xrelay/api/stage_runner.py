@@ -24,6 +24,7 @@ from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.passes.instruments.timing import PassTiming
 from xrelay.passes.instruments.verify import Verify
 from xrelay.passes.loop.entry import call_single_kernel
+from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 
 Progress = Callable[[int, int, str], None]
 """Told `(done, total, step)` as compiling goes on."""
@@ -48,6 +49,7 @@ class StageRunner:
         """The context that passes get."""
         return self._context
 
+    @keep_tried_schedules()
     def run(self, module: ModuleOp) -> None:
         """The stages that `module` has yet to go through.
 
