@@ -18,10 +18,11 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import ALIGN
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.ops import NO_WRAP, WRAPS, element_pointer, overflowing
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, byte_size, memory_type, scalar_alignment, static_strides
 from xrelay.passes.infra.conversion import ConversionRewriter
 
-NO_WRAP = llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP, llvm.OverflowFlag.NO_UNSIGNED_WRAP))
+_INDEX = IndexType()
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def constant_index(value: SSAValue) -> int | None:
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
     """The type of a memref value."""
-    assert isa(value.type, MemRefType), "the op's definition says that this is a memref"
+    assert isinstance(value.type, MemRefType), "the op's definition says that this is a memref"
     return value.type
 
 
@@ -72,7 +73,7 @@ def offset_address(
 ) -> Address:
     """The address `offset + Σ index * stride` elements after the start of `base`."""
     type_ = memref_type(base)
-    flags = NO_WRAP if in_bounds else llvm.OverflowAttr(None)
+    flags = NO_WRAP if in_bounds else WRAPS
     linear: SSAValue | None = None
     alignment, size = known_alignment(base), byte_size(type_.element_type)
     for index, stride in terms:
@@ -83,22 +84,25 @@ def offset_address(
         alignment = gcd(alignment, stride * size)
         scaled = rewriter.operand(index)
         if stride != 1:
-            factor = rewriter.insert(constant(stride, IndexType()))
-            scaled = rewriter.insert(llvm.MulOp(scaled, factor.result, overflow=flags)).res
-        linear = scaled if linear is None else rewriter.insert(llvm.AddOp(linear, scaled, overflow=flags)).res
+            factor = rewriter.insert(constant(stride, _INDEX))
+            scaled = rewriter.insert(overflowing(llvm.MulOp, scaled, factor.results[0], flags)).results[0]
+        if linear is None:
+            linear = scaled
+        else:
+            linear = rewriter.insert(overflowing(llvm.AddOp, linear, scaled, flags)).results[0]
     alignment = gcd(alignment, offset * size)
     pointer = rewriter.operand(base)
     if linear is not None and offset != 0:
-        shift = rewriter.insert(constant(offset, IndexType()))
-        linear = rewriter.insert(llvm.AddOp(linear, shift.result, overflow=flags)).res
+        shift = rewriter.insert(constant(offset, _INDEX))
+        linear = rewriter.insert(overflowing(llvm.AddOp, linear, shift.results[0], flags)).results[0]
     if linear is None and offset == 0:
         return Address(pointer, alignment)
     step: int | SSAValue = offset if linear is None else linear
     if isinstance(step, int) and abs(step) >= 2**31:
-        step = rewriter.insert(constant(step, IndexType())).result
+        step = rewriter.insert(constant(step, _INDEX)).results[0]
     element = memory_type(type_.element_type)
-    gep = llvm.GEPOp.from_mixed_indices(pointer, [step], element, inbounds=in_bounds)
-    return Address(rewriter.insert(gep).result, alignment)
+    gep = element_pointer(pointer, [step], element, inbounds=in_bounds)
+    return Address(rewriter.insert(gep).results[0], alignment)
 
 
 def known_alignment(value: SSAValue) -> int:

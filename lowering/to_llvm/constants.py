@@ -49,8 +49,9 @@ def _number_attribute(value: float, _sign: float, type_: Attribute) -> Attribute
 def constant(value: float, type_: Attribute) -> llvm.ConstantOp:
     """`llvm.mlir.constant(value) : type_`, every lane of a vector the same; an index becomes an i64."""
     attribute = number_attribute(value, type_)
-    result = attribute.get_type() if isinstance(attribute, DenseIntOrFPElementsAttr | FloatAttr) else None
-    if isa(attribute, IntegerAttr):
+    if isinstance(attribute, IntegerAttr):
         result = attribute.type
-    assert result is not None, "number_attribute makes these three kinds"
-    return llvm.ConstantOp(attribute, result)
+    else:
+        assert isinstance(attribute, DenseIntOrFPElementsAttr | FloatAttr), "number_attribute makes these three kinds"
+        result = attribute.get_type()
+    return llvm.ConstantOp.create(result_types=(result,), properties={"value": attribute})

@@ -7,8 +7,9 @@ become an extension, a truncation or nothing, and constants change form. Fast-ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from xdsl.context import Context
@@ -22,18 +23,20 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     VectorType,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type
+from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type, with_element
 from xrelay.dialects.upstream.arith_remainder import RemFOp
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
 from xrelay.interpreters.rounding import BFLOAT16, cast_once
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
+from xrelay.lowering.to_llvm.ops import WRAPS, compare, one_result, overflowing
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import (
     AnyPattern,
@@ -57,7 +60,7 @@ class ConvertConstant(ConversionPattern[arith.ConstantOp]):
         elif isinstance(value, FloatAttr) and isa(type_, IntegerType):
             (bits,) = cast_once(np.array([value.value.data]), BFLOAT16).view(np.int16).tolist()
             value = IntegerAttr(bits, type_)
-        rewriter.replace(op, rewriter.insert(llvm.ConstantOp(value, type_)))
+        rewriter.replace(op, rewriter.insert(one_result(llvm.ConstantOp, (), type_, {"value": value})))
         return None
 
 
@@ -96,19 +99,15 @@ class ConvertRoundingDivision(ConversionPattern[arith.FloorDivSIOp | arith.CeilD
         quotient = insert((llvm.UDivOp if unsigned else llvm.SDivOp)(lhs, rhs))
         remainder = insert((llvm.URemOp if unsigned else llvm.SRemOp)(lhs, rhs))
         zero = insert(constant(0, lhs.type))
-        correct = insert(_icmp("ne", remainder.res, zero.result)).res
+        correct = insert(compare("ne", remainder.res, zero.result)).res
         if not unsigned:
             signs = insert(llvm.XOrOp(remainder.res, rhs))
             comparison = "slt" if isinstance(op, arith.FloorDivSIOp) else "sge"
-            correct = insert(llvm.AndOp(correct, insert(_icmp(comparison, signs.res, zero.result)).res)).res
+            correct = insert(llvm.AndOp(correct, insert(compare(comparison, signs.res, zero.result)).res)).res
         one = insert(llvm.ZExtOp(correct, lhs.type))
         combine = llvm.SubOp if isinstance(op, arith.FloorDivSIOp) else llvm.AddOp
         rewriter.replace(op, insert(combine(quotient.res, one.res)))
         return None
-
-
-def _icmp(predicate: str, lhs: SSAValue, rhs: SSAValue) -> llvm.ICmpOp:
-    return llvm.ICmpOp(lhs, rhs, IntegerAttr(llvm.ICmpPredicateFlag(predicate).to_int(), i64))
 
 
 def _bits(type_: Attribute) -> int:
@@ -117,35 +116,43 @@ def _bits(type_: Attribute) -> int:
     return element.bitwidth
 
 
-def _binary(source: type[Operation], target: Callable[[SSAValue, SSAValue], Operation]) -> AnyPattern:
-    return OneToOne(source, lambda _, operands, __: target(operands[0], operands[1]))
+def _plain(source: type[Operation], target: type[Operation]) -> AnyPattern:
+    return OneToOne(source, lambda _, operands, type_: one_result(target, operands, type_))
 
 
 def _overflowing(source: type[Operation], target: type[llvm.ArithmeticBinOpOverflow]) -> AnyPattern:
     def build(op: Operation, operands: Sequence[SSAValue], _: Attribute) -> Operation:
         flags = op.properties.get("overflowFlags")
-        names = flags.data if isinstance(flags, arith.IntegerOverflowAttr) else ()
-        overflow = llvm.OverflowAttr(tuple(llvm.OverflowFlag(name.value) for name in names))
-        return target(operands[0], operands[1], overflow=overflow)
+        known = _overflow(flags) if isinstance(flags, arith.IntegerOverflowAttr) else WRAPS
+        return overflowing(target, operands[0], operands[1], known)
 
     return OneToOne(source, build)
 
 
-def _floating(source: type[Operation], target: type[llvm.AbstractFloatArithOp]) -> AnyPattern:
-    return OneToOne(source, lambda op, operands, _: target(*operands, fast_math=fast_math(op)))
+@lru_cache(maxsize=16)
+def _overflow(flags: arith.IntegerOverflowAttr) -> IntegerAttr[IntegerType]:
+    known = llvm.OverflowAttr(tuple(llvm.OverflowFlag(name.value) for name in flags.data))
+    return IntegerAttr(known.to_int(), 32)
 
 
-def _cast(source: type[Operation], target: Callable[[SSAValue, Attribute], Operation]) -> AnyPattern:
-    return OneToOne(source, lambda _, operands, type_: target(operands[0], type_))
+def _truncate(_: Operation, operands: Sequence[SSAValue], type_: Attribute) -> Operation:
+    return one_result(llvm.TruncOp, operands, type_, {"overflowFlags": llvm.OverflowAttr(None)})
+
+
+def _floating(source: type[Operation], target: type[Operation]) -> AnyPattern:
+    return OneToOne(
+        source, lambda op, operands, type_: one_result(target, operands, type_, {"fastmathFlags": fast_math(op)})
+    )
 
 
 def _compare_integers(op: arith.CmpiOp, operands: Sequence[SSAValue], _: Attribute) -> Operation:
-    return llvm.ICmpOp(operands[0], operands[1], IntegerAttr(op.predicate.value.data, i64))
+    type_ = with_element(operands[0].type, i1)
+    return one_result(llvm.ICmpOp, operands, type_, {"predicate": op.predicate})
 
 
 def _compare_floats(op: arith.CmpfOp, operands: Sequence[SSAValue], _: Attribute) -> Operation:
-    predicate = llvm.FCmpPredicateFlag.from_int(op.predicate.value.data)
-    return FCmpOp(operands[0], operands[1], predicate.value, fast_math=fast_math(op))
+    type_ = with_element(operands[0].type, i1)
+    return one_result(FCmpOp, operands, type_, {"predicate": op.predicate, "fastmathFlags": fast_math(op)})
 
 
 def _integer_choice(op: Operation, operands: Sequence[SSAValue], type_: Attribute) -> Operation:
@@ -160,15 +167,15 @@ PATTERNS: tuple[AnyPattern, ...] = (
     _overflowing(arith.SubiOp, llvm.SubOp),
     _overflowing(arith.MuliOp, llvm.MulOp),
     _overflowing(arith.ShLIOp, llvm.ShlOp),
-    _binary(arith.DivUIOp, llvm.UDivOp),
-    _binary(arith.DivSIOp, llvm.SDivOp),
-    _binary(arith.RemUIOp, llvm.URemOp),
-    _binary(arith.RemSIOp, llvm.SRemOp),
-    _binary(arith.AndIOp, llvm.AndOp),
-    _binary(arith.OrIOp, llvm.OrOp),
-    _binary(arith.XOrIOp, llvm.XOrOp),
-    _binary(arith.ShRUIOp, llvm.LShrOp),
-    _binary(arith.ShRSIOp, llvm.AShrOp),
+    _plain(arith.DivUIOp, llvm.UDivOp),
+    _plain(arith.DivSIOp, llvm.SDivOp),
+    _plain(arith.RemUIOp, llvm.URemOp),
+    _plain(arith.RemSIOp, llvm.SRemOp),
+    _plain(arith.AndIOp, llvm.AndOp),
+    _plain(arith.OrIOp, llvm.OrOp),
+    _plain(arith.XOrIOp, llvm.XOrOp),
+    _plain(arith.ShRUIOp, llvm.LShrOp),
+    _plain(arith.ShRSIOp, llvm.AShrOp),
     ConvertRoundingDivision(),
     *(OneToOne(op, _integer_choice) for op in (arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp)),
     _floating(arith.AddfOp, llvm.FAddOp),
@@ -176,25 +183,25 @@ PATTERNS: tuple[AnyPattern, ...] = (
     _floating(arith.MulfOp, llvm.FMulOp),
     _floating(arith.DivfOp, llvm.FDivOp),
     _floating(RemFOp, llvm.FRemOp),
-    OneToOne(arith.NegfOp, lambda op, operands, _: llvm.FNegOp(operands[0], fast_math(op))),
+    _floating(arith.NegfOp, llvm.FNegOp),
     OneToOne(arith.MaximumfOp, intrinsic("maximum")),
     OneToOne(arith.MinimumfOp, intrinsic("minimum")),
-    OneToOne(arith.MaxnumfOp, lambda op, operands, _: llvm.VectorFMaxOp(*operands, fast_math=fast_math(op))),
-    OneToOne(arith.MinnumfOp, lambda op, operands, _: llvm.VectorFMinOp(*operands, fast_math=fast_math(op))),
+    _floating(arith.MaxnumfOp, llvm.VectorFMaxOp),
+    _floating(arith.MinnumfOp, llvm.VectorFMinOp),
     OneToOne(arith.CmpiOp, _compare_integers),
     OneToOne(arith.CmpfOp, _compare_floats),
-    OneToOne(arith.SelectOp, lambda _, operands, __: SelectOp(*operands)),
+    _plain(arith.SelectOp, SelectOp),
     ConvertIndexCast(),
-    _cast(arith.BitcastOp, llvm.BitcastOp),
-    _cast(arith.ExtFOp, llvm.FPExtOp),
-    _cast(arith.TruncFOp, llvm.FPTruncOp),
-    _cast(arith.ExtSIOp, llvm.SExtOp),
-    _cast(arith.ExtUIOp, llvm.ZExtOp),
-    _cast(arith.TruncIOp, llvm.TruncOp),
-    _cast(arith.SIToFPOp, llvm.SIToFPOp),
-    _cast(arith.UIToFPOp, UIToFPOp),
-    _cast(arith.FPToSIOp, FPToSIOp),
-    _cast(arith.FPToUIOp, FPToUIOp),
+    _plain(arith.BitcastOp, llvm.BitcastOp),
+    _plain(arith.ExtFOp, llvm.FPExtOp),
+    _plain(arith.TruncFOp, llvm.FPTruncOp),
+    _plain(arith.ExtSIOp, llvm.SExtOp),
+    _plain(arith.ExtUIOp, llvm.ZExtOp),
+    OneToOne(arith.TruncIOp, _truncate),
+    _plain(arith.SIToFPOp, llvm.SIToFPOp),
+    _plain(arith.UIToFPOp, UIToFPOp),
+    _plain(arith.FPToSIOp, FPToSIOp),
+    _plain(arith.FPToUIOp, FPToUIOp),
 )
 """The patterns of this pass."""
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import cf, llvm
+from xdsl.dialects import cf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION
+from xrelay.lowering.to_llvm.ops import branch, choose
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import (
     AnyPattern,
@@ -30,7 +31,7 @@ class ConvertBranch(ConversionPattern[cf.BranchOp]):
     def rewrite(self, op: cf.BranchOp, rewriter: ConversionRewriter) -> str | None:
         """Convert the operands and the arguments of the block branched to."""
         rewriter.convert_block_arguments(op.successor)
-        _keep_annotation(op, rewriter.insert(llvm.BrOp(op.successor, *rewriter.operands(op.arguments))))
+        _keep_annotation(op, rewriter.insert(branch(op.successor, rewriter.operands(op.arguments))))
         rewriter.erase(op)
         return None
 
@@ -42,7 +43,7 @@ class ConvertConditionalBranch(ConversionPattern[cf.ConditionalBranchOp]):
         """Convert the operands and the arguments of both blocks branched to."""
         for block in (op.then_block, op.else_block):
             rewriter.convert_block_arguments(block)
-        new = llvm.CondBrOp(
+        new = choose(
             op.cond,
             op.then_block,
             rewriter.operands(op.then_arguments),

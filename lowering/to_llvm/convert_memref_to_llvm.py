@@ -30,8 +30,8 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION
 from xrelay.errors import LoweringError
+from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import (
-    NO_WRAP,
     Address,
     buffer_alignment,
     constant_index,
@@ -68,7 +68,7 @@ from xrelay.passes.infra.conversion import (
 def load(address: Address, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
     """Load a value of `type_`; booleans lie in memory as bytes."""
     stored = memory_type(type_)
-    value = rewriter.insert(llvm.LoadOp(address.pointer, stored, alignment=address.alignment)).dereferenced_value
+    value = rewriter.insert(ops.load(address.pointer, stored, address.alignment)).results[0]
     if stored == rewriter.types.convert(type_):
         return value
     return rewriter.insert(llvm.TruncOp(value, type_)).res
@@ -80,7 +80,7 @@ def store(value: SSAValue, address: Address, rewriter: ConversionRewriter, *, no
     converted = rewriter.operand(value)
     if stored != converted.type:
         converted = rewriter.insert(llvm.ZExtOp(converted, stored)).res
-    rewriter.insert(llvm.StoreOp(converted, address.pointer, address.alignment, nontemporal=nontemporal))
+    rewriter.insert(ops.store(converted, address.pointer, address.alignment, nontemporal=nontemporal))
 
 
 class ConvertLoad(ConversionPattern[memref.LoadOp]):
@@ -163,7 +163,7 @@ def _dynamic_size(op: memref.AllocOp, alignment: int, rewriter: ConversionRewrit
     fixed = prod(size for size in type_.get_shape() if size != DYNAMIC_INDEX) * byte_size(type_.element_type)
     size = rewriter.insert(constant(fixed, i64)).result
     for value in op.dynamic_sizes:
-        size = rewriter.insert(llvm.MulOp(size, rewriter.operand(value), overflow=NO_WRAP)).res
+        size = rewriter.insert(ops.overflowing(llvm.MulOp, size, rewriter.operand(value), ops.NO_WRAP)).results[0]
     mask = rewriter.insert(constant(-alignment, i64)).result
     rounded = rewriter.insert(llvm.AddOp(size, rewriter.insert(constant(alignment - 1, i64)).result)).res
     rounded = rewriter.insert(llvm.AndOp(rounded, mask)).res

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects import llvm
@@ -10,6 +11,7 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import FixedBitwidthType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.lowering.to_llvm.ops import EXACT, intrinsic_call
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter
 
 Builder = Callable[[Any, Sequence[SSAValue], Attribute], Operation]
@@ -36,7 +38,12 @@ class OneToOne(ConversionPattern[Operation]):
 def fast_math(op: Operation) -> llvm.FastMathAttr:
     """The fast-math flags of an arith, math or vector op, for an llvm op."""
     flags = op.properties.get("fastmath")
-    return llvm.FastMathAttr(flags.data if isinstance(flags, FastMathFlagsAttr) else None)
+    return _fast_math(flags) if isinstance(flags, FastMathFlagsAttr) else EXACT
+
+
+@lru_cache(maxsize=256)
+def _fast_math(flags: FastMathFlagsAttr) -> llvm.FastMathAttr:
+    return llvm.FastMathAttr(flags.data)
 
 
 def type_suffix(type_: Attribute) -> str:
@@ -60,10 +67,7 @@ def call_intrinsic(
 ) -> llvm.CallIntrinsicOp:
     """`llvm.call_intrinsic "llvm.<name>.<overloads>"(operands)`."""
     suffix = "".join(f".{type_suffix(type_)}" for type_ in overloads)
-    op = llvm.CallIntrinsicOp(f"llvm.{name}{suffix}", operands, [] if result is None else [result])
-    if fast is not None:
-        op.properties["fastmathFlags"] = fast
-    return op
+    return intrinsic_call(f"llvm.{name}{suffix}", operands, result, EXACT if fast is None else fast)
 
 
 def intrinsic(name: str) -> Builder:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerAttr, VectorType, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, VectorType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.llvm_extras import PoisonOp
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.ops import compare, one_result
 from xrelay.passes.infra.conversion import ConversionRewriter
 
 ONE_DIMENSION = "only vectors of one dimension can be converted"
@@ -28,11 +29,10 @@ def lanes_below(bound: SSAValue, type_: Attribute, rewriter: ConversionRewriter)
     lanes = lane_count(type_)
     assert lanes is not None, "masks have one dimension"
     numbers = VectorType(i64, [lanes])
-    steps = rewriter.insert(
-        llvm.ConstantOp(DenseIntOrFPElementsAttr.from_list(numbers, list(range(lanes))), numbers)
-    ).result
+    ascending = DenseIntOrFPElementsAttr.from_list(numbers, list(range(lanes)))
+    steps = rewriter.insert(one_result(llvm.ConstantOp, (), numbers, {"value": ascending})).results[0]
     limit = splat(bound, numbers, rewriter)
-    return rewriter.insert(llvm.ICmpOp(steps, limit, IntegerAttr(llvm.ICmpPredicateFlag.SLT.to_int(), i64))).res
+    return rewriter.insert(compare("slt", steps, limit)).results[0]
 
 
 def splat(scalar: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
@@ -40,9 +40,11 @@ def splat(scalar: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> S
     wide = rewriter.types.convert(type_)
     lanes = lane_count(wide)
     assert lanes is not None, "checked by the caller"
-    nothing = rewriter.insert(PoisonOp(wide)).res
-    zero = rewriter.insert(constant(0, i64)).result
-    first = rewriter.insert(llvm.InsertElementOp(nothing, rewriter.operand(scalar), zero)).res
+    nothing = rewriter.insert(one_result(PoisonOp, (), wide)).results[0]
+    zero = rewriter.insert(constant(0, i64)).results[0]
+    first = rewriter.insert(one_result(llvm.InsertElementOp, (nothing, rewriter.operand(scalar), zero), wide)).results[
+        0
+    ]
     return shuffle(first, [0] * lanes, rewriter, nothing)
 
 
@@ -52,5 +54,6 @@ def shuffle(
     """Lanes of `left` and `right` as `mask` picks them; -1 is poison."""
     assert isa(left.type, VectorType), "vectors are shuffled"
     result = VectorType(left.type.element_type, [len(mask)])
-    second = left if right is None else right
-    return rewriter.insert(llvm.ShuffleVectorOp(left, second, DenseArrayBase.from_list(i32, mask), result)).res
+    lanes = {"mask": DenseArrayBase.from_list(i32, mask)}
+    operands = (left, left if right is None else right)
+    return rewriter.insert(one_result(llvm.ShuffleVectorOp, operands, result, lanes)).results[0]

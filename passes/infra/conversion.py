@@ -164,9 +164,9 @@ class ConversionRewriter:
         if target == value.type:
             return value
         owner = value.owner
-        if isinstance(owner, UnrealizedConversionCastOp) and [v.type for v in owner.inputs] == [target]:
+        if type(owner) is UnrealizedConversionCastOp and [v.type for v in owner.operands] == [target]:
             self._casts[owner] = None
-            return owner.inputs[0]
+            return owner.operands[0]
         known = self._converted.get(value)
         if known is None:
             known = self._cast(value, target, _after_definition(value))
@@ -223,10 +223,10 @@ class ConversionRewriter:
 
     def _locate(self, op: Operation) -> None:
         """Give `op` and the ops in it the current location, where they have none."""
-        if isinstance(self._location, UnknownLoc):
+        if type(self._location) is UnknownLoc:
             return
-        for inner in op.walk():
-            if isinstance(inner.location, UnknownLoc):
+        for inner in op.walk() if op.regions else (op,):
+            if type(inner.location) is UnknownLoc:
                 inner.location = self._location
 
     def _cast(self, value: SSAValue, target: Attribute, point: InsertPoint) -> SSAValue:
@@ -245,7 +245,7 @@ class ConversionRewriter:
             return
         for use in tuple(old.uses):
             user = use.operation
-            if isinstance(user, UnrealizedConversionCastOp) and [r.type for r in user.results] == [new.type]:
+            if type(user) is UnrealizedConversionCastOp and [r.type for r in user.results] == [new.type]:
                 user.results[0].replace_all_uses_with(new)
                 self._casts[user] = None
         if old.uses:
@@ -265,11 +265,11 @@ def _erase_unused_casts(cast: Operation) -> None:
     while pending:
         owner = pending.pop()
         if (
-            isinstance(owner, UnrealizedConversionCastOp)
+            type(owner) is UnrealizedConversionCastOp
             and (block := owner.parent_block()) is not None
             and not any(result.uses for result in owner.results)
         ):
-            pending.extend(value.owner for value in owner.inputs)
+            pending.extend(value.owner for value in owner.operands)
             block.erase_op(owner)
 
 
@@ -309,7 +309,15 @@ def legal_outside(*levels: str) -> Callable[[Operation], bool]:
 
     It asks the op's class (`level_of`): an op of relay that another package names `acme.foo` is an op of relay.
     """
-    return lambda op: level_of(op) not in levels
+    known: dict[type[Operation], bool] = {}
+
+    def is_legal(op: Operation) -> bool:
+        legal = known.get(type(op))
+        if legal is None:
+            legal = known[type(op)] = level_of(op) not in levels
+        return legal
+
+    return is_legal
 
 
 def apply_conversion(
@@ -332,7 +340,7 @@ def apply_conversion(
     pending = [op for op in _stacked(root, inner_first) if op is not root]
     while pending:
         op = pending.pop()
-        if op.parent_block() is None or is_legal(op):
+        if op.parent is None or is_legal(op):
             continue
         rewriter.begin(op)
         _convert_one(op, table, rewriter, counts)

@@ -1,0 +1,143 @@
+"""Makes the ops of the llvm dialect that a kernel has by the hundred.
+
+A constructor of xDSL sorts its arguments into what the op's definition names, which takes most of its time. These hand
+over what the op consists of, so each names all properties; the result is the op that the constructor makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Final, TypeVar
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from xrelay.dialects.upstream.arith_extras import with_element
+from xrelay.lowering.to_llvm.types import PTR
+
+OpT = TypeVar("OpT", bound=Operation)
+
+WRAPS: Final = IntegerAttr(0, 32)
+NO_SIGNED_WRAP: Final = IntegerAttr(llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP,)).to_int(), 32)
+NO_WRAP: Final = IntegerAttr(
+    llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP, llvm.OverflowFlag.NO_UNSIGNED_WRAP)).to_int(), 32
+)
+"""What is known of the overflow of an integer operation: nothing, or that there is none."""
+EXACT: Final = llvm.FastMathAttr(None)
+
+_UNIT: Final = UnitAttr()
+_NOT_ATOMIC: Final = IntegerAttr(0, 64)
+_NO_FLAGS: Final = IntegerAttr(0, 32)
+_NO_BUNDLES: Final = DenseArrayBase.from_list(i32, [])
+
+
+def one_result(
+    kind: type[OpT], operands: Sequence[SSAValue], type_: Attribute, properties: Mapping[str, Attribute] | None = None
+) -> OpT:
+    """An op of class `kind` with these operands, a result of `type_`, and these properties."""
+    return kind.create(operands=operands, result_types=(type_,), properties=properties or {})
+
+
+def overflowing(
+    kind: type[llvm.ArithmeticBinOpOverflow], lhs: SSAValue, rhs: SSAValue, overflow: IntegerAttr[IntegerType] = WRAPS
+) -> llvm.ArithmeticBinOpOverflow:
+    """`llvm.add`, `sub`, `mul` or `shl`, with what is known of overflow."""
+    return one_result(kind, (lhs, rhs), lhs.type, {"overflowFlags": overflow})
+
+
+def compare(predicate: str, lhs: SSAValue, rhs: SSAValue) -> llvm.ICmpOp:
+    """`llvm.icmp "slt" %lhs, %rhs`."""
+    type_ = with_element(lhs.type, i1) if isinstance(lhs.type, VectorType) else i1
+    return one_result(llvm.ICmpOp, (lhs, rhs), type_, {"predicate": _predicate(predicate)})
+
+
+@cache
+def _predicate(name: str) -> IntegerAttr[IntegerType]:
+    return IntegerAttr(llvm.ICmpPredicateFlag(name).to_int(), i64)
+
+
+def element_pointer(
+    pointer: SSAValue, steps: Sequence[int | SSAValue], element: Attribute, *, inbounds: bool = True
+) -> llvm.GEPOp:
+    """`llvm.getelementptr inbounds %pointer[steps]`, steps of elements of this type."""
+    values = [step for step in steps if isinstance(step, SSAValue)]
+    numbers = tuple(llvm.GEP_USE_SSA_VAL if isinstance(step, SSAValue) else step for step in steps)
+    properties: dict[str, Attribute] = {
+        "rawConstantIndices": _indices(numbers),
+        "elem_type": element,
+        "noWrapFlags": _NO_FLAGS,
+    }
+    if inbounds:
+        properties["inbounds"] = _UNIT
+    return one_result(llvm.GEPOp, (pointer, *values), PTR, properties)
+
+
+@lru_cache(maxsize=4096)
+def _indices(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i32, numbers)
+
+
+@lru_cache(maxsize=256)
+def _alignment(number: int) -> IntegerAttr[IntegerType]:
+    return IntegerAttr(number, 64)
+
+
+def load(pointer: SSAValue, type_: Attribute, alignment: int) -> llvm.LoadOp:
+    """`llvm.load %pointer {alignment}`."""
+    return one_result(llvm.LoadOp, (pointer,), type_, {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)})
+
+
+def store(value: SSAValue, pointer: SSAValue, alignment: int, *, nontemporal: bool = False) -> llvm.StoreOp:
+    """`llvm.store %value, %pointer {alignment}`."""
+    properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)}
+    if nontemporal:
+        properties["nontemporal"] = _UNIT
+    return llvm.StoreOp.create(operands=(value, pointer), properties=properties)
+
+
+def branch(target: Block, values: Sequence[SSAValue] = ()) -> llvm.BrOp:
+    """`llvm.br ^target(values)`."""
+    return llvm.BrOp.create(operands=values, successors=(target,))
+
+
+def choose(
+    condition: SSAValue,
+    then: Block,
+    then_values: Sequence[SSAValue],
+    otherwise: Block,
+    values: Sequence[SSAValue],
+) -> llvm.CondBrOp:
+    """`llvm.cond_br %condition, ^then(then_values), ^otherwise(values)`."""
+    return llvm.CondBrOp.create(
+        operands=(condition, *then_values, *values),
+        successors=(then, otherwise),
+        properties={"operandSegmentSizes": _indices((1, len(then_values), len(values)))},
+    )
+
+
+def intrinsic_call(
+    name: str, operands: Sequence[SSAValue], result: Attribute | None, fast: llvm.FastMathAttr = EXACT
+) -> llvm.CallIntrinsicOp:
+    """`llvm.call_intrinsic "name"(operands)`, `name` with its overloads."""
+    return llvm.CallIntrinsicOp.create(
+        operands=operands,
+        result_types=() if result is None else (result,),
+        properties={
+            "intrin": StringAttr(name),
+            "op_bundle_sizes": _NO_BUNDLES,
+            "operandSegmentSizes": _indices((len(operands), 0)),
+            "fastmathFlags": fast,
+        },
+    )
