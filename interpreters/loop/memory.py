@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.errors import InterpreterError
@@ -36,6 +36,10 @@ def run_memory_op(op: Operation, values: Values) -> bool:
             values[op.dest] = _cast(values[op.source], op.dest)
         case memref.ReinterpretCastOp():
             values[op.result] = _reinterpreted(op, values)
+        case memref.SubviewOp():
+            values[op.result] = _part(op, values)
+        case memref.CopyOp():
+            values[op.destination][...] = values[op.source]
         case _:
             return False
     return True
@@ -66,16 +70,50 @@ def _cast(source: Array, result: SSAValue) -> Array:
 
 
 def _reinterpreted(op: memref.ReinterpretCastOp, values: Values) -> Array:
-    """The beginning of a buffer under other extents, of which the strides must follow."""
-    sizes, strides = (
-        [int(next(given)) if each == DYNAMIC_INDEX else each for each in known.get_values()]
-        for known, given in (
-            (op.static_sizes, iter([values[size] for size in op.sizes])),
-            (op.static_strides, iter([values[stride] for stride in op.strides])),
-        )
+    """Elements of a buffer that lie side by side under other extents, of which the strides must follow."""
+    (first,), sizes, strides = (
+        _numbers(op.static_offsets, op.offsets, values),
+        _numbers(op.static_sizes, op.sizes, values),
+        _numbers(op.static_strides, op.strides, values),
     )
     source: Array = values[op.source]
-    followed = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
-    if op.static_offsets.get_values() != (0,) or strides != followed or prod(sizes) > source.size:
-        raise InterpreterError(f"extents {sizes} with strides {strides} are no beginning of {list(source.shape)}")
-    return source.reshape(-1)[: prod(sizes)].reshape(sizes)
+    followed, end = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))], first + prod(sizes)
+    if strides != followed or first < 0 or end > source.size:
+        raise InterpreterError(f"extents {sizes} with strides {strides} from {first} on are no part of"
+                               f" {list(source.shape)}")  # fmt: skip
+    return source.reshape(-1)[first:end].reshape(sizes)
+
+
+def _part(op: memref.SubviewOp, values: Values) -> Array:
+    """A box of elements of a buffer, without the axes of extent 1 that its type leaves out."""
+    source: Array = values[op.source]
+    offsets, sizes, strides = (
+        _numbers(op.static_offsets, op.offsets, values),
+        _numbers(op.static_sizes, op.sizes, values),
+        _numbers(op.static_strides, op.strides, values),
+    )
+    rows = list(zip(offsets, sizes, strides, source.shape, strict=True))
+    fits = all(step > 0 and 0 <= first <= extent - max(0, (size - 1) * step + 1) for first, size, step, extent in rows)
+    dropped = _dropped_axes(sizes, buffer_type(op.result).get_shape())
+    if not fits or dropped is None:
+        raise InterpreterError(f"extents {sizes} from {offsets} on, as {op.result.type}, are no part of"
+                               f" {list(source.shape)}")  # fmt: skip
+    box = tuple(slice(first, first + size * step, step) for first, size, step, _ in rows)
+    return source[box].squeeze(dropped)
+
+
+def _dropped_axes(sizes: Sequence[int], kept: Sequence[int]) -> tuple[int, ...] | None:
+    """The axes, all of extent 1, without which `sizes` are the extents `kept`; `None` where there are none such."""
+    dropped: list[int] = []
+    for axis, size in enumerate(sizes):
+        place = axis - len(dropped)
+        if place >= len(kept) or kept[place] not in (size, DYNAMIC_INDEX):
+            dropped.append(axis)
+    fits = len(sizes) - len(dropped) == len(kept) and all(sizes[axis] == 1 for axis in dropped)
+    return tuple(dropped) if fits else None
+
+
+def _numbers(known: DenseArrayBase[IntegerType], given: Sequence[SSAValue], values: Values) -> list[int]:
+    """The numbers of a list of which some are values."""
+    rest = (int(values[value]) for value in given)
+    return [next(rest) if each == DYNAMIC_INDEX else int(each) for each in known.get_values()]

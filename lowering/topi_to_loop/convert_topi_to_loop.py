@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, NoneAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, MemRefType, ModuleOp, NoneAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
 from xrelay.dialects.loop import LOCAL
+from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, compute
@@ -110,7 +112,7 @@ class CopyKernels:
         """The kernel that fills a buffer of `type` with the first elements of one of the type `source`.
 
         It takes each open extent of `source`, in order, and then of `type`; without `source` both buffers have the
-        same extents, which it takes once.
+        same extents, which it takes once. `type` may say that the buffer is part of another one.
         """
         if (type, source) not in self._kernels:
             stem = name = "copy" if source is None else "cut"
@@ -130,6 +132,9 @@ class CopyKernels:
         block.add_ops([copy, func.ReturnOp(*copy.results)])
         function = func.FuncOp(name, ([tensor], [result]), Region(block), visibility="private")
         _KernelLowering(function).run()
+        # Tensors do not tell where a buffer lies in another.
+        Rewriter.replace_value_with_new_type(output_arguments(function)[0], type)
+        function.function_type = FunctionType.from_lists(list(function.body.block.arg_types), [])
         return function
 
 

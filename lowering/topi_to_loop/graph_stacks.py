@@ -10,7 +10,11 @@
 } else {
   scf.yield %stack, %room
 }
+%row = memref.subview %stack[%number, 0] [1, 4] [1, 1] : memref<?x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+memref.copy %value, %row
 ```
+
+A row of which only a run tells the strides is copied by a kernel, whose buffers are one axis.
 """
 
 from __future__ import annotations
@@ -19,8 +23,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
@@ -92,37 +96,31 @@ class StackLowering(RegionLowering):
         if 0 in row:
             return
         type = SSAValue.get(stack, type=MemRefType).type
-        if DYNAMIC_INDEX in type.get_shape()[1:]:
+        shape = type.get_shape()[1:]
+        if not shape:
+            self._store(self._load(source, (), op), stack, [number], op)
+            return
+        if DYNAMIC_INDEX in shape:
             self._copy_open_row(source, stack, number, prod(row), op)
             return
-        outer, indices = self._new, list[SSAValue]()
-        bounds = [self._constant(each, op) for each in (0, 1, *type.get_shape()[1:])]
-        for bound in bounds[2:]:
-            body = Block(arg_types=[IndexType()])
-            self._add(scf.ForOp(bounds[0], bound, bounds[1], [], Region(body)), op)
-            self._new = body
-            indices.append(body.args[0])
-        self._store(self._load(source, indices, op), stack, [number, *indices], op)
-        while self._new is not outer:
-            self._add(scf.YieldOp(), op)
-            around = self._new.parent_op()
-            self._new = around.parent if around is not None and around.parent is not None else outer
+        rank, element = len(shape), type.element_type
+        strides = [prod(shape[axis + 1 :]) for axis in range(rank)]
+        place = MemRefType(element, shape, StridedLayoutAttr(strides, None))
+        view = memref.SubviewOp.get(stack, [number, *[0] * rank], [1, *shape], [1] * (rank + 1), place)
+        target = self._add(view, op).results[0]
+        self._add(memref.CopyOp(self._cast(source, MemRefType(element, shape), op), target), op)
 
     def _copy_open_row(self, source: SSAValue, stack: SSAValue, number: SSAValue, size: Dim, op: LoopOp) -> None:
         """As `_copy_row`, for rows of `size` elements, of which only a run tells the strides: both are one axis."""
-        type = MemRefType(SSAValue.get(stack, type=MemRefType).type.element_type, [DYNAMIC_INDEX])
+        element = SSAValue.get(stack, type=MemRefType).type.element_type
         (count,) = self._sizes.extents([size], op)
         first = self._add(arith.MuliOp(number, count), op).results[0]
-        end = self._add(arith.AddiOp(first, count), op).results[0]
-        flat = self._beginning(source, [count], type, op)
-        rows = self._beginning(stack, [end], type, op)
-        body = Block(arg_types=[IndexType()])
-        self._add(scf.ForOp(self._constant(0, op), count, self._constant(1, op), [], Region(body)), op)
-        outer, self._new = self._new, body
-        place = self._add(arith.AddiOp(first, body.args[0]), op).results[0]
-        self._store(self._load(flat, [body.args[0]], op), rows, [place], op)
-        self._add(scf.YieldOp(), op)
-        self._new = outer
+        flat = self._beginning(source, [count], MemRefType(element, [DYNAMIC_INDEX]), op)
+        place = MemRefType(element, [DYNAMIC_INDEX], StridedLayoutAttr([1], None))
+        view = memref.ReinterpretCastOp.from_dynamic(stack, [first], [count], [1], place)
+        target = self._add(view, op).results[0]
+        kernel = self._copy_kernel(place, None)
+        self._add(func.CallOp(kernel.sym_name.data, [flat, target, count], []), op)
 
     def _stack(self, type: Attribute, room: SSAValue, op: LoopOp) -> SSAValue:
         """Adds a buffer of so many rows for a stack of `type`."""

@@ -98,9 +98,26 @@ NESTED = program(
     """,
 )
 
+# Rows of which only a run tells the strides, stacked where only the run tells how many.
+ROWS = program(
+    "%n: tensor<i64>, %x: tensor<?x?xf32, #relay.dims<n, m>>",
+    "%a, %s",
+    """
+    %g = relay.loop(%i, %p : U = %x : tensor<?x?xf32, #relay.dims<n, m>>) to %n : tensor<i64> -> U {
+      %e = relay.exp(%p) : (U) -> U
+      %q = relay.negative(%e) : (U) -> U
+      %t = relay.tuple(%q, %e) : (U, U) -> U
+      relay.yield %t : U
+    }
+    %a = relay.tuple_get_item(%g) {index = 0} : (U) -> U
+    %s = relay.tuple_get_item(%g) {index = 1} : (U) -> U
+    """,
+)
+
 CASES = {
     "branches": (BRANCHES, [[np.array(c), X] for c in (True, False)]),
     "swapping": (SWAPPING, [[np.array(c), X] for c in (True, False)]),
+    "rows": (ROWS, [[np.array(n), X[:size]] for n, size in ((9, 3), (1, 1), (0, 2), (2, 0))]),
     "nested": (
         NESTED,
         [[np.array(n), np.array(most, np.float32), X] for n, most in ((0, 9), (4, 1e9), (4, 1.5), (-3, 9))],

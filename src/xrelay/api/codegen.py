@@ -117,7 +117,7 @@ def _is_declaration(op: Operation) -> bool:
 def _computes(op: Operation, kernels: Collection[str]) -> bool:
     """Whether a function around `kernels` computes itself: it stores floats, or in a loop that calls no kernel.
 
-    Between calls it may store integers: counters, extents, addresses.
+    Between calls it may store integers, counters, extents and addresses, and move a number.
     """
     if not isinstance(op, llvm.FuncOp):
         return False
@@ -144,7 +144,9 @@ def _computes(op: Operation, kernels: Collection[str]) -> bool:
 
 
 def _stores_floats(op: Operation) -> bool:
-    return isinstance(op, llvm.StoreOp) and not isinstance(op.value.type, IntegerType | llvm.LLVMPointerType)
+    if not isinstance(op, llvm.StoreOp) or isinstance(op.value.owner, llvm.LoadOp):
+        return False
+    return not isinstance(op.value.type, IntegerType | llvm.LLVMPointerType)
 
 
 def _calls(op: Operation, names: Collection[str]) -> bool:

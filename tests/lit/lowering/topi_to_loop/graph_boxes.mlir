@@ -110,3 +110,19 @@ func.func private @twice_m(%x: tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #
   }
   func.return %y : tensor<?xf32, #relay.dims<2 * m>>
 }
+
+// A row whose strides only a run tells is copied as one axis, to its place in the stack, by a kernel.
+// CHECK-LABEL: func.func @rows
+// CHECK:         %[[COUNT:.*]] = arith.muli %m, %n
+// CHECK:           %[[PLACE:.*]] = arith.muli %{{.*}}, %[[COUNT]] : index
+// CHECK-NEXT:      %[[FLAT:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [%[[COUNT]]], strides: [1]
+// CHECK-NEXT:      %[[ROW:.*]] = memref.reinterpret_cast %{{.*}} to offset: [%[[PLACE]]], sizes: [%[[COUNT]]], strides: [1] : memref<3x?x?xf32> to memref<?xf32, strided<[1], offset: ?>>
+// CHECK-NEXT:      func.call @[[COPY:.*]](%[[FLAT]], %[[ROW]], %[[COUNT]])
+func.func @rows(%n: tensor<i64>, %x: tensor<?x?xf32, #relay.dims<n, m>>) -> tensor<3x?x?xf32, #relay.dims<n, m>> {
+  %r = relay.loop(%j, %p = %x : tensor<?x?xf32, #relay.dims<n, m>>) to %n : tensor<i64> -> tuple<tensor<?x?xf32, #relay.dims<n, m>>, tensor<3x?x?xf32, #relay.dims<n, m>>> {
+    %t = relay.tuple(%p, %p) : (tensor<?x?xf32, #relay.dims<n, m>>, tensor<?x?xf32, #relay.dims<n, m>>) -> tuple<tensor<?x?xf32, #relay.dims<n, m>>, tensor<?x?xf32, #relay.dims<n, m>>>
+    relay.yield %t : tuple<tensor<?x?xf32, #relay.dims<n, m>>, tensor<?x?xf32, #relay.dims<n, m>>>
+  }
+  %s = relay.tuple_get_item(%r) {index = 1} : (tuple<tensor<?x?xf32, #relay.dims<n, m>>, tensor<3x?x?xf32, #relay.dims<n, m>>>) -> tensor<3x?x?xf32, #relay.dims<n, m>>
+  func.return %s : tensor<3x?x?xf32, #relay.dims<n, m>>
+}

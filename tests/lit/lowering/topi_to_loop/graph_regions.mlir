@@ -43,9 +43,8 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor
 // CHECK-NEXT:      scf.condition(%[[BOTH]]) %[[I]]
 // CHECK:         } do {
 // CHECK:           func.call @k(%[[A]], %[[K:[a-z0-9]*]])
-// CHECK:           scf.for
-// CHECK-NEXT:        memref.load %[[K]]
-// CHECK-NEXT:        memref.store %{{.*}}, %[[S]]
+// CHECK:           %[[ROW:.*]] = memref.subview %[[S]][%{{.*}}, 0] [1, 4] [1, 1] : memref<2x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+// CHECK-NEXT:      "memref.copy"(%[[K]], %[[ROW]])
 // CHECK:           func.call @copy(%[[B]], %[[T:[a-z0-9]*]])
 // CHECK:           func.call @copy(%[[A]], %[[U:[a-z0-9]*]])
 // CHECK-NEXT:      func.call @copy(%[[T]], %[[A]])
