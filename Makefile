@@ -52,11 +52,12 @@ fuzz: $(VENV)/.installed-test ## Random graphs, damaged models and texts for MIN
 stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from their definitions
 	@$(BIN)/python -m xrelay.tools.operator_stubs
 
-bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, what open sizes and passes cost and are worth
+bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, what compiling, open sizes and passes cost and are worth
 	@$(BIN)/python benchmarks/bench_kernels.py
 	@$(BIN)/python benchmarks/bench_ops.py
 	@$(BIN)/python benchmarks/bench_models.py
 	@$(BIN)/python benchmarks/bench_dynamic.py
+	@$(BIN)/python benchmarks/bench_compile.py
 	@$(BIN)/python benchmarks/bench_pipeline.py
 	@$(BIN)/python benchmarks/bench_passes.py
 

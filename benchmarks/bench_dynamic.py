@@ -13,77 +13,15 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import onnx
+from networks import resnet18
 from numpy.typing import NDArray
-from onnx import helper, numpy_helper
 
 import xrelay
 from xrelay.api.model import CompiledModel
 from xrelay.lowering.registry import ALL_PASSES, load_pass
-
-CLASSES = 1000
-BLOCKS = (2, 2, 2, 2)
-WIDTH = 64
-
-
-class Network:
-    """A residual network being written, with random weights."""
-
-    def __init__(self) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.weights: list[onnx.TensorProto] = []
-        self._rng = np.random.default_rng(0)
-
-    def add(self, op: str, *inputs: str, **attributes: Any) -> str:
-        """Append a node; gives the name of its output."""
-        name = f"{op.lower()}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
-        return name
-
-    def weight(self, *shape: int) -> str:
-        """Append numbers that keep the variance of what they multiply."""
-        return self.stored(self._rng.standard_normal(shape) / np.sqrt(max(1, np.prod(shape[1:]))))
-
-    def stored(self, array: NDArray[Any]) -> str:
-        """Append an initializer."""
-        name = f"weight_{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(array.astype(np.float32), name))
-        return name
-
-    def conv(self, data: str, inputs: int, outputs: int, size: int, stride: int) -> str:
-        """A convolution and its normalisation."""
-        attributes = {"kernel_shape": [size] * 2, "strides": [stride] * 2, "pads": [size // 2] * 4}
-        made = self.add("Conv", data, self.weight(outputs, inputs, size, size), **attributes)
-        ones, zeros = (self.stored(np.full(outputs, number)) for number in (1, 0))
-        return self.add("BatchNormalization", made, ones, zeros, zeros, ones)
-
-    def block(self, data: str, inputs: int, outputs: int, stride: int) -> str:
-        """Two convolutions and a shortcut around them."""
-        first = self.add("Relu", self.conv(data, inputs, outputs, 3, stride))
-        second = self.conv(first, outputs, outputs, 3, 1)
-        shortcut = data if inputs == outputs else self.conv(data, inputs, outputs, 1, stride)
-        return self.add("Relu", self.add("Add", second, shortcut))
-
-
-def resnet18(size: int) -> onnx.ModelProto:
-    """A ResNet-18 of images of `size` with an open batch."""
-    net = Network()
-    data = net.add("Relu", net.conv("data", 3, WIDTH, 7, 2))
-    data = net.add("MaxPool", data, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
-    inputs = WIDTH
-    for stage, blocks in enumerate(BLOCKS):
-        for number in range(blocks):
-            data = net.block(data, inputs, WIDTH << stage, 2 if stage and not number else 1)
-            inputs = WIDTH << stage
-    pooled = net.add("Flatten", net.add("GlobalAveragePool", data))
-    logits = net.add("Gemm", pooled, net.weight(CLASSES, inputs), net.weight(CLASSES), transB=1)
-    image = helper.make_tensor_value_info("data", onnx.TensorProto.FLOAT, ("batch", 3, size, size))
-    output = helper.make_empty_tensor_value_info(logits)
-    graph = helper.make_graph(net.nodes, "resnet18", [image], [output], net.weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
 def seconds(model: CompiledModel, image: NDArray[np.float32]) -> float:
