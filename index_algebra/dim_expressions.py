@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from xrelay.errors import DimensionError
 from xrelay.index_algebra import polynomial_terms as sums
+from xrelay.index_algebra.dim_atoms import Atom, Operation, Selection, SelectionKind, Symbol, parts_of
 from xrelay.index_algebra.dim_text import parenthesised, sum_text
 
 MAX_DEPTH = 64
@@ -101,59 +102,6 @@ ANY = AnyDim()
 """The unknown dimension."""
 
 
-@dataclass(frozen=True, order=True)
-class Symbol:
-    """An atom: a named dimension."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-
-@dataclass(frozen=True)
-class Operation:
-    """An atom: a quotient or remainder that does not simplify further. Where `rhs` is 0 it has no value."""
-
-    kind: Literal["floordiv", "mod"]
-    lhs: Dim
-    rhs: Dim
-
-    @cached_property
-    def _text(self) -> str:
-        return f"{parenthesised(str(self.lhs))} {self.kind} {parenthesised(str(self.rhs))}"
-
-    @property
-    def parts(self) -> tuple[Dim, ...]:
-        """The dimensions it is made of."""
-        return (self.lhs, self.rhs)
-
-    def __str__(self) -> str:
-        return self._text
-
-
-SelectionKind: TypeAlias = Literal["max", "min", "broadcast"]
-
-
-@dataclass(frozen=True)
-class Selection:
-    """An atom: the greatest or least of two or more dimensions, or the extent to which they broadcast.
-
-    The last is that of the dimensions which is not 1, or 1; where two differ and neither is 1 it has no value.
-    """
-
-    kind: SelectionKind
-    parts: tuple[Dim, ...]
-
-    @cached_property
-    def _text(self) -> str:
-        return f"{self.kind}({', '.join(map(str, self.parts))})"
-
-    def __str__(self) -> str:
-        return self._text
-
-
-Atom: TypeAlias = Symbol | Operation | Selection
 Monomial: TypeAlias = tuple[Atom, ...]
 Terms: TypeAlias = Mapping[Monomial, int]
 
@@ -243,11 +191,6 @@ def _is_nonnegative_atom(atom: Atom) -> bool:
     if atom.kind == "mod":
         return is_nonnegative(atom.rhs)
     return (any if atom.kind == "max" else all)(map(is_nonnegative, atom.parts))
-
-
-def parts_of(atom: Atom) -> tuple[Dim, ...]:
-    """The dimensions that `atom` is made of; none for a name."""
-    return () if isinstance(atom, Symbol) else atom.parts
 
 
 def as_dim(atom: Atom) -> DimExpr:
@@ -386,7 +329,17 @@ def _broadcast_parts(parts: Sequence[Dim]) -> list[Dim]:
     known: list[Dim] = [part for part in kept if isinstance(part, int)]
     if len(known) > 1:
         raise DimensionError(f"{known[0]} and {known[1]} do not broadcast")
-    return known or kept or [1]
+    return known or [part for part in kept if not _gives_way(_same_selection("min", part), kept)] or [1]
+
+
+def _gives_way(options: Sequence[Dim], others: Sequence[Dim]) -> bool:
+    """Whether the least of `options` is one of `others` where both broadcast, as `min(n, 40)` is `n` then.
+
+    They are equal, or it is 1; where it is an option from 1 on that is less than the other, it is 1.
+    """
+    if len(options) < 2:
+        return False
+    return any(other in options and all(each == other or is_positive(each) for each in options) for other in others)
 
 
 def _extreme_parts(parts: Sequence[Dim], better: Callable[[int, int], int]) -> list[Dim]:

@@ -26,6 +26,7 @@ from xrelay.index_algebra.dim_expressions import (
     divide,
     from_terms,
     is_nonnegative,
+    is_positive,
     modulo,
     names_of,
     select,
@@ -52,8 +53,11 @@ __all__ = [
     "ceil_div",
     "certainly_differ",
     "evaluate",
+    "greatest",
     "is_dim_name",
     "is_nonnegative",
+    "is_positive",
+    "least",
     "maximum",
     "merge_dims",
     "minimum",
@@ -105,6 +109,16 @@ def maximum(*dims: Dim) -> Dim:
 def minimum(*dims: Dim) -> Dim:
     """The least of one or more dimensions."""
     return select("min", dims)
+
+
+def greatest(lhs: Dim, rhs: Dim) -> Dim:
+    """The greater one, by itself where its form tells which that is: `n + 1` of `n + 1` and `min(n, m)`."""
+    return lhs if is_nonnegative(lhs - rhs) else rhs if is_nonnegative(rhs - lhs) else maximum(lhs, rhs)
+
+
+def least(lhs: Dim, rhs: Dim) -> Dim:
+    """The lesser one, by itself where its form tells which that is: 0 of 0 and `n`."""
+    return lhs if is_nonnegative(rhs - lhs) else rhs if is_nonnegative(lhs - rhs) else minimum(lhs, rhs)
 
 
 def broadcast(*dims: Dim) -> Dim:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -15,6 +17,7 @@ from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp, LessOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MaximumOp, MinimumOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.index_algebra.dims import is_nonnegative
 from xrelay.passes.relay.shape_code import ShapeCode, known_numbers, length
 
 FAR = 1 << 62
@@ -28,25 +31,52 @@ def name_strided_slice(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     """
     if not isinstance(op, DynStridedSliceOp) or op.slice_mode.data != "end":
         return None
-    begin, end, given = (code.operand(index) for index in (1, 2, 3))
-    count = length(begin)
+    count = length(op.begin)
     extents = code.take(code.shape(op.data), range(count))
+    names = [code.name_of(dim) for dim in shape_of(op.result.type)[:count]]
+    steps = [element for element in code.elements(3, count) if isinstance(element, int) and element > 0]
+    if None not in known_numbers(code.elements(1, count)) and len(steps) == count:
+        return _cut_upwards(op, code, extents, names, steps)
+    return _cut_anyhow(op, code, extents, names)
+
+
+def _cut_upwards(
+    op: DynStridedSliceOp, code: ShapeCode, extents: SSAValue, names: Sequence[str | None], steps: Sequence[int]
+) -> RelayOp:
+    """The slice in known steps from 1 on, from known places that are not negative."""
+    first, end, step = (code.operand(index) for index in (1, 2, 3))
+    ends = code.elements(2, len(steps))
+    from_front = all(element is not None and is_nonnegative(element) for element in ends)
+    stop = code.call(MinimumOp, end if from_front else _counted_from_front(code, end, extents), extents)
+    span = code.call(MaximumOp, code.call(SubtractOp, stop, first), 0)
+    rest = code.call(SubtractOp, step, 1)
+    sizes = span if set(steps) == {1} else code.call(DivideOp, code.call(AddOp, span, rest), step)
+    # Where the op makes no extents, its rule knows all of these numbers.
+    return code.remake(op.data, first, code.bind(sizes, names) if any(names) else sizes, step, slice_mode="size")
+
+
+def _cut_anyhow(op: DynStridedSliceOp, code: ShapeCode, extents: SSAValue, names: Sequence[str | None]) -> RelayOp:
+    """The slice in steps and from places of which nothing is known."""
+    begin, end, given = (code.operand(index) for index in (1, 2, 3))
     step = code.call(MinimumOp, code.call(MaximumOp, given, -FAR), FAR)
     is_back = code.call(LessOp, step, 0)
     first, stop = (_brought_inside(code, bound, extents, is_back) for bound in (begin, end))
     span = code.where(is_back, code.call(SubtractOp, first, stop), code.call(SubtractOp, stop, first))
     size = number_of_steps(code, span, step, is_back)
-    taken = code.where(code.call(EqualOp, step, 0), -1, size)
-    dims = shape_of(op.result.type)[:count]
-    sizes = code.bind(taken, [code.name_of(dim) for dim in dims])
+    sizes = code.bind(code.where(code.call(EqualOp, step, 0), -1, size), names)
     # Where nothing is taken the first place need not be there.
     place = code.where(code.call(GreaterOp, size, 0), first, 0)
     return code.remake(op.data, place, sizes, step, slice_mode="size")
 
 
+def _counted_from_front(code: ShapeCode, bound: SSAValue, extents: SSAValue) -> SSAValue:
+    """Bounds of which negative ones count from the end."""
+    return code.where(code.call(LessOp, bound, 0), code.call(AddOp, bound, extents), bound)
+
+
 def _brought_inside(code: ShapeCode, bound: SSAValue, extents: SSAValue, is_back: SSAValue) -> SSAValue:
-    """Negative bounds count from the end; upwards places lie in [0, extent], downwards in [-1, extent - 1]."""
-    counted = code.where(code.call(LessOp, bound, 0), code.call(AddOp, bound, extents), bound)
+    """Upwards places lie in [0, extent], downwards in [-1, extent - 1]."""
+    counted = _counted_from_front(code, bound, extents)
     lowest = code.where(is_back, -1, 0)
     inside = code.call(MaximumOp, counted, lowest)
     return code.call(MinimumOp, inside, code.call(AddOp, extents, lowest))

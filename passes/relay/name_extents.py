@@ -21,7 +21,8 @@ number of repetitions, a width of padding) get one too, so that it is known of t
 the rule of the op demands of them is checked where it runs. What is no shape at all becomes a negative extent, which is
 an error there.
 
-Left alone: ops of known shapes; ranges of unsigned numbers of 64 bits; kernels.
+Left alone: ops of known shapes, save slices, of which native code takes the number of elements and not the end; ranges
+of unsigned numbers of 64 bits; kernels.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ class ComputeExtents(RewritePattern):
         self._elements.learn(op, op.operand_types)
         name = EXTENTS.get(type(op))
         made = made_extents(op)
-        if name is None or not made:
+        if name is None or not (made or _has_ends(op)):
             return
         function = function_around(op)
         if PRIMITIVE in function.attributes:
@@ -122,5 +123,11 @@ class ComputeExtents(RewritePattern):
         code = ShapeCode(op, emit, self._elements.of_operands(op), self._names[function].fresh)
         found = name(op, code)
         if found is not None:
-            self.remarks.applied(op, "{} is computed before it runs", ", ".join(extent.name for extent in made))
+            told = ", ".join(extent.name for extent in made) or "where it begins"
+            self.remarks.applied(op, "{} is computed before it runs", told)
             emit.replace(found.results[0] if isinstance(found, Operation) else found)
+
+
+def _has_ends(op: RelayOp) -> bool:
+    """Whether a slice is told by the places before which it ends, which native code does not take."""
+    return isinstance(op, DynStridedSliceOp) and op.slice_mode.data == "end"

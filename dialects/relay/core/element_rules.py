@@ -1,14 +1,14 @@
 """Rules for the elements of small integer tensors, by which shape rules know the extents that a program computes.
 
 An element is a number, an expression over named dimensions, or Any where nothing is known of it. Numbers wrap around as
-their dtype does. Of an expression it cannot be told whether it does, save in 64 bits, which hold every count of
-elements; so in narrower types what is computed from expressions is Any.
+their dtype does. Of an expression it cannot be told whether it does, save in i64, which holds every count of elements;
+so in other types what is computed from expressions is Any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TensorType
@@ -17,29 +17,50 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Polynomial, certainly_differ, maximum, minimum
+from xrelay.index_algebra.dims import ANY, Dim, DimExpr, greatest, is_nonnegative, is_positive, least
+
+LAST: Final = (1 << 63) - 1
+"""The greatest integer of 64 bits."""
 
 Combine: TypeAlias = Callable[[Dim, Dim], Dim]
 
 
 def binary_elements(facts: Facts, combine: Combine) -> Elements | None:
     """The elements of a broadcasting op of two scalars or vectors; `combine` works on numbers and expressions alike."""
-    lhs, rhs = facts.elements(0), facts.elements(1)
-    dtype = _integer_dtype(facts[0])
-    if lhs is None or rhs is None or dtype is None or max(_rank(facts[0]), _rank(facts[1])) > 1:
+    dtype, pairs = _integer_dtype(facts[0]), _matched(facts)
+    return None if dtype is None or pairs is None else tuple(wrapped(combine(*pair), dtype) for pair in pairs)
+
+
+def compared_elements(facts: Facts, combine: Combine) -> Elements | None:
+    """The truth values of a comparison of two scalars or vectors of integers; of unsigned ones nothing is said."""
+    dtype, pairs = _integer_dtype(facts[0]), _matched(facts)
+    signed = dtype is not None and dtype.kind != "u"
+    return None if not signed or pairs is None else tuple(combine(*pair) for pair in pairs)
+
+
+def chosen_elements(facts: Facts) -> Elements | None:
+    """The elements of two scalars or vectors, or of tensors of one shape, that the truth values of a first choose."""
+    found = _matched(facts)
+    return None if found is None else tuple(chosen(*each) for each in found)
+
+
+def _matched(facts: Facts) -> Sequence[tuple[Dim, ...]] | None:
+    """The elements that meet where all operands are broadcast; `None` where some are not known."""
+    known = [each for index in range(len(facts)) if (each := facts.elements(index)) is not None]
+    same_shape = len({facts.shape(index) for index in range(len(facts))}) == 1
+    if len(known) != len(facts) or not (same_shape or max(map(_rank, facts)) <= 1):
         return None
-    count = max(len(lhs), len(rhs)) if lhs and rhs else 0
-    if len(lhs) not in (1, count) or len(rhs) not in (1, count):
+    count = max(map(len, known)) if all(known) else 0
+    if any(len(each) not in (1, count) for each in known):
         return None
-    pairs = zip(lhs * (count // len(lhs) if lhs else 0), rhs * (count // len(rhs) if rhs else 0), strict=True)
-    return tuple(wrapped(combine(left, right), dtype) for left, right in pairs)
+    return list(zip(*(each * (count // len(each) if each else 0) for each in known), strict=True))
 
 
 def wrapped(element: Dim, dtype: np.dtype) -> Dim:
     """An element as the dtype holds it."""
     if isinstance(element, int):
         return int(np.array(element & ((1 << 64) - 1), np.uint64).astype(dtype))
-    return element if dtype.itemsize == 8 else ANY
+    return element if dtype == np.int64 else ANY
 
 
 def converted(facts: Facts, target: Attribute) -> Elements | None:
@@ -65,14 +86,7 @@ def truncated_quotient(lhs: Dim, rhs: Dim) -> Dim:
         return ANY
     if isinstance(lhs, int):
         return abs(lhs) // abs(rhs) * (1 if (lhs < 0) == (rhs < 0) else -1)
-    return lhs // rhs if rhs > 0 and is_not_negative(lhs) else ANY
-
-
-def is_not_negative(dim: Dim) -> bool:
-    """Whether a dimension is 0 or more for certain: a sum of products of extents with positive factors."""
-    if isinstance(dim, int):
-        return dim >= 0
-    return isinstance(dim, Polynomial) and all(coefficient > 0 for _, coefficient in dim.terms) and dim.depth == 0
+    return lhs // rhs if rhs > 0 and is_nonnegative(lhs) else ANY
 
 
 def add(lhs: Dim, rhs: Dim) -> Dim:
@@ -92,19 +106,49 @@ def mul(lhs: Dim, rhs: Dim) -> Dim:
 
 def pair_maximum(lhs: Dim, rhs: Dim) -> Dim:
     """The greater one."""
-    return maximum(lhs, rhs)
+    return greatest(lhs, rhs)
 
 
 def pair_minimum(lhs: Dim, rhs: Dim) -> Dim:
-    """The lesser one."""
-    return minimum(lhs, rhs)
+    """The lesser one; the greatest number of 64 bits, which stands for the end of an axis, is none."""
+    return rhs if lhs == LAST else lhs if rhs == LAST else least(lhs, rhs)
 
 
 def equality(lhs: Dim, rhs: Dim) -> Dim:
     """1 where two elements are certainly equal, 0 where they certainly differ."""
     if ANY in (lhs, rhs):
         return ANY
-    return 1 if lhs == rhs else 0 if certainly_differ(lhs, rhs) else ANY
+    return 1 if lhs == rhs else 0 if is_positive(lhs - rhs) or is_positive(rhs - lhs) else ANY
+
+
+def inequality(lhs: Dim, rhs: Dim) -> Dim:
+    """0 where two elements are certainly equal, 1 where they certainly differ."""
+    return _denied(equality(lhs, rhs))
+
+
+def less(lhs: Dim, rhs: Dim) -> Dim:
+    """1 where the first element is certainly less than the second, 0 where it certainly is not."""
+    return 1 if is_positive(rhs - lhs) else 0 if is_nonnegative(lhs - rhs) else ANY
+
+
+def less_equal(lhs: Dim, rhs: Dim) -> Dim:
+    """1 where the first element is certainly no more than the second, 0 where it certainly is more."""
+    return _denied(less(rhs, lhs))
+
+
+def greater(lhs: Dim, rhs: Dim) -> Dim:
+    """1 where the first element is certainly more than the second, 0 where it certainly is not."""
+    return less(rhs, lhs)
+
+
+def greater_equal(lhs: Dim, rhs: Dim) -> Dim:
+    """1 where the first element is certainly no less than the second, 0 where it certainly is less."""
+    return _denied(less(lhs, rhs))
+
+
+def _denied(truth: Dim) -> Dim:
+    """The other truth value, as far as one is known."""
+    return 1 - truth
 
 
 def chosen(condition: Dim, lhs: Dim, rhs: Dim) -> Dim:

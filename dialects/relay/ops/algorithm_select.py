@@ -14,8 +14,9 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.slice_extents import kept_by_slice
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, minimum
 
 ONE: Dim = 1
 
@@ -150,7 +151,8 @@ def _left(facts: Facts, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
     facts.require(stride != 0, "C2", "a stride is 0")
     if isinstance(extent, int) and isinstance(begin, int) and isinstance(end, int) and isinstance(stride, int):
         return len(range(*slice(begin, end, stride).indices(extent)))
-    return facts.new_extent("k", at_most=extent)
+    kept = kept_by_slice(extent, begin, end, stride)
+    return facts.new_extent("k", at_most=extent) if kept is None else kept
 
 
 def _taken(facts: Facts, extent: Dim, size: Dim) -> Dim:
@@ -158,5 +160,6 @@ def _taken(facts: Facts, extent: Dim, size: Dim) -> Dim:
     if isinstance(size, AnyDim):
         return facts.new_extent("k", at_most=extent)
     facts.require_at_least(size, 0, "C3", "elements taken of an axis")
-    facts.require_at_least(extent, size, "C3", "elements of the axis, and those taken")
+    if minimum(extent, size) != size:
+        facts.require_at_least(extent, size, "C3", "elements of the axis, and those taken")
     return size

@@ -9,8 +9,17 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.element_rules import Combine, equality
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.element_rules import (
+    Combine,
+    compared_elements,
+    equality,
+    greater,
+    greater_equal,
+    inequality,
+    less,
+    less_equal,
+)
+from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
@@ -18,6 +27,11 @@ from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 
 class CompareOp(BinaryBroadcastOp):
     """Base of the comparisons (Relay's BroadcastCompRel): the result is a tensor of i1."""
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Element by element, 1 for what certainly holds."""
+        combine = type(self).ON_ELEMENTS
+        return None if combine is None else compared_elements(facts, combine)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The broadcast shape with element type i1."""
@@ -57,6 +71,7 @@ class NotEqualOp(CompareOp):
     """
 
     name = "relay.not_equal"
+    ON_ELEMENTS: ClassVar[Combine | None] = inequality
 
 
 @register_relay_op
@@ -72,6 +87,7 @@ class LessOp(CompareOp):
     """
 
     name = "relay.less"
+    ON_ELEMENTS: ClassVar[Combine | None] = less
 
 
 @register_relay_op
@@ -87,6 +103,7 @@ class LessEqualOp(CompareOp):
     """
 
     name = "relay.less_equal"
+    ON_ELEMENTS: ClassVar[Combine | None] = less_equal
 
 
 @register_relay_op
@@ -102,6 +119,7 @@ class GreaterOp(CompareOp):
     """
 
     name = "relay.greater"
+    ON_ELEMENTS: ClassVar[Combine | None] = greater
 
 
 @register_relay_op
@@ -117,3 +135,4 @@ class GreaterEqualOp(CompareOp):
     """
 
     name = "relay.greater_equal"
+    ON_ELEMENTS: ClassVar[Combine | None] = greater_equal

@@ -23,6 +23,7 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.slice_extents import kept_by_slice
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
 from xrelay.index_algebra.requirement import Broadcasts
@@ -59,7 +60,7 @@ class StridedSliceOp(MovementOp):
     Constraints:
     - C3: `begin`, `end` and `axes` have one number for each axis that is cut, `strides` too or one in all.
     - C4: no stride is 0; with "size" they are 1.
-    - C5: what is cut off an axis of unknown extent is known.
+    - C5: an axis whose extent is no number is cut in steps from 1 on, from a place that is not negative.
 
     Example:
     ```mlir
@@ -123,14 +124,16 @@ def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple
     if isinstance(extent, int):
         places = range(*slice(begin, end, step).indices(extent))
         return places[0] if places else 0, len(places), step
-    known = step == 1 and begin == 0 and end >= FAR - 1
+    if (begin, step) == (0, 1) and end >= FAR - 1:
+        return 0, extent, 1
+    kept = kept_by_slice(extent, begin, end, step) if begin >= 0 else None
     facts.require(
-        known,
+        kept is not None,
         "C5",
         lambda: f"what {begin}:{end}:{step} leaves of an axis of extent {extent} is not known",
         help="give the model static shapes",
     )
-    return 0, extent, 1
+    return begin, 0 if kept is None else kept, step
 
 
 @register_relay_op

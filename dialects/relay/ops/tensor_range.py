@@ -9,13 +9,12 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
-from xrelay.dialects.relay.core.element_rules import is_not_negative
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import AnyDim, Dim
+from xrelay.index_algebra.dims import AnyDim, Dim, is_nonnegative
 
 MOST_ELEMENTS = 64
 """How many numbers are told to the rules of other ops."""
@@ -92,5 +91,5 @@ def _count(facts: Facts) -> Dim | None:
     facts.require(step != 0, "C3", "the step is 0")
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         return max(-((start - stop) // step), 0)
-    counts_up = start == 0 and step == 1 and not isinstance(stop, AnyDim) and is_not_negative(stop)
+    counts_up = start == 0 and step == 1 and not isinstance(stop, AnyDim) and is_nonnegative(stop)
     return stop if counts_up else None

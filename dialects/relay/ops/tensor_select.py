@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts
 from xrelay.dialects.relay.core.constraints import BooleanElements, Broadcasting, Constraints, SameElements
-from xrelay.dialects.relay.core.element_rules import chosen
+from xrelay.dialects.relay.core.element_rules import chosen_elements
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -45,12 +45,8 @@ class WhereOp(RelayOp):
     y = operand_def()
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Of tensors of one shape, those that the condition chooses."""
-        parts = [facts.elements(index) for index in range(3)]
-        known = [part for part in parts if part is not None]
-        if len(known) != 3 or len({facts.shape(index) for index in range(3)}) != 1:
-            return None
-        return tuple(chosen(*elements) for elements in zip(*known, strict=True))
+        """Those that the condition chooses."""
+        return chosen_elements(facts)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The broadcast shape with the element type of x and y."""

@@ -124,6 +124,8 @@ def relay_context() -> Context:
         (broadcast(n, broadcast(m, k)), "broadcast(k, m, n)"),
         (broadcast(broadcast(n, m), broadcast(n, k)), "broadcast(k, m, n)"),
         (broadcast(n, 4), "4"),
+        (broadcast(n, minimum(n, 4)), "n"),
+        (broadcast(n, minimum(n, m)), "broadcast(min(m, n), n)"),
         (broadcast(n, 0), "0"),
         (broadcast(n, ANY), "?"),
         (product([n, 2, 3]), "6 * n"),

@@ -147,3 +147,14 @@ func.func @named_pads(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> !re
   %y = relay.dyn.nn.pad(%x, %w, %v) : (tensor<?xf32, #relay.dims<n>>, tensor<1x2xi64>, tensor<f32>) -> !relay.incomplete
   func.return %y : !relay.incomplete
 }
+
+// Of an axis with a name, what is left is an expression.
+// CHECK-LABEL: func.func @named_slice
+// CHECK-NEXT:    relay.strided_slice(%x) {begin = [1], end = [-1], strides = [2]} : {{.*}} -> tensor<?xf32, #relay.dims<(max(0, n - 2) + 1) floordiv 2>>
+func.func @named_slice(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
+  %begin = relay.constant dense<1> : tensor<1xi64>
+  %end = relay.constant dense<-1> : tensor<1xi64>
+  %step = relay.constant dense<2> : tensor<1xi64>
+  %y = relay.dyn.strided_slice(%x, %begin, %end, %step) : (tensor<?xf32, #relay.dims<n>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}

@@ -67,6 +67,19 @@ func.func @slice(%x: tensor<?xf32, #relay.dims<n>>, %b: tensor<1xi64>, %e: tenso
   func.return %y : tensor<?xf32, #relay.dims<k>>
 }
 
+// Of known places the size is a difference; a rule that knows it needs no name.
+// CHECK-LABEL: func.func @first_of(
+// CHECK-NOT:     relay.extents
+// CHECK:         %[[S:.*]] = relay.minimum(%m, %{{.*}})
+// CHECK:         relay.dyn.strided_slice(%x, %zero, %{{.*}}, %one) {slice_mode = "size"} : {{.*}} -> tensor<?xf32, #relay.dims<min(m, n)>>
+func.func @first_of(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<min(m, n)>> {
+  %m = relay.shape_of(%y) : (tensor<?xf32, #relay.dims<m>>) -> tensor<1xi64>
+  %zero = relay.constant dense<0> : tensor<1xi64>
+  %one = relay.constant dense<1> : tensor<1xi64>
+  %z = relay.dyn.strided_slice(%x, %zero, %m, %one) : (tensor<?xf32, #relay.dims<n>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<min(m, n)>>
+  func.return %z : tensor<?xf32, #relay.dims<min(m, n)>>
+}
+
 // A range is places, times the step, from the start on.
 // CHECK-LABEL: func.func @range(
 // CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<r>} : (tensor<i64>) -> tensor<i64>

@@ -35,3 +35,32 @@ func.func @unknown(%x: tensor<4xf32>, %s: tensor<2xi64>) -> !relay.incomplete {
   %r = relay.dyn.reshape(%x, %s) : (tensor<4xf32>, tensor<2xi64>) -> !relay.incomplete
   func.return %r : !relay.incomplete
 }
+
+// A shape is no -1, so what replaces that is not chosen: the way in which PyTorch writes Expand.
+// CHECK-LABEL: @expanded(
+func.func @expanded(%x: tensor<?x1xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+  %n = relay.shape_of(%x) : (tensor<?x1xf32, #relay.dims<n>>) -> tensor<2xi64>
+  %m = relay.shape_of(%y) : (tensor<?xf32, #relay.dims<m>>) -> tensor<1xi64>
+  %copies = relay.constant dense<-1> : tensor<i64>
+  %one = relay.constant dense<1> : tensor<i64>
+  %t = relay.tuple(%m, %n) : (tensor<1xi64>, tensor<2xi64>) -> !relay.incomplete
+  %given = relay.concatenate(%t) : (!relay.incomplete) -> !relay.incomplete
+  %is = relay.equal(%given, %copies) : (!relay.incomplete, tensor<i64>) -> !relay.incomplete
+  %shape = relay.where(%is, %one, %given) : (!relay.incomplete, tensor<i64>, !relay.incomplete) -> !relay.incomplete
+  // CHECK: relay.dyn.broadcast_to({{.*}}) : (tensor<?x1xf32, #relay.dims<n>>, tensor<3xi64>) -> tensor<?x?x1xf32, #relay.dims<m, n>>
+  %r = relay.dyn.broadcast_to(%x, %shape) : (tensor<?x1xf32, #relay.dims<n>>, !relay.incomplete) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+
+// As many rows as there are places, of 40: those that broadcast along are as many, or the run fails.
+// CHECK-LABEL: @first_rows(
+func.func @first_rows(%x: tensor<?xf32, #relay.dims<n>>, %table: tensor<40xf32>) -> !relay.incomplete {
+  %n = relay.shape_of(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<1xi64>
+  %zero = relay.constant dense<0> : tensor<1xi64>
+  %one = relay.constant dense<1> : tensor<1xi64>
+  // CHECK: relay.dyn.strided_slice({{.*}} -> tensor<?xf32, #relay.dims<min(40, n)>>
+  %rows = relay.dyn.strided_slice(%table, %zero, %n, %one) : (tensor<40xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
+  // CHECK: relay.add({{.*}}broadcastable({{.*}}) "C2 extents"{{.*}} -> tensor<?xf32, #relay.dims<n>>
+  %y = relay.add(%rows, %x) : (!relay.incomplete, tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}

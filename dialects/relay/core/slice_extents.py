@@ -1,0 +1,48 @@
+"""How many elements a slice keeps of an axis of which only an expression is known, by the rules of numpy."""
+
+from __future__ import annotations
+
+from xrelay.index_algebra.dims import (
+    MAX_EXTENT,
+    AnyDim,
+    Dim,
+    Polynomial,
+    Selection,
+    ceil_div,
+    greatest,
+    is_nonnegative,
+    is_positive,
+    least,
+    single_atom,
+)
+
+DEEPEST = 8
+"""How deep least and greatest ones may stand in each other: what is sliced again and again gets a name instead."""
+
+
+def kept_by_slice(extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim | None:
+    """The number of elements from `begin` to before `end`; `None` where no short expression says it.
+
+    Of `begin` and `end` it has to be known from which side they count, and the stride has to be a number from 1 on:
+    `x[2:]` of `n` elements keeps `max(0, n - 2)`, `x[-1:]` of them `min(1, n)`, `x[:m]` of 40 keeps `min(40, m)`.
+    """
+    if not isinstance(stride, int) or stride < 1 or any(isinstance(dim, AnyDim) for dim in (extent, begin, end)):
+        return None
+    if any(isinstance(dim, Polynomial) and dim.depth >= DEEPEST for dim in (extent, begin, end)):
+        return None
+    first, last = _place(extent, begin), _place(extent, end)
+    if first is None or last is None:
+        return None
+    stop = extent if isinstance(end, int) and end >= MAX_EXTENT else least(last, extent)
+    if not is_nonnegative(first) and isinstance(single_atom(stop), Selection):
+        return None
+    # Places before the axis leave what lies in it: x - max(y, 0) is min(x, x - y), which has no name twice.
+    left = stop - first if is_nonnegative(first) else least(stop, stop - first)
+    return ceil_div(greatest(left, 0), stride)
+
+
+def _place(extent: Dim, place: Dim) -> Dim | None:
+    """A place counted from the front, which may lie outside of the axis; `None` where the side is not known."""
+    if is_nonnegative(place):
+        return place
+    return extent + place if is_positive(-place) else None

@@ -1,0 +1,72 @@
+"""Atoms of expressions over named dimensions: names, quotients and remainders, and selections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from xrelay.index_algebra.dim_text import parenthesised
+
+if TYPE_CHECKING:
+    from xrelay.index_algebra.dim_expressions import Dim
+
+
+@dataclass(frozen=True, order=True)
+class Symbol:
+    """An atom: a named dimension."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An atom: a quotient or remainder that does not simplify further. Where `rhs` is 0 it has no value."""
+
+    kind: Literal["floordiv", "mod"]
+    lhs: Dim
+    rhs: Dim
+
+    @cached_property
+    def _text(self) -> str:
+        return f"{parenthesised(str(self.lhs))} {self.kind} {parenthesised(str(self.rhs))}"
+
+    @property
+    def parts(self) -> tuple[Dim, ...]:
+        """The dimensions it is made of."""
+        return (self.lhs, self.rhs)
+
+    def __str__(self) -> str:
+        return self._text
+
+
+SelectionKind: TypeAlias = Literal["max", "min", "broadcast"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """An atom: the greatest or least of two or more dimensions, or the extent to which they broadcast.
+
+    The last is that of the dimensions which is not 1, or 1; where two differ and neither is 1 it has no value.
+    """
+
+    kind: SelectionKind
+    parts: tuple[Dim, ...]
+
+    @cached_property
+    def _text(self) -> str:
+        return f"{self.kind}({', '.join(map(str, self.parts))})"
+
+    def __str__(self) -> str:
+        return self._text
+
+
+Atom: TypeAlias = Symbol | Operation | Selection
+
+
+def parts_of(atom: Atom) -> tuple[Dim, ...]:
+    """The dimensions that `atom` is made of; none for a name."""
+    return () if isinstance(atom, Symbol) else atom.parts

@@ -1,0 +1,43 @@
+"""Slices of named axes whose lengths are expressions: natively what numpy gives, at sizes around their bounds."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from xrelay.api.compile import compile
+from xrelay.passes.infra.source import full_context, parse_module
+
+FAR = (1 << 63) - 1
+Bound = int | str
+SLICES: list[tuple[Bound, Bound, int]] = [
+    (1, FAR, 1), (1, -1, 2), (2, 5, 1), (-2, FAR, 1), (-3, -1, 1), (1, "m", 2), ("m", FAR, 1), (-3, "m", 1),
+]  # fmt: skip
+DATA = "tensor<?x2xf32, #relay.dims<n>>"
+
+
+def test_lengths_that_are_expressions() -> None:
+    lines: list[str] = []
+    for number, bounds in enumerate(SLICES):
+        names = [f"%v{number}_{place}" if isinstance(bound, int) else "%m" for place, bound in enumerate(bounds)]
+        lines += [
+            f"{name} = relay.constant dense<{bound}> : tensor<1xi64>"
+            for name, bound in zip(names, bounds, strict=True)
+            if bound != "m"
+        ]
+        types = ", ".join([DATA, *(["tensor<1xi64>"] * 3)])
+        lines.append(f"%r{number} = relay.dyn.strided_slice(%x, {', '.join(names)}) : ({types}) -> !relay.incomplete")
+    results, types = ", ".join(f"%r{number}" for number in range(len(SLICES))), ", ".join(["!relay.incomplete"] * 8)
+    body = "\n".join(lines)
+    text = f"""func.func @main(%x: {DATA}, %y: tensor<?xf32, #relay.dims<m>>) -> ({types}) {{
+        %m = relay.shape_of(%y) : (tensor<?xf32, #relay.dims<m>>) -> tensor<1xi64>
+        {body}
+        func.return {results} : {types}
+    }}"""
+    model = compile(parse_module(full_context(), text, "slices"), cache=False, threads=1)
+    for n, m in product((0, 1, 2, 3, 7), (0, 1, 4)):
+        data = np.arange(2 * n, dtype=np.float32).reshape(n, 2)
+        for bounds, found in zip(SLICES, model(data, np.zeros(m, np.float32)), strict=True):
+            first, last, step = (m if bound == "m" else int(bound) for bound in bounds)
+            np.testing.assert_array_equal(found, data[first:last:step], err_msg=f"{bounds} {n} {m}")

@@ -1,0 +1,50 @@
+"""What a slice keeps of an axis of which an expression is known: numpy's answer for every size."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from xrelay.dialects.relay.core.slice_extents import kept_by_slice
+from xrelay.index_algebra.dims import Dim, evaluate, minimum, symbol
+
+n, m = symbol("n"), symbol("m")
+FAR = (1 << 63) - 1
+
+
+@pytest.mark.parametrize("extent", [n, 2 * n + 1, 5], ids=str)
+def test_slices_keep_what_numpy_keeps(extent: Dim) -> None:
+    found = 0
+    for begin, end, step in product((0, 2, -2, m, -m - 1), (0, 3, FAR, -1, m, m + 1, -m - 1, n), (1, 2, 3)):
+        kept = kept_by_slice(extent, begin, end, step)
+        if kept is None:
+            continue
+        found += 1
+        for sizes in product(range(5), repeat=2):
+            values = dict(zip("nm", sizes, strict=True))
+            first, last = (evaluate(bound, values) for bound in (begin, end))
+            expected = range(*slice(first, last, step).indices(evaluate(extent, values)))
+            assert evaluate(kept, values) == len(expected), (begin, end, step, kept, values)
+    assert found > 80
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "text"),
+    [(0, m, "min(m, n)"), (2, FAR, "max(0, n - 2)"), (0, -1, "max(0, n - 1)"), (-1, FAR, "min(1, n)"), (0, n, "n")],
+)
+def test_the_usual_ones_are_short(begin: Dim, end: Dim, text: str) -> None:
+    assert str(kept_by_slice(n, begin, end, 1)) == text
+
+
+def test_what_is_cut_again_and_again_gets_a_name() -> None:
+    extent: Dim | None = n
+    for size in range(100):
+        if extent is not None:
+            extent = kept_by_slice(extent, 1, minimum(m, n + size), 1)
+    assert extent is None
+
+
+@pytest.mark.parametrize("step", [0, -1, m])
+def test_steps_that_are_no_numbers_from_1_on(step: Dim) -> None:
+    assert kept_by_slice(n, 0, FAR, step) is None
