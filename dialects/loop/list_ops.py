@@ -1,7 +1,8 @@
 """Lists: what `relay`'s sequences and optionals are in functions between kernels.
 
 `!loop.list<f32>` is a value: any number of buffers of f32, each with a rank and extents of its own, or, as
-`!loop.list<!loop.list<f32>>`, of such lists. An op that changes a list gives another one. Buffers are copied into a
+`!loop.list<!loop.list<f32>>`, of such lists. `!loop.list<none>` holds values of any of these types, whose readers know
+which stands where: a closure is one. An op that changes a list gives another one. Buffers are copied into a
 list and out of it, so no buffer of a list is ever seen. An optional is a list of at most one value.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typing_extensions import override
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, NoneType
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     BaseAttr,
@@ -30,11 +31,18 @@ from xdsl.utils.exceptions import VerifyException
 
 @irdl_attr_definition
 class ListType(ParametrizedAttribute, TypeAttribute):
-    """`!loop.list<f32>`: any number of buffers of f32; `!loop.list<!loop.list<f32>>`: any number of such lists."""
+    """`!loop.list<f32>`: any number of buffers of f32; `!loop.list<!loop.list<f32>>`: any number of such lists.
+
+    `!loop.list<none>`: any number of buffers and lists.
+    """
 
     name = "loop.list"
 
     element: Attribute
+
+    def holds(self, element: Attribute) -> bool:
+        """Whether buffers of `element`, or lists of that type, may stand in such a list."""
+        return isinstance(self.element, NoneType) or element == self.element
 
 
 LIST = VarConstraint("T", BaseAttr(ListType))
@@ -99,9 +107,9 @@ class ListInsertOp(IRDLOperation):
     @override
     def verify_(self) -> None:
         """Check C1 and C2."""
-        type, wanted = self.value.type, SSAValue.get(self.list, type=ListType).type.element
-        if (type.element_type if isinstance(type, MemRefType) else type) != wanted:
-            raise VerifyException(f"[{self.name} C1] the value is {type}, the list holds {wanted}")
+        type, list = self.value.type, SSAValue.get(self.list, type=ListType).type
+        if not isinstance(type, MemRefType | ListType) or not list.holds(_element(type)):
+            raise VerifyException(f"[{self.name} C1] the value is {type}, the list holds {list.element}")
         count = type.get_shape().count(DYNAMIC_INDEX) if isinstance(type, MemRefType) else 0
         if len(self.extents) != count:
             raise VerifyException(f"[{self.name} C2] {len(self.extents)} extents for a value of type {type}")
@@ -218,9 +226,9 @@ class ListReadOp(IRDLOperation):
     @override
     def verify_(self) -> None:
         """Check C1."""
-        wanted = SSAValue.get(self.list, type=ListType).type.element
-        if SSAValue.get(self.target, type=MemRefType).type.element_type != wanted:
-            raise VerifyException(f"[{self.name} C1] the target is {self.target.type}, the list holds {wanted}")
+        list = SSAValue.get(self.list, type=ListType).type
+        if not list.holds(SSAValue.get(self.target, type=MemRefType).type.element_type):
+            raise VerifyException(f"[{self.name} C1] the target is {self.target.type}, the list holds {list.element}")
 
 
 @irdl_op_definition
@@ -246,15 +254,20 @@ class ListAtOp(IRDLOperation):
     traits = traits_def(Pure())
     assembly_format = "$list `at` $at attr-dict `:` type($list) `->` type($result)"
 
-    def __init__(self, list: SSAValue, at: SSAValue):
-        super().__init__(operands=[list, at], result_types=[SSAValue.get(list, type=ListType).type.element])
+    def __init__(self, list: SSAValue, at: SSAValue, type: ListType):
+        super().__init__(operands=[list, at], result_types=[type])
 
     @override
     def verify_(self) -> None:
         """Check C1."""
-        wanted = SSAValue.get(self.list, type=ListType).type.element
-        if self.result.type != wanted:
-            raise VerifyException(f"[{self.name} C1] the result is {self.result.type}, the list holds {wanted}")
+        list = SSAValue.get(self.list, type=ListType).type
+        if not list.holds(self.result.type):
+            raise VerifyException(f"[{self.name} C1] the result is {self.result.type}, the list holds {list.element}")
+
+
+def _element(type: MemRefType | ListType) -> Attribute:
+    """What a list of such values is said to hold."""
+    return type.element_type if isinstance(type, MemRefType) else type
 
 
 LIST_OPS = (ListEmptyOp, ListInsertOp, ListEraseOp, ListLengthOp, ListExtentsOp, ListReadOp, ListAtOp)

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from xdsl.ir import Attribute, Dialect, Operation
 
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.registry import DIALECT_OPS
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, RequirementsAttr
 from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import EXTENT_OPS
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -35,6 +36,7 @@ LANGUAGE = (
     TupleGetItemOp,
     *SEQUENCE_OPS,
     *OPTIONAL_OPS,
+    *CLOSURE_OPS,
     *EXTENT_OPS,
     LetOp,
     IfOp,
@@ -65,6 +67,7 @@ TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [
     IncompleteType,
     SequenceType,
     OptionalType,
+    ClosureType,
     BoundsAttr,
     DimsAttr,
     DimBindingsAttr,

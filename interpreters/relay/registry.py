@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import TensorType, TupleType, UnrankedTensorType
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
@@ -31,6 +31,12 @@ class SequenceValue(tuple["Value", ...]):
 
 class OptionalValue(tuple["Value", ...]):
     """The value of an optional, as the only one, or none."""
+
+    __slots__ = ()
+
+
+class ClosureValue(tuple["Value", ...]):
+    """The number of a closure's function, and what it captured."""
 
     __slots__ = ()
 
@@ -119,6 +125,8 @@ def matches(value: Value, type: Attribute) -> bool:
     if isinstance(type, SequenceType | OptionalType):
         wanted = SequenceValue if isinstance(type, SequenceType) else OptionalValue
         return isinstance(value, wanted) and all(matches(each, type.element) for each in value)
+    if isinstance(type, ClosureType):
+        return isinstance(value, ClosureValue)
     if isinstance(type, TupleType):
         fields = cast("Sequence[Value]", value)
         return (

@@ -10,10 +10,11 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.relay.structure.closures import ClosureOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.optionals import OptionalOp
@@ -23,7 +24,7 @@ from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
 from xrelay.interpreters.relay.extents import note_extents
-from xrelay.interpreters.relay.registry import OptionalValue, SequenceValue, evaluate_op
+from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, evaluate_op
 from xrelay.interpreters.relay.run import value_of
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 from xrelay.interpreters.size_promises import check_promises
@@ -132,6 +133,8 @@ class _Runner:
         for i, (argument, array) in enumerate(zip(arguments, inputs, strict=True)):
             type = argument.type
             values[argument] = array
+            if isinstance(array, ClosureValue) and isinstance(type, ClosureType):
+                continue
             if isinstance(type, SequenceType | OptionalType):
                 held = array if isinstance(array, SequenceValue | OptionalValue) else value_of(array, type, {})
                 if held is None:
@@ -172,7 +175,7 @@ class _Runner:
                 note_extents(op, value, self._sizes[-1])
                 self._note_sizes(op.result.type, cast(Array, value))
                 return [cast(Array, value)]
-            case SequenceOp() | OptionalOp():
+            case SequenceOp() | OptionalOp() | ClosureOp():
                 value = evaluate_op(op, [self._value(values, operand) for operand in op.operands])
                 self._note_sizes(op.results[0].type, cast(Array, value))
                 return [cast(Array, value)]

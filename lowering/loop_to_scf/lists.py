@@ -108,6 +108,8 @@ class _Conversion:
 
     def __init__(self, function: func.FuncOp, ops: Sequence[Operation]):
         """Make room for the extents of what `ops` insert."""
+        self._nested = {op for op in ops if isinstance(op, ListInsertOp) and isinstance(op.value.type, ListType)}
+        """The ops that insert lists, whose operands have the type of words when it is their turn."""
         ranks = [_rank(op.value) for op in ops if isinstance(op, ListInsertOp | ListInsertPartOp)]
         self._builder = Builder(InsertPoint.at_start(function.body.block))
         self._extents = self._builder.insert(memref.AllocaOp.get(i64, shape=[max(1, *ranks)])) if ranks else None
@@ -123,9 +125,7 @@ class _Conversion:
             case ListEmptyOp():
                 return [self._made(_NEW, [], op)]
             case ListInsertOp() | ListInsertPartOp():
-                # Operands have the type of words already.
-                holds_lists = isinstance(SSAValue.get(op.result, type=ListType).type.element, ListType)
-                item = op.value if holds_lists else self._item(op)
+                item = op.value if op in self._nested else self._item(op)
                 return [self._made(_INSERT, [op.list, op.at, item], op)]
             case ListEraseOp():
                 return [self._made(_ERASE, [op.list, op.at], op)]

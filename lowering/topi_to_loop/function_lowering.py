@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, TensorType, i64
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, NoneType, TensorType, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.list_ops import ListType
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.types import element_of_any_rank, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import NamedOp
@@ -45,15 +45,17 @@ def memref_of(type: Attribute, place: Operation) -> MemRefType:
 
 
 def is_container(type: Attribute) -> bool:
-    """Whether `type` is that of a sequence or an optional."""
-    return isinstance(type, SequenceType | OptionalType)
+    """Whether `type` is that of a sequence, an optional or a closure."""
+    return isinstance(type, SequenceType | OptionalType | ClosureType)
 
 
 def holder_of(type: Attribute, place: Operation) -> MemRefType | ListType:
-    """The type of what holds a value: a buffer a tensor, a list a sequence or an optional.
+    """The type of what holds a value: a buffer a tensor, a list a sequence, optional or closure.
 
     `LoweringError` at `place` for one that nothing holds.
     """
+    if isinstance(type, ClosureType):
+        return ListType(NoneType())
     depth = 0
     inner = type
     while isinstance(inner, SequenceType | OptionalType):

@@ -1,4 +1,6 @@
-"""Sequences and optionals of the graph function: lists of the loop level, an optional one of at most one value.
+"""Sequences, optionals and closures of the graph function: lists of the loop level.
+
+An optional is a list of at most one value.
 
 ```
 %t = relay.sequence_insert(%s, %x, %at)       →    %n = loop.list_length %s : !loop.list<f32>
@@ -7,6 +9,14 @@
 %v = relay.sequence_at(%t, %at)               →    %d = loop.list_extents %t at %place : !loop.list<f32> -> index
     {relay.binds = #relay.bounds<d>}               %v = memref.alloc(%d) : memref<?xf32>
                                                    loop.list_read %t at %place into %v : …
+```
+
+A closure is a list of the number of its function, in a buffer, and of what it captured:
+
+```
+%f = relay.closure_construct(%x)              →    %e = loop.list_empty : !loop.list<none>
+    {number = 3} : …                               %l = loop.list_insert %three[] in %e at %c0 : memref<i64> in …
+                                                   %f = loop.list_insert %x[] in %l at %c1 : memref<4xf32> in …
 ```
 
 The extents of a value that is taken out are sizes from there on, like those of the names of inputs. Branches give lists
@@ -35,6 +45,8 @@ from xrelay.dialects.loop.list_ops import (
     ListType,
 )
 from xrelay.dialects.relay.core.types import dims_in, element_type_of, shape_of
+from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp, ClosureOp
+from xrelay.dialects.relay.structure.loop import COUNT
 from xrelay.dialects.relay.structure.optionals import (
     OptionalConstructOp,
     OptionalGetElementOp,
@@ -60,7 +72,7 @@ from xrelay.passes.infra.conversion import describe_place
 
 
 class ListLowering(CallLowering):
-    """Lowers ops on sequences and optionals."""
+    """Lowers ops on sequences, optionals and closures."""
 
     def lower(self, op: Operation) -> None:
         """Adds what an op becomes."""
@@ -87,12 +99,24 @@ class ListLowering(CallLowering):
                 self._store(length, self._buffer(op.results[0], op), (), op)
             case OptionalHasElementOp():
                 self._store(self._is_some(op.data, op), self._buffer(op.results[0], op), (), op)
+            case ClosureConstructOp():
+                number = self._allocate(COUNT, op, None)
+                value = self._add(arith.ConstantOp.from_int_and_width(op.number.value.data, i64), op).results[0]
+                self._store(value, number, (), op)
+                found = self._add(ListInsertOp(number, [], self._empty(op), self._constant(0, op)), op).results[0]
+                self._buffers[op.results[0]] = self._filled(found, 1, op)
+            case ClosureNumberOp():
+                self._add(
+                    ListReadOp(self._buffers[op.data], self._constant(0, op), self._buffer(op.results[0], op)), op
+                )
+            case ClosureCapturedOp():
+                self._taken_out(op, self._buffers[op.data], self._constant(op.index.value.data + 1, op))
             case _:
                 super().lower(op)
 
     def _is_made_here(self, value: SSAValue) -> bool:
-        """What comes out of sequences and optionals can be put where it is wanted."""
-        return isinstance(value.owner, SequenceOp | OptionalOp) or super()._is_made_here(value)
+        """What comes out of sequences, optionals and closures can be put where it is wanted."""
+        return isinstance(value.owner, SequenceOp | OptionalOp | ClosureOp) or super()._is_made_here(value)
 
     # --- lists -------------------------------------------------------------------------------------------------------
 
@@ -101,20 +125,25 @@ class ListLowering(CallLowering):
         return self._add(ListEmptyOp(cast(ListType, holder_of(op.results[0].type, op))), op).results[0]
 
     def _construct(self, op: Operation) -> None:
-        found = self._empty(op)
-        for number, value in enumerate(op.operands):
-            found = self._inserted(value, found, self._constant(number, op), op)
-        self._buffers[op.results[0]] = found
+        self._buffers[op.results[0]] = self._filled(self._empty(op), 0, op)
+
+    def _filled(self, found: SSAValue, length: int, op: Operation) -> SSAValue:
+        """Adds what inserts the operands of `op` behind the values of a list that has so many."""
+        for place, value in enumerate(op.operands, length):
+            found = self._inserted(value, found, self._constant(place, op), op)
+        return found
 
     def _inserted(self, value: SSAValue, data: SSAValue, place: SSAValue, op: Operation) -> SSAValue:
         extents = self._sizes.extents(dims_in(value.type), op)
         return self._add(ListInsertOp(self._buffers[value], extents, data, place), op).results[0]
 
-    def _taken_out(self, op: SequenceAtOp | OptionalGetElementOp, data: SSAValue, place: SSAValue) -> None:
+    def _taken_out(
+        self, op: SequenceAtOp | OptionalGetElementOp | ClosureCapturedOp, data: SSAValue, place: SSAValue
+    ) -> None:
         """Copies a value to a buffer of its own; a list is handed on."""
         result = op.results[0]
-        if isinstance(holder_of(result.type, op), ListType):
-            self._buffers[result] = self._add(ListAtOp(data, place), op).results[0]
+        if isinstance(holder := holder_of(result.type, op), ListType):
+            self._buffers[result] = self._add(ListAtOp(data, place, holder), op).results[0]
             return
         self._bind(op, self._list_extents(data, place, len(shape_of(result.type)), op))
         self._add(ListReadOp(data, place, self._buffer(result, op)), op)

@@ -29,6 +29,7 @@ class PipelineRow:
 DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(0, "relay-recursion-to-loop", "what calls itself cannot be inlined, a loop can"),
     PipelineRow(0, "relay-inline", "native code knows kernels and one function that calls them"),
+    PipelineRow(0, "relay-lift-closures", "native code calls functions that it knows, and has no others"),
     PipelineRow(0, "relay-specialize-functions", "a function that is still called knows its extents"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
     PipelineRow(0, "relay-dynamic-to-static", "native code has shapes that stand in the op"),

@@ -17,6 +17,7 @@ FOLDERS: dict[str, str] = {
     "relay-alter-op-layout": "layout",
     "relay-recursion-to-loop": "relay",
     "relay-inline": "relay",
+    "relay-lift-closures": "relay",
     "relay-specialize-functions": "relay",
     "relay-to-basic-block-normal-form": "relay",
     "relay-eliminate-common-subexpr": "relay",

@@ -57,6 +57,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-canonicalize-ops",
         "relay-recursion-to-loop",
         "relay-inline",
+        "relay-lift-closures",
         "relay-specialize-functions",
         "relay-to-basic-block-normal-form",
         "relay-eliminate-common-subexpr",

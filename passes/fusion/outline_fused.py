@@ -26,7 +26,7 @@ through a kernel that copies it (`relay.cast` to its own element type).
 An `@main` that is called gets a private copy for the calls: what runs a model calls `@main` alone, with memory of its
 own (`main_as_callee.py`).
 
-Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which have no native form.
+Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which `relay-lift-closures` makes data of.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -59,6 +59,7 @@ from xrelay.dialects.relay.core.types import element_type_of, function_type
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
+from xrelay.dialects.relay.structure.closures import ClosureOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -171,13 +172,13 @@ class _Outliner:
             self._outline_loop(op)
         elif isinstance(op, YieldOp):
             self._flatten_yield(op)
-        elif isinstance(op, ExtentsOp | CutOp | SequenceOp | OptionalOp):
+        elif isinstance(op, ExtentsOp | CutOp | SequenceOp | OptionalOp | ClosureOp):
             op.operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
         elif isinstance(op, FnOp | InvokeOp):
             raise PassError(
                 f"relay-outline-fused: {_without_native_form(op)} has no native form",
                 location=location_of(op),
-                help="interpret the program, or remove the control flow before compiling",
+                help="run relay-lift-closures before",
             )
 
     def _flatten_return(self, function: FuncOp, op: ReturnOp) -> None:
@@ -315,10 +316,10 @@ class _Outliner:
 def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
     """Whether a returned value has no buffer of its own.
 
-    It comes from outside, is a constant, is returned twice, or is another value's buffer, seen otherwise. Sequences and
-    optionals have none.
+    It comes from outside, is a constant, is returned twice, or is another value's buffer, seen otherwise. Sequences,
+    optionals and closures have none.
     """
-    if isinstance(value.type, SequenceType | OptionalType):
+    if isinstance(value.type, SequenceType | OptionalType | ClosureType):
         return False
     return not isinstance(value, OpResult) or isinstance(value.op, ConstantOp | ExtentsOp | CutOp) or value in returned
 

@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -45,7 +46,7 @@ class OpKind(Enum):
     GROUP = auto()
     """`relay.fused`."""
     OTHER = auto()
-    """A call of another function, an op on sequences or optionals or that binds names of extents, or a foreign op."""
+    """A call of a function, an op on sequences, optionals or closures, or that names extents, or a foreign op."""
 
 
 CALLS = (OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER)
@@ -64,7 +65,7 @@ _KINDS: dict[type[Operation], OpKind] = {
     FusedOp: OpKind.GROUP,
     ExtentsOp: OpKind.OTHER,
     CutOp: OpKind.OTHER,
-    **dict.fromkeys((*SEQUENCE_OPS, *OPTIONAL_OPS), OpKind.OTHER),
+    **dict.fromkeys((*SEQUENCE_OPS, *OPTIONAL_OPS, *CLOSURE_OPS), OpKind.OTHER),
 }
 
 

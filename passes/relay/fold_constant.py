@@ -37,7 +37,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
@@ -241,7 +241,7 @@ def _may_fold(op: Operation) -> bool:
         or requirements_of(op)
         # Whose names others use, as numbers that nothing would bind then.
         or isinstance(op, ExtentsOp)
-        or isinstance(op.results[0].type, SequenceType | OptionalType)
+        or isinstance(op.results[0].type, SequenceType | OptionalType | ClosureType)
     ):
         return False
     return kind_of(op) in (OpKind.TUPLE, OpKind.FIELD) or can_evaluate(op)

@@ -57,7 +57,7 @@ from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.passes.graph.effects import pure_functions
-from xrelay.passes.graph.remarks import Remarks, report
+from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.recursion_parts import Recursion, Step, write_loops
 from xrelay.passes.types.infer_type import infer_types
@@ -71,14 +71,19 @@ class RelayRecursionToLoopPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
-        remarks = Remarks(self.name)
-        pure = pure_functions(op)
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes and not function.is_declaration:
-                _rewrite(function, remarks, is_pure=function.sym_name.data in pure)
-        report(remarks.all)
-        if any(remark.applied for remark in remarks.all):
-            infer_types(op)  # The stacks' extents get names.
+        report(turn_recursions_into_loops(op))
+
+
+def turn_recursions_into_loops(module: ModuleOp) -> list[Remark]:
+    """Rewrite each function of `module` that calls itself in one place; gives what is to be said of each."""
+    remarks = Remarks(RelayRecursionToLoopPass.name)
+    pure = pure_functions(module)
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes and not function.is_declaration:
+            _rewrite(function, remarks, is_pure=function.sym_name.data in pure)
+    if any(remark.applied for remark in remarks.all):
+        infer_types(module)  # The stacks' extents get names.
+    return remarks.all
 
 
 def _rewrite(function: FuncOp, remarks: Remarks, *, is_pure: bool) -> None:

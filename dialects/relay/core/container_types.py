@@ -41,6 +41,13 @@ class OptionalType(ParametrizedAttribute, TypeAttribute):
         _refuse_names(self.name, self.element)
 
 
+@irdl_attr_definition
+class ClosureType(ParametrizedAttribute, TypeAttribute):
+    """`!relay.closure`: a function of the program and the values that it captured; which, only the run says."""
+
+    name = "relay.closure"
+
+
 def _refuse_names(container: str, element: Attribute) -> None:
     pending = [element]
     while pending:

@@ -142,6 +142,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-check-basic-block-normal-form",
         "relay-check-types",
         "relay-expand-composites",
+        "relay-lift-closures",
         "relay-name-extents",
         "relay-outline-fused",
         "relay-specialize-functions",

@@ -25,5 +25,13 @@ func.func @lists(%x: memref<?x4xf32>, %n: index, %at: index, %y: memref<2xf32>) 
   %p = loop.list_insert %c[] in %o at %at : !loop.list<f32> in !loop.list<!loop.list<f32>>
   // CHECK: %q = loop.list_at %p at %at : !loop.list<!loop.list<f32>> -> !loop.list<f32>
   %q = loop.list_at %p at %at : !loop.list<!loop.list<f32>> -> !loop.list<f32>
+  // A list of values of any type.
+  %e = loop.list_empty : !loop.list<none>
+  // CHECK: %f = loop.list_insert %y[] in %e at %at : memref<2xf32> in !loop.list<none>
+  %f = loop.list_insert %y[] in %e at %at : memref<2xf32> in !loop.list<none>
+  // CHECK: %g = loop.list_insert %p[] in %f at %at : !loop.list<!loop.list<f32>> in !loop.list<none>
+  %g = loop.list_insert %p[] in %f at %at : !loop.list<!loop.list<f32>> in !loop.list<none>
+  // CHECK: %h = loop.list_at %g at %at : !loop.list<none> -> !loop.list<!loop.list<f32>>
+  %h = loop.list_at %g at %at : !loop.list<none> -> !loop.list<!loop.list<f32>>
   func.return %p, %m : !loop.list<!loop.list<f32>>, index
 }

@@ -1,0 +1,132 @@
+"""Closures as data: which function one is, and what it captured.
+
+`relay-lift-closures` makes them of `relay.fn`s that escape. The ops stay in the function that calls kernels, down to
+the loop level, where a closure is a list.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import TensorType, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
+
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.types import tensor_type, with_dims
+
+CAPTURED_TYPES = (TensorType, SequenceType, OptionalType, ClosureType)
+"""The kinds of values that a closure may hold."""
+
+
+class ClosureOp(RelayOp):
+    """Base of the ops on closures."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    def require_closure(self, facts: Facts) -> None:
+        """Operand 0 is a closure; C1."""
+        facts.require(isinstance(facts[0], ClosureType), "C1", f"the operand must be a closure, found {facts[0]}")
+
+
+@irdl_op_definition
+class ClosureConstructOp(ClosureOp):
+    """The closure of the function `number` of the program over its operands.
+
+    Constraints:
+    - C1: the operands are tensors, sequences, optionals or closures.
+    - C2: the number is 0 or more.
+
+    Example:
+    ```mlir
+    %f = relay.closure_construct(%x) {number = 0} : (tensor<4xf32>) -> !relay.closure
+    ```
+
+    """
+
+    name = "relay.closure_construct"
+
+    captured = var_operand_def()
+
+    number = int_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A closure; C1 and C2."""
+        for index, type in enumerate(facts):
+            facts.require(
+                isinstance(type, CAPTURED_TYPES), "C1", f"a closure holds no {type}, which operand #{index} is"
+            )
+        number = self.number.value.data
+        facts.require(number >= 0, "C2", f"the number of a function is 0 or more, found {number}")
+        return ClosureType()
+
+
+@irdl_op_definition
+class ClosureNumberOp(ClosureOp):
+    """The number of a closure's function.
+
+    Constraints:
+    - C1: the operand is a closure.
+
+    Example:
+    ```mlir
+    %n = relay.closure_number(%f) : (!relay.closure) -> tensor<i64>
+    ```
+
+    """
+
+    name = "relay.closure_number"
+
+    data = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A number; C1."""
+        self.require_closure(facts)
+        return tensor_type((), i64)
+
+
+@irdl_op_definition
+class ClosureCapturedOp(ClosureOp):
+    """The value `index` of those that a closure is over, which is one of type `of`; its extents are the run's.
+
+    Of a closure over other values the program has no meaning: ask `relay.closure_number` first.
+
+    Constraints:
+    - C1: the operand is a closure.
+    - C2: the index is 0 or more.
+    - C3: a closure can hold values of the type `of`.
+
+    Example:
+    ```mlir
+    %x = relay.closure_captured(%f) {index = 0, of = tensor<4xf32>} : (!relay.closure) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.closure_captured"
+
+    data = operand_def()
+
+    index = int_property()
+    of = prop_def()
+
+    @property
+    def may_fail(self) -> bool:
+        """Where the closure is another one."""
+        return True
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """`of`, with names for the extents that the op makes; C1 to C3."""
+        self.require_closure(facts)
+        index = self.index.value.data
+        facts.require(index >= 0, "C2", f"the index of a captured value is 0 or more, found {index}")
+        facts.require(isinstance(self.of, CAPTURED_TYPES), "C3", f"a closure holds no {self.of}")
+        return with_dims(self.of, lambda _: facts.new_extent("d"))
+
+
+CLOSURE_OPS = (ClosureConstructOp, ClosureNumberOp, ClosureCapturedOp)
+"""The ops on closures that are data."""

@@ -1,0 +1,129 @@
+"""Closures as data and calls of them, for `relay-lift-closures`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.func import CallOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.container_types import ClosureType
+from xrelay.dialects.relay.core.types import IncompleteType, dims_in, with_dims
+from xrelay.dialects.relay.ops.tensor_compare import LessOp
+from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.dialects.relay.structure.loop import COUNT
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.index_algebra.dims import ANY
+from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild, take_apart
+from xrelay.passes.relay.closure_types import data_type
+
+
+@dataclass(frozen=True)
+class LiftedFunction:
+    """A function of the module that a `relay.fn` becomes: what it captures come before its own parameters."""
+
+    number: int
+    name: str
+    captured: Sequence[Attribute]
+    """The types of the values that it captures."""
+    has_names: bool
+    """Whether dimensions of its parameters or its result have names."""
+
+    def call(self, arguments: Sequence[SSAValue], of: InvokeOp) -> Operation:
+        """A call of it in the place of `of`."""
+        types = [of.result.type]
+        call = NamedCallOp(self.name, None, arguments, types) if self.has_names else CallOp(self.name, arguments, types)
+        call.attributes |= of.attributes
+        call.location, call.results[0].name_hint = of.location, of.result.name_hint
+        return call
+
+
+def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], place: Operation) -> SSAValue:
+    """The closure of `function` over these values, made in front of `place`."""
+    parts = [take_apart(value) for value in captured]
+    new = ClosureConstructOp.create(
+        operands=[leaf for leaves, _ in parts for leaf in leaves],
+        result_types=[ClosureType()],
+        properties={"number": int_attribute(function.number)},
+    )
+    for op in (*(op for _, ops in parts for op in ops), new):
+        op.location = place.location
+        Rewriter.insert_op(op, InsertPoint.before(place))
+    return new.results[0]
+
+
+def call_any_of(functions: Sequence[LiftedFunction], call: InvokeOp) -> SSAValue:
+    """Replace `call` by calls of the functions that its closure may be, of which its number tells; gives the result.
+
+        %y = relay.invoke %f(%x) : (T) -> T
+    becomes, for the functions 0 and 1,
+        %n = relay.closure_number(%f)
+        %c = relay.less(%n, %one)
+        %y = relay.if %c : tensor<i1> -> T {
+          %a = relay.closure_captured(%f) {index = 0, of = T}
+          %r = func.call @main_f(%a, %x)
+          relay.yield %r
+        } else {…}
+    """
+    point = InsertPoint.before(call)
+    number = None
+    if len(functions) > 1:
+        number = ClosureNumberOp.create(operands=[call.callee], result_types=[COUNT])
+        number.location = call.location
+        Rewriter.insert_op(number, point)
+    result = _choice(functions, None if number is None else number.results[0], call, point)
+    Rewriter.replace_op(call, [], [result])
+    return result
+
+
+def _choice(
+    functions: Sequence[LiftedFunction], number: SSAValue | None, call: InvokeOp, point: InsertPoint
+) -> SSAValue:
+    """The result of the function that `number` says, computed at `point`; as deep as halves of halves are."""
+    if len(functions) == 1 or number is None:
+        return _call_at(functions[0], call, point)
+    middle = len(functions) // 2
+    first = ConstantOp.of(np.array(functions[middle].number, np.int64))
+    test = LessOp.call(number, first.result)
+    regions = [Region(Block()), Region(Block())]
+    for region, half in zip(regions, (functions[:middle], functions[middle:]), strict=True):
+        end = YieldOp(_choice(half, number, call, InsertPoint.at_end(region.block)))
+        end.location = call.location
+        region.block.add_op(end)
+    new = IfOp(test.result, call.result.type, *regions)
+    new.attributes |= call.attributes
+    for op in (first, test, new):
+        op.location = call.location
+    new.result.name_hint = call.result.name_hint
+    Rewriter.insert_op([first, test, new], point)
+    return new.result
+
+
+def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint) -> SSAValue:
+    """A call of `function` at `point` with what the closure that `call` calls has captured."""
+    taken: list[Operation] = []
+    for index, type in enumerate(map(data_type, leaf_types(function.captured))):
+        # What its extents are called here, inference says.
+        result = IncompleteType() if dims_in(type) else type
+        of = with_dims(type, lambda _: ANY)
+        properties: dict[str, Attribute] = {"index": int_attribute(index), "of": of}
+        taken.append(ClosureCapturedOp.create(operands=[call.callee], result_types=[result], properties=properties))
+    leaves = iter([op.results[0] for op in taken])
+    captured: list[SSAValue] = []
+    for type in function.captured:
+        value, ops = rebuild(data_type(type), leaves)
+        captured.append(value)
+        taken += ops
+    taken.append(function.call([*captured, *call.arguments], call))
+    for op in taken:
+        op.location = call.location
+    Rewriter.insert_op(taken, point)
+    return taken[-1].results[0]

@@ -1,0 +1,108 @@
+"""What each `relay.fn` captures, for `relay-lift-closures`: the values from around it that its function has to get.
+
+A function that is called by its name gets what it captured from who calls it, who captures that then too. Constants are
+not captured, for each function can have its own. Where a body says an extent by a name that no value brings which it
+gets, it captures one that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import dims_in
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.errors import PassError
+from xrelay.index_algebra.dims import solved_for, symbol
+from xrelay.passes.graph.dim_substitution import dim_names_in
+from xrelay.passes.infra.verify import walk_ops
+
+Captures: TypeAlias = Mapping[FnOp, Sequence[SSAValue]]
+
+
+def function_of(value: SSAValue) -> FnOp | None:
+    """The function that `value` is for sure: the result of a `relay.fn`, or what its body knows itself by."""
+    if isinstance(value, OpResult):
+        return value.op if isinstance(value.op, FnOp) else None
+    around = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+    return around if isinstance(around, FnOp) and value is around.self_argument else None
+
+
+def captures_of(functions: Iterable[FnOp]) -> Captures:
+    """The values that each function captures, in the order of their first uses."""
+    found: dict[FnOp, dict[SSAValue, None]] = {}
+    called: dict[FnOp, dict[FnOp, None]] = {}
+    inside: dict[FnOp, set[SSAValue]] = {}
+    for function in functions:
+        inside[function] = {value for op in walk_ops(function) for value in _defined(op)} - {function.result}
+        found[function], called[function] = {}, {}
+        for op in walk_ops(function):
+            for index, value in enumerate(op.operands):
+                known = function_of(value) if isinstance(op, InvokeOp) and index == 0 else None
+                if known is not None:
+                    called[function][known] = None
+                elif value not in inside[function] and not isinstance(value.owner, ConstantOp):
+                    found[function][value] = None
+        found[function] |= dict.fromkeys(_carriers(function, inside[function], found[function]))
+    changed = True
+    while changed:
+        changed = False
+        for function, values in found.items():
+            count = len(values)
+            values |= {
+                value: None for other in called[function] for value in found[other] if value not in inside[function]
+            }
+            changed = changed or len(values) > count
+    return {function: list(values) for function, values in found.items()}
+
+
+def _carriers(function: FnOp, inside: set[SSAValue], captured: Iterable[SSAValue]) -> list[SSAValue]:
+    """Values from around `function` whose extents tell those that its body names and no value that it gets."""
+    names = dict.fromkeys(dim_names_in(function))
+    bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
+    for value in (*inside, *captured):
+        if isinstance(value, BlockArgument) or value not in inside:
+            bound |= _told_by(value)
+    found: list[SSAValue] = []
+    for name in names:
+        if name in bound:
+            continue
+        carrier = next((value for value in _around(function) if name in _told_by(value)), None)
+        if carrier is None:
+            raise PassError(
+                f"relay-lift-closures: no value tells the extent {name}, which a function that escapes needs",
+                location=location_of(function),
+                help="let a value of this extent be a parameter of the function around it",
+            )
+        found.append(carrier)
+        bound |= _told_by(carrier)
+    return found
+
+
+def _told_by(value: SSAValue) -> set[str]:
+    """The names whose sizes the extents of a value tell by themselves."""
+    dims = [dim for dim in dims_in(value.type) if len(dim.names) == 1]
+    return {name for dim in dims for name in dim.names if solved_for(name, dim, symbol("%size"), {}) is not None}
+
+
+def _around(function: FnOp) -> Iterable[SSAValue]:
+    """The values that `function` may use, the nearest first."""
+    op: Operation | None = function
+    while op is not None and not isinstance(op, FuncOp):
+        before = op.prev_op
+        while before is not None:
+            yield from before.results
+            before = before.prev_op
+        if op.parent is not None:
+            yield from op.parent.args
+        op = op.parent_op()
+
+
+def _defined(op: Operation) -> list[SSAValue]:
+    return [*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args)]

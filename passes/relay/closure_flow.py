@@ -1,0 +1,174 @@
+"""Which functions a closure may be: those of the `relay.fn`s whose value may come to it, for `relay-lift-closures`.
+
+Nothing is asked of the order in which a program runs: where a value may be another's, both have the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.passes.graph.tuple_leaves import leaf_types
+from xrelay.passes.infra.verify import walk_ops
+
+Places: TypeAlias = "list[_Place | None]"
+"""For each leaf of a value: where closures come together, `None` for one that is no closure."""
+
+
+@dataclass(eq=False)
+class _Place:
+    """Where closures come together: which they may be, and where their parameters and results come together."""
+
+    parameters: list[Places]
+    result: Places
+    functions: dict[FnOp, None] = field(default_factory=dict[FnOp, None])
+    into: _Place | None = None
+    """The place that this one is a part of by now."""
+
+    def find(self) -> _Place:
+        """The place that all others are parts of, which have a shorter way to it afterwards."""
+        root = self
+        while root.into is not None:
+            root = root.into
+        current = self
+        while current.into is not None:
+            current.into, current = root, current.into
+        return root
+
+
+class ClosureFlow:
+    """The functions that each closure of a module may be; as far as its ops hand closures on."""
+
+    def __init__(self, module: ModuleOp):
+        self._functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self._places: dict[SSAValue, Places] = {}
+        self._holds: dict[int, tuple[Attribute, bool]] = {}
+        for op in walk_ops(module):
+            self._relate(op)
+
+    def functions(self, closure: SSAValue) -> list[FnOp]:
+        """The functions that `closure` may be."""
+        return [function for place in self._of(closure) if place is not None for function in place.find().functions]
+
+    def has_closures(self, type: Attribute) -> bool:
+        """Whether a function stands in `type`, a tensor or tuple."""
+        known = self._holds.get(id(type))
+        if known is None:
+            known = self._holds[id(type)] = type, any(isinstance(leaf, FunctionType) for leaf in leaf_types([type]))
+        return known[1]
+
+    def _of(self, value: SSAValue) -> Places:
+        if not self.has_closures(value.type):
+            return []
+        if value not in self._places:
+            self._places[value] = _places_of(value.type)
+        return self._places[value]
+
+    def _relate(self, op: Operation) -> None:
+        """Let values come together where `op` hands closures on."""
+        match op:
+            case FnOp():
+                self._function(op)
+            case InvokeOp():
+                self._call_of(op.callee, op.arguments, op.result)
+            case LetOp():
+                self._join(self._of(op.value), self._of(op.result))
+            case TupleOp():
+                self._join([place for value in op.fields for place in self._all_of(value)], self._all_of(op.result))
+            case TupleGetItemOp():
+                self._field(op)
+            case IfOp():
+                for region in op.regions:
+                    self._join(self._of(yielded(region)), self._of(op.result))
+            case LoopOp():
+                self._loop(op)
+            case _ if is_call(op):
+                self._call(op)
+            case _:
+                pass
+
+    def _function(self, op: FnOp) -> None:
+        for place in self._of(op.result):
+            if place is not None:
+                place.find().functions[op] = None
+        self._call_of(op.result, op.parameters, yielded(op.body))
+        if op.self_argument is not None:
+            self._join(self._of(op.self_argument), self._of(op.result))
+
+    def _call_of(self, closure: SSAValue, arguments: Sequence[SSAValue], result: SSAValue) -> None:
+        for place in self._of(closure):
+            if place is not None:
+                root = place.find()
+                for argument, parameter in zip(arguments, root.parameters, strict=True):
+                    self._join(self._of(argument), parameter)
+                self._join(self._of(result), root.result)
+
+    def _field(self, op: TupleGetItemOp) -> None:
+        if not self.has_closures(op.result.type):
+            return
+        places, types = self._of(op.result), op.data.type.types.data if isinstance(op.data.type, TupleType) else ()
+        first = len(leaf_types(types[: op.index.value.data]))
+        self._join(self._of(op.data)[first : first + len(places)], places)
+
+    def _loop(self, op: LoopOp) -> None:
+        if not self.has_closures(op.result.type):
+            return
+        results, ends = self._all_of(op.result), self._all_of(yielded(op.body))
+        self._join(ends[len(ends) - len(results) :], results)
+        first = 0
+        for initial, carried in zip(op.initial, op.carried, strict=True):
+            places = self._all_of(carried)
+            self._join(self._all_of(initial), places)
+            self._join(places, results[first : first + len(places)])
+            first += len(places)
+
+    def _call(self, op: AnyCall) -> None:
+        function = self._functions.get(callee_name(op))
+        last = function.body.block.last_op if function is not None and function.body.blocks else None
+        if function is None or not isinstance(last, ReturnOp):
+            return
+        for argument, parameter in zip(op.arguments, function.body.block.args, strict=True):
+            self._join(self._of(argument), self._of(parameter))
+        for result, value in zip(op.results, last.arguments, strict=True):
+            self._join(self._of(value), self._of(result))
+
+    def _all_of(self, value: SSAValue) -> Places:
+        """The places of a value, also of one without closures: one for each leaf."""
+        return self._of(value) or [None] * len(leaf_types([value.type]))
+
+    def _join(self, some: Places, others: Places) -> None:
+        """Let what comes to one of two values come to the other, and so on with their parameters and results."""
+        pending = list(zip(some, others, strict=bool(some and others)))
+        while pending:
+            left, right = pending.pop()
+            if left is None or right is None:
+                continue
+            kept, gone = left.find(), right.find()
+            if kept is gone:
+                continue
+            gone.into = kept
+            kept.functions |= gone.functions
+            pending += zip(kept.result, gone.result, strict=True)
+            for own, other in zip(kept.parameters, gone.parameters, strict=True):
+                pending += zip(own, other, strict=True)
+
+
+def _places_of(type: Attribute) -> Places:
+    """New places for the leaves of a type; as deep as function types are nested."""
+    return [
+        _Place([_places_of(each) for each in leaf.inputs], [each for out in leaf.outputs for each in _places_of(out)])
+        if isinstance(leaf, FunctionType)
+        else None
+        for leaf in leaf_types([type])
+    ]

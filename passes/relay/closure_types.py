@@ -1,0 +1,54 @@
+"""The types of a program whose closures are data."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
+
+from xrelay.dialects.relay.core.container_types import ClosureType
+from xrelay.passes.graph.replacements import retype
+from xrelay.passes.infra.verify import walk_ops
+
+
+def data_type(type: Attribute) -> Attribute:
+    """`type` with `!relay.closure` for functions; as deep as tuples are nested."""
+    if isinstance(type, FunctionType):
+        return ClosureType()
+    if isinstance(type, TupleType):
+        fields = [data_type(field) for field in type.types]
+        if any(new is not old for new, old in zip(fields, type.types, strict=True)):
+            return TupleType(tuple(cast(TypeAttribute, field) for field in fields))
+    return type
+
+
+def let_closures_be_data(module: ModuleOp) -> None:
+    """Give all values of `module` types without functions."""
+    known: dict[int, tuple[Attribute, Attribute]] = {}
+    changed: dict[SSAValue, Attribute] = {}
+    for op in walk_ops(module):
+        arguments = (argument for region in op.regions for block in region.blocks for argument in block.args)
+        for value in (*op.results, *arguments):
+            old = value.type
+            if id(old) not in known:
+                known[id(old)] = old, data_type(old)
+            if (new := known[id(old)][1]) is not old:
+                changed[value] = new
+    retype(changed)
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp):
+            _write_signature(function)
+
+
+def _write_signature(function: FuncOp) -> None:
+    inputs, outputs = map(list, (function.function_type.inputs.data, function.function_type.outputs.data))
+    if function.body.blocks:
+        inputs = list(function.body.block.arg_types)
+        last = function.body.block.last_op
+        if isinstance(last, ReturnOp):
+            outputs = [data_type(type) for type in outputs]
+    new = FunctionType.from_lists(inputs, outputs)
+    if new != function.function_type:
+        function.function_type = new

@@ -1,0 +1,248 @@
+"""`relay-lift-closures`: functions that are values become functions of the module, and data.
+
+What: each `relay.fn` that `relay-inline` leaves becomes a private function, which gets what it captures in front of
+its own parameters. A call of it where it is known is a call of that function. Where it is handed on (by a branch or
+loop, to or from a function), the value is a `!relay.closure`: the number of the function and what it captured. A call
+of such a value asks for the number, and calls one of the functions that the value may be. What calls itself in one
+place becomes a loop then, and what does not is inlined again. Why: native code has calls of functions it knows, and
+data.
+
+Before:
+
+    %f = relay.fn(%a : T) -> T {
+      %s = relay.add(%a, %x)
+      relay.yield %s : T
+    }
+    %r = relay.loop(%i, %g = %f : (T) -> T, %v = %x : T) to %n -> tuple<(T) -> T, T> {
+      %w = relay.invoke %g(%v)
+      %h = relay.fn(%a : T) -> T {
+        %m = relay.multiply(%a, %w)
+        relay.yield %m : T
+      }
+      …
+
+After:
+
+    %f = relay.closure_construct(%x) {number = 0}
+    %r = relay.loop(%i, %g = %f : !relay.closure, %v = %x : T) to %n -> tuple<!relay.closure, T> {
+      %k = relay.closure_number(%g)
+      %c = relay.less(%k, %one)
+      %w = relay.if %c {
+        %x_1 = relay.closure_captured(%g) {index = 0, of = T}
+        %s = relay.add(%v, %x_1)
+        relay.yield %s
+      } else {…}
+      %h = relay.closure_construct(%w) {number = 1}
+      …
+
+What a closure captures is computed where it is made, as in basic block normal form.
+
+Refuses (`PassError`): a call of a function that is no `relay.fn` of the program, as one that `@main` is given, and one
+whose body names an extent that no value around it tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import FORM
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.structure.call import names_in
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.errors import PassError
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.tuple_leaves import leaf_types
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
+from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of
+from xrelay.passes.relay.closure_flow import ClosureFlow
+from xrelay.passes.relay.closure_types import let_closures_be_data
+from xrelay.passes.relay.inline import inline_calls
+from xrelay.passes.relay.recursion_to_loop import turn_recursions_into_loops
+from xrelay.passes.types.infer_type import infer_types
+
+
+@dataclass(frozen=True)
+class RelayLiftClosuresPass(ModulePass):
+    """Make functions of the module, and data, of functions that are values; see the module's docstring. Exact."""
+
+    name = "relay-lift-closures"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        lift_closures(op)
+
+
+def lift_closures(module: ModuleOp) -> None:
+    """Lift the closures of `module`, and let what that makes be loops, or be inlined."""
+    _refuse_results(module)
+    calls = [op for op in walk_ops(module) if isinstance(op, FnOp | InvokeOp)]
+    if not calls:
+        return
+    _leave_out_lets(module)
+    lifter = _Lifter(module, [op for op in calls if isinstance(op, FnOp)])
+    lifter.run([op for op in calls if isinstance(op, InvokeOp)])
+    let_closures_be_data(module)
+    if any(function.has_names for function in lifter.lifted.values()):
+        infer_types(module)
+    turn_recursions_into_loops(module)
+    inline_calls(module)
+
+
+def _refuse_results(module: ModuleOp) -> None:
+    """`PassError` where `@main` gives a function."""
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and function.sym_name.data == "main":
+            for type in leaf_types(function.function_type.outputs.data):
+                if isinstance(type, FunctionType):
+                    raise PassError(
+                        f"relay-lift-closures: @main gives a function, {type}",
+                        location=location_of(function),
+                        help="call it in the program, or interpret the program",
+                    )
+
+
+def _leave_out_lets(module: ModuleOp) -> None:
+    """Let closures have no other names than those of their functions."""
+    for op in list(walk_ops(module)):
+        if isinstance(op, LetOp) and isinstance(op.result.type, FunctionType):
+            op.result.replace_all_uses_with(op.value)
+            erase_op(op)
+
+
+class _Lifter:
+    """Lifts the closures of a module."""
+
+    def __init__(self, module: ModuleOp, functions: list[FnOp]):
+        self._module, self._functions = module, functions
+        self._flow = ClosureFlow(module)
+        self._captures: Captures = captures_of(functions)
+        self._results: dict[SSAValue, SSAValue] = {}
+        """What stands for the results of calls that are replaced."""
+        names = _Symbols(module)
+        self.lifted: Mapping[FnOp, LiftedFunction] = {
+            function: self._described(number, function, names) for number, function in enumerate(functions)
+        }
+
+    def _described(self, number: int, function: FnOp, names: _Symbols) -> LiftedFunction:
+        captured = [value.type for value in self._captures[function]]
+        own = [parameter.type for parameter in function.parameters]
+        has_names = bool(names_in([*captured, *own, yielded(function.body).type]))
+        return LiftedFunction(number, names.of(function), captured, has_names)
+
+    def run(self, calls: list[InvokeOp]) -> None:
+        """Replace calls and closures, and move the bodies."""
+        # Asked before values go that lead from a function to its call.
+        chosen = {call: self._flow.functions(call.callee) for call in calls if function_of(call.callee) is None}
+        for call in calls:
+            known = function_of(call.callee)
+            if known is None:
+                self._call_chosen(call, chosen[call])
+            else:
+                self._call_known(call, known)
+        # Functions in functions come first: what they capture is in the body of those around them.
+        for function in reversed(self._functions):
+            self._lift(function)
+
+    def _call_known(self, call: InvokeOp, function: FnOp) -> None:
+        new = self.lifted[function].call([*self._captured(function), *call.arguments], call)
+        Rewriter.replace_op(call, new)
+        self._results[call.result] = new.results[0]
+
+    def _captured(self, function: FnOp) -> list[SSAValue]:
+        return [self._results.get(value, value) for value in self._captures[function]]
+
+    def _call_chosen(self, call: InvokeOp, functions: list[FnOp]) -> None:
+        found = sorted((self.lifted[function] for function in functions), key=lambda each: each.number)
+        if not found:
+            raise PassError(
+                "relay-lift-closures: what is called here is no function of the program",
+                location=location_of(call),
+                help="a function that is compiled takes no functions from outside; interpret the program",
+            )
+        self._results[call.result] = call_any_of(found, call)
+
+    def _lift(self, function: FnOp) -> None:
+        """Move the body of `function` to a function of the module, and let a closure stand for its value."""
+        lifted, captured = self.lifted[function], self._captured(function)
+        if function.result.first_use is not None:
+            function.result.replace_all_uses_with(closure_over(lifted, captured, function))
+        block = Block(arg_types=[value.type for value in (*captured, *function.parameters)])
+        values: dict[SSAValue, SSAValue] = dict(zip([*captured, *function.parameters], block.args, strict=True))
+        for old, new in values.items():
+            new.name_hint = old.name_hint
+        home = _home(function)
+        ops = list(function.body.block.ops)
+        for op in ops:
+            op.detach()
+        block.add_ops(ops)
+        end = ops[-1]
+        itself = function.self_argument
+        if itself is not None and itself.first_use is not None:
+            arguments = block.args[: len(captured)]
+            values[itself] = closure_over(lifted, arguments, block.first_op or end)
+        _replace_values(block, values)
+        returned = ReturnOp(end.operands[0])
+        returned.location = end.location
+        Rewriter.replace_op(end, returned, [])
+        new = FuncOp(lifted.name, (list(block.arg_types), [returned.operands[0].type]), Region(block), "private")
+        new.location = function.location
+        if FORM in home.attributes:
+            new.attributes[FORM] = home.attributes[FORM]
+        self._module.body.block.add_op(new)
+        erase_op(function)
+
+
+def _replace_values(block: Block, values: dict[SSAValue, SSAValue]) -> None:
+    """Let the ops in `block` use other values, and constants of their own in the place of those from elsewhere."""
+    inside = {value for op in block.ops for inner in walk_ops(op) for value in inner.results}
+    copies: list[Operation] = []
+    for op in [inner for outer in block.ops for inner in walk_ops(outer)]:
+        for value in op.operands:
+            if isinstance(value.owner, ConstantOp) and value not in inside and value not in values:
+                copies.append(value.owner.clone())
+                values[value] = copies[-1].results[0]
+        if any(value in values for value in op.operands):
+            op.operands = [values.get(value, value) for value in op.operands]
+    first = block.first_op
+    if copies and first is not None:
+        Rewriter.insert_op(copies, InsertPoint.before(first))
+
+
+def _home(op: Operation) -> FuncOp:
+    """The function of the module that `op` stands in."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, FuncOp):
+        around = around.parent_op()
+    if around is None:
+        raise PassError("relay-lift-closures: a function stands in no function", location=location_of(op))
+    return around
+
+
+class _Symbols:
+    """Gives out names for functions that no symbol of the module has yet."""
+
+    def __init__(self, module: ModuleOp):
+        self._taken = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
+
+    def of(self, function: FnOp) -> str:
+        """The name of the function around it, and its own."""
+        hint = function.result.name_hint or "fn"
+        stem = f"{_home(function).sym_name.data}_{hint}"
+        name, number = stem, 0
+        while name in self._taken:
+            number += 1
+            name = f"{stem}_{number}"
+        self._taken.add(name)
+        return name

@@ -1,0 +1,113 @@
+// RUN: xrelay-opt %s -p relay-infer-type,relay-lift-closures | filecheck %s
+
+!t = tensor<3xf32>
+!f = (!t) -> !t
+!n = tensor<i64>
+
+// Where the function of a call is known, nothing is made but a function; here its recursion becomes a loop.
+// CHECK-LABEL: func.func @known
+// CHECK-NOT:     closure
+// CHECK:         relay.loop
+// CHECK-SAME:      relay.recursion = "known_f"
+func.func @known(%x: !t, %n: !n) -> !t {
+  %one = relay.constant dense<1> : !n
+  %f = relay.fn rec(%self)(%a : !t, %k : !n) -> !t {
+    %c = relay.less(%k, %one) : (!n, !n) -> tensor<i1>
+    %r = relay.if %c : tensor<i1> -> !t {
+      relay.yield %a : !t
+    } else {
+      %m = relay.subtract(%k, %one) : (!n, !n) -> !n
+      %s = relay.add(%a, %x) : (!t, !t) -> !t
+      %b = relay.invoke %self(%s, %m) : (!t, !n) -> !t
+      relay.yield %b : !t
+    }
+    relay.yield %r : !t
+  }
+  %y = relay.invoke %f(%x, %n) : (!t, !n) -> !t
+  func.return %y : !t
+}
+
+// What a loop carries is the number of a function and what it captured; a constant is not captured.
+// CHECK-LABEL: func.func @carried
+// CHECK:         %f = relay.closure_construct(%x) {number = 1}
+// CHECK:         relay.loop(%i, %g = %f : !relay.closure, %v = %x : tensor<3xf32>) to %n : tensor<i64> -> tuple<!relay.closure, tensor<3xf32>>
+// CHECK:           %[[K:.*]] = relay.closure_number(%g)
+// CHECK:           %[[TWO:.*]] = relay.constant dense<2>
+// CHECK:           %[[C:.*]] = relay.less(%[[K]], %[[TWO]])
+// CHECK:           relay.if %[[C]]
+// CHECK:             %[[X:.*]] = relay.closure_captured(%g) {index = 0, of = tensor<3xf32>}
+// CHECK:             relay.add(%v, %[[X]])
+// CHECK:           } else {
+// CHECK:             %[[W:.*]] = relay.closure_captured(%g) {index = 0, of = tensor<3xf32>}
+// CHECK:             relay.multiply(%v, %[[W]])
+// CHECK:           %h = relay.closure_construct(%w) {number = 2}
+func.func @carried(%x: !t, %n: !n) -> !t {
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %f = relay.fn(%a : !t) -> !t {
+    %s = relay.add(%a, %x) : (!t, !t) -> !t
+    relay.yield %s : !t
+  }
+  %r = relay.loop(%i, %g : !f = %f : !f, %v : !t = %x : !t) to %n : !n -> tuple<!f, !t> {
+    %w = relay.invoke %g(%v) : (!t) -> !t
+    %h = relay.fn(%a : !t) -> !t {
+      %m = relay.multiply(%a, %w) : (!t, !t) -> !t
+      %d = relay.divide(%m, %two) : (!t, tensor<f32>) -> !t
+      relay.yield %d : !t
+    }
+    %y = relay.tuple(%h, %w) : (!f, !t) -> tuple<!f, !t>
+    relay.yield %y : tuple<!f, !t>
+  }
+  %w = relay.tuple_get_item(%r) {index = 1} : (tuple<!f, !t>) -> !t
+  func.return %w : !t
+}
+
+// A function gets one that another may be, which is called without a question where there is no other.
+// CHECK-LABEL: func.func @passed
+// CHECK:         %[[F:.*]] = relay.closure_construct(%x) {number = 3}
+// CHECK:         func.call @twice(%[[F]], %x, %n) : (!relay.closure, tensor<3xf32>, tensor<i64>) -> tensor<3xf32>
+// CHECK-LABEL: func.func private @twice(%f: !relay.closure
+// CHECK-NOT:     relay.closure_number
+// CHECK:         %[[X:.*]] = relay.closure_captured(%f) {index = 0, of = tensor<3xf32>}
+// CHECK:         relay.add(%x, %[[X]])
+func.func @passed(%x: !t, %n: !n) -> !t {
+  %f = relay.fn(%a : !t) -> !t {
+    %s = relay.add(%a, %x) : (!t, !t) -> !t
+    relay.yield %s : !t
+  }
+  %y = func.call @twice(%f, %x, %n) : (!f, !t, !n) -> !t
+  func.return %y : !t
+}
+func.func private @twice(%f: !f, %x: !t, %n: !n) -> !t {
+  %one = relay.constant dense<1> : !n
+  %c = relay.less(%n, %one) : (!n, !n) -> tensor<i1>
+  %r = relay.if %c : tensor<i1> -> !t {
+    relay.yield %x : !t
+  } else {
+    %m = relay.subtract(%n, %one) : (!n, !n) -> !n
+    %a = relay.invoke %f(%x) : (!t) -> !t
+    %b = func.call @twice(%f, %a, %m) : (!f, !t, !n) -> !t
+    %d = func.call @twice(%f, %b, %m) : (!f, !t, !n) -> !t
+    relay.yield %d : !t
+  }
+  func.return %r : !t
+}
+
+// What a function is over may have extents that only the run tells: its call finds out that they are n.
+// CHECK-LABEL: func.func @named
+// CHECK:         %[[X:.*]] = relay.closure_captured(%g) {index = 0, of = tensor<?xf32>, relay.binds = #relay.bounds<[[D:.*]]>}
+// CHECK-SAME:      -> tensor<?xf32, #relay.dims<[[D]]>>
+!m = tensor<?xf32, #relay.dims<n>>
+!g = (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+func.func @named(%x: !m, %n: !n) -> !m {
+  %f = relay.fn(%a : !m) -> !m {
+    %s = relay.add(%a, %x) : (!m, !m) -> !m
+    relay.yield %s : !m
+  }
+  %r = relay.loop(%i, %g : !g = %f : !g, %v : !m = %x : !m) to %n : !n -> tuple<!g, !m> {
+    %w = relay.invoke %g(%v) : (!m) -> !m
+    %y = relay.tuple(%g, %w) : (!g, !m) -> tuple<!g, !m>
+    relay.yield %y : tuple<!g, !m>
+  }
+  %w = relay.tuple_get_item(%r) {index = 1} : (tuple<!g, !m>) -> !m
+  func.return %w : !m
+}

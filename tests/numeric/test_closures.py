@@ -1,0 +1,199 @@
+"""Closures that loops carry, branches choose, functions get and give: natively and by the interpreter the same."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.levels import check_levels, run_passes
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelay
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.types.infer_type import infer_types
+
+TYPES = """
+!t = tensor<3xf32>
+!n = tensor<i64>
+!f = (!t) -> !t
+!g = (!t) -> ((!t) -> !t)
+"""
+
+# Each iteration wraps the closure that it got: a chain as long as the run says.
+CHAIN = """
+func.func SYMBOL(%x: !t, %n: !n) -> !t {
+  %f = relay.fn(%a : !t) -> !t {
+    %s = relay.add(%a, %x) : (!t, !t) -> !t
+    relay.yield %s : !t
+  }
+  %r = relay.loop(%i, %g : !f = %f : !f, %v : !t = %x : !t) to %n : !n -> tuple<!f, !t> {
+    %w = relay.invoke %g(%v) : (!t) -> !t
+    %h = relay.fn(%a : !t) -> !t {
+      %m = relay.subtract(%a, %w) : (!t, !t) -> !t
+      %k = relay.invoke %g(%m) : (!t) -> !t
+      relay.yield %k : !t
+    }
+    %y = relay.tuple(%h, %w) : (!f, !t) -> tuple<!f, !t>
+    relay.yield %y : tuple<!f, !t>
+  }
+  %e = relay.tuple_get_item(%r) {index = 0} : (tuple<!f, !t>) -> ((!t) -> !t)
+  %z = relay.invoke %e(%x) : (!t) -> !t
+  func.return %z : !t
+}
+"""
+
+REST = """
+// Calls itself in two places, and uses what lies around it.
+func.func private @recursive(%x: !t, %n: !n) -> !t {
+  %one = relay.constant dense<1> : !n
+  %e = relay.exp(%x) : (!t) -> !t
+  %f = relay.fn rec(%self)(%a : !t, %k : !n) -> !t {
+    %c = relay.less(%k, %one) : (!n, !n) -> tensor<i1>
+    %r = relay.if %c : tensor<i1> -> !t {
+      relay.yield %a : !t
+    } else {
+      %m = relay.subtract(%k, %one) : (!n, !n) -> !n
+      %b = relay.invoke %self(%a, %m) : (!t, !n) -> !t
+      %d = relay.invoke %self(%b, %m) : (!t, !n) -> !t
+      %s = relay.add(%d, %e) : (!t, !t) -> !t
+      relay.yield %s : !t
+    }
+    relay.yield %r : !t
+  }
+  %y = relay.invoke %f(%x, %n) : (!t, !n) -> !t
+  func.return %y : !t
+}
+
+// A function that is not inlined gets closures: one of the caller's, and its own.
+func.func private @times(%f: !f, %x: !t, %n: !n) -> !t {
+  %one = relay.constant dense<1> : !n
+  %c = relay.less(%n, %one) : (!n, !n) -> tensor<i1>
+  %r = relay.if %c : tensor<i1> -> !t {
+    relay.yield %x : !t
+  } else {
+    %m = relay.subtract(%n, %one) : (!n, !n) -> !n
+    %a = relay.invoke %f(%x) : (!t) -> !t
+    %b = func.call @times(%f, %a, %m) : (!f, !t, !n) -> !t
+    %g = relay.fn(%z : !t) -> !t {
+      %q = relay.add(%z, %a) : (!t, !t) -> !t
+      %q2 = relay.invoke %f(%q) : (!t) -> !t
+      relay.yield %q2 : !t
+    }
+    %d = func.call @times(%g, %b, %m) : (!f, !t, !n) -> !t
+    relay.yield %d : !t
+  }
+  func.return %r : !t
+}
+func.func private @handed_over(%x: !t, %n: !n) -> !t {
+  %f = relay.fn(%a : !t) -> !t {
+    %s = relay.tanh(%a) : (!t) -> !t
+    %s2 = relay.add(%s, %x) : (!t, !t) -> !t
+    relay.yield %s2 : !t
+  }
+  %y = func.call @times(%f, %x, %n) : (!f, !t, !n) -> !t
+  func.return %y : !t
+}
+
+// Chosen, and handed on in a tuple; a tuple is captured.
+func.func private @chosen(%x: !t, %n: !n) -> !t {
+  %one = relay.constant dense<1> : !n
+  %c = relay.less(%n, %one) : (!n, !n) -> tensor<i1>
+  %w = relay.exp(%x) : (!t) -> !t
+  %p = relay.tuple(%w, %x) : (!t, !t) -> tuple<!t, !t>
+  %f = relay.fn(%a : !t) -> !t {
+    %p0 = relay.tuple_get_item(%p) {index = 1} : (tuple<!t, !t>) -> !t
+    %s = relay.add(%a, %p0) : (!t, !t) -> !t
+    relay.yield %s : !t
+  }
+  %g = relay.if %c : tensor<i1> -> tuple<!f, !t> {
+    %t = relay.tuple(%f, %x) : (!f, !t) -> tuple<!f, !t>
+    relay.yield %t : tuple<!f, !t>
+  } else {
+    %h = relay.fn rec(%me)(%a : !t) -> !t {
+      %s = relay.multiply(%a, %w) : (!t, !t) -> !t
+      relay.yield %s : !t
+    }
+    %t = relay.tuple(%h, %w) : (!f, !t) -> tuple<!f, !t>
+    relay.yield %t : tuple<!f, !t>
+  }
+  %k = relay.tuple_get_item(%g) {index = 0} : (tuple<!f, !t>) -> ((!t) -> !t)
+  %v = relay.tuple_get_item(%g) {index = 1} : (tuple<!f, !t>) -> !t
+  %l = relay.let "l" = %k : !f
+  %y = relay.invoke %l(%v) : (!t) -> !t
+  func.return %y : !t
+}
+
+// Gives closures, and hands itself on.
+func.func private @nested(%x: !t, %n: !n) -> !t {
+  %add = relay.fn rec(%self)(%a : !t) -> !f {
+    %i = relay.fn(%b : !t) -> !t {
+      %s = relay.add(%a, %b) : (!t, !t) -> !t
+      %l = relay.loop(%j, %p : !g = %self : !g, %v : !t = %s : !t) to %n : !n -> tuple<!g, !t> {
+        %m = relay.multiply(%v, %x) : (!t, !t) -> !t
+        %y = relay.tuple(%p, %m) : (!g, !t) -> tuple<!g, !t>
+        relay.yield %y : tuple<!g, !t>
+      }
+      %o = relay.tuple_get_item(%l) {index = 1} : (tuple<!g, !t>) -> !t
+      relay.yield %o : !t
+    }
+    relay.yield %i : !f
+  }
+  %mul = relay.fn(%a : !t) -> !f {
+    %e = relay.tanh(%a) : (!t) -> !t
+    %i = relay.fn(%b : !t) -> !t {
+      %s = relay.multiply(%e, %b) : (!t, !t) -> !t
+      relay.yield %s : !t
+    }
+    relay.yield %i : !f
+  }
+  %r = relay.loop(%i, %p : !g = %add : !g, %q : !g = %mul : !g, %v : !t = %x : !t) to %n : !n -> tuple<!g, !g, !t> {
+    %h = relay.invoke %p(%v) : (!t) -> ((!t) -> !t)
+    %w = relay.invoke %h(%x) : (!t) -> !t
+    %y = relay.tuple(%q, %p, %w) : (!g, !g, !t) -> tuple<!g, !g, !t>
+    relay.yield %y : tuple<!g, !g, !t>
+  }
+  %w = relay.tuple_get_item(%r) {index = 2} : (tuple<!g, !g, !t>) -> !t
+  func.return %w : !t
+}
+
+func.func @main(%x: !t, %n: !n) -> (!t, !t, !t, !t, !t) {
+  %0 = func.call @chain(%x, %n) : (!t, !n) -> !t
+  %1 = func.call @recursive(%x, %n) : (!t, !n) -> !t
+  %2 = func.call @handed_over(%x, %n) : (!t, !n) -> !t
+  %3 = func.call @chosen(%x, %n) : (!t, !n) -> !t
+  %4 = func.call @nested(%x, %n) : (!t, !n) -> !t
+  func.return %0, %1, %2, %3, %4 : !t, !t, !t, !t, !t
+}
+"""
+
+X = np.array([1.0, -0.5, 0.25], np.float32)
+
+
+def program(text: str) -> ModuleOp:
+    module = parse_module(full_context(), TYPES + text, "closures.mlir")
+    infer_types(module)
+    return module
+
+
+def test_closures_that_escape_run_natively() -> None:
+    module = program(CHAIN.replace("SYMBOL", "private @chain") + REST)
+    model = xrelay.compile(module, cache=False, threads=1)
+    for n in (0, 1, 3):
+        inputs = [X, np.array(n)]
+        np.testing.assert_allclose(model.run(inputs), run_relay(module, inputs), rtol=1e-4, atol=1e-4)
+
+
+def test_levels_agree_on_closures() -> None:
+    module = program(CHAIN.replace("SYMBOL", "@main"))
+    run_passes(module, "relay-lift-closures")
+    check_levels(module, [X, np.array(2)])
+
+
+def test_a_captured_value_may_have_any_extents() -> None:
+    text = CHAIN.replace("SYMBOL", "@main").replace("!t", "tensor<?xf32, #relay.dims<n>>")
+    named = "!f = (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>\n!n = tensor<i64>\n"
+    module = parse_module(full_context(), named + text, "closures.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1)
+    for size in (0, 1, 7):
+        inputs = [np.linspace(-1, 1, size, dtype=np.float32), np.array(2)]
+        np.testing.assert_allclose(model.run(inputs), run_relay(module, inputs), rtol=1e-5, atol=1e-6)
