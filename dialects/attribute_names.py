@@ -57,6 +57,9 @@ DEMANDS: Final = "xrelay.demands"
 it."""
 BINDS: Final = "relay.binds"
 """The `#relay.bounds` of the named extents that an op makes; `relay-infer-type` sets it."""
+EXTENT_WORDS: Final = "relay.words"
+"""Of a `relay.extents`: for each extent `is`, what it is in words, and `fails`, what is said where it is negative, with
+`{value}` for the number; `relay-name-extents` sets it."""
 
 # At the loop level.
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Final, Self
 
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_text import parenthesised
 from xrelay.index_algebra.dims import Dim, Operation, evaluate, names_of, single_atom, substitute
+
+LHS: Final = "{lhs}"
+RHS: Final = "{rhs}"
+"""What stands for the values of the two sides in the text of a check."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
 OPEN: Final = "?"
 """An extent that may be another one for each value of a sequence."""
+UNTOLD: Final = "…"
+"""Stands for a number that only a run tells."""
 ANY_RANK: Final = "*"
 """The only extent of values whose ranks may differ."""
 _NUMPY_NAMES: Final = frozenset(
@@ -109,7 +111,8 @@ class CheckInfo:
     """What a model demands of its named dimensions.
 
     `text` says what; where it relates two extents, `sides` are these, and `relation` has places for their numbers:
-    `{lhs} == {rhs}`. `sources` are the nodes of the source model for which it is checked.
+    `{lhs} == {rhs}`. A text may have such places itself. `sources` are the nodes of the source model for which it is
+    checked.
     """
 
     text: str
@@ -122,14 +125,30 @@ class CheckInfo:
 
         `found` are the values of the sides, where the run has told them.
         """
+        if self.has_places:
+            return self._filled(self.text, (UNTOLD, UNTOLD) if found is None else found)
         text = self.text
         try:
             values = self._values(sizes) if found is None else found
         except DimensionError as error:
             return self._with_sizes(f"{text}: {error.message}", sizes)
         if values is not None:
-            text += " is " + self.relation.replace("{lhs}", str(values[0])).replace("{rhs}", str(values[1]))
+            text += " is " + self._filled(self.relation, values)
         return self._with_sizes(text, sizes)
+
+    @property
+    def has_places(self) -> bool:
+        """Whether the text has places for numbers."""
+        return "{lhs}" in self.text or "{rhs}" in self.text
+
+    @property
+    def summary(self) -> str:
+        """The text before a run has told any numbers."""
+        return self._filled(self.text, (UNTOLD, UNTOLD))
+
+    @staticmethod
+    def _filled(text: str, values: tuple[int | str, int | str]) -> str:
+        return text.replace("{lhs}", str(values[0])).replace("{rhs}", str(values[1]))
 
     def _values(self, sizes: Mapping[str, int]) -> tuple[int, int] | None:
         """The values of both sides; `None` where there are none, or they have names that no input tells."""

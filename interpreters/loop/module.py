@@ -20,6 +20,7 @@ from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Shape, evaluate
+from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.control_flow import Values, run_between_kernels
 from xrelay.interpreters.loop.frame import Array
@@ -200,19 +201,20 @@ class _Runner:
 
     def _failure(self, op: cf.AssertOp, values: Values) -> str:
         """What an assertion says, with both sides of what it requires."""
-        requires = op.attributes.get(REQUIRES)
+        requires, compared, told = op.attributes.get(REQUIRES), op.arg.owner, op.msg.data
+        if isinstance(compared, arith.CmpiOp) and (LHS in told or RHS in told):
+            return told.replace(LHS, str(int(values[compared.lhs]))).replace(RHS, str(int(values[compared.rhs])))
         if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
-            return op.msg.data
+            return told
         (requirement,) = requires.data
         if not requirement.names <= self.sizes.keys():
-            compared = op.arg.owner
             if not isinstance(compared, arith.CmpiOp):
-                return op.msg.data
+                return told
             found = replace(requirement, lhs=int(values[compared.lhs]), rhs=int(values[compared.rhs]))
-            return f"{op.msg.data} is {found.text}"
+            return f"{told} is {found.text}"
         lhs, rhs = requirement.evaluate(self.sizes)
         known = ", ".join(f"{name} = {self.sizes[name]}" for name in sorted(requirement.names))
-        return f"{op.msg.data} is {replace(requirement, lhs=lhs, rhs=rhs).text} ({known})"
+        return f"{told} is {replace(requirement, lhs=lhs, rhs=rhs).text} ({known})"
 
     def _weight(self, op: WeightOp) -> Array:
         array = np.asarray(self._resolve_weight(op.weight))

@@ -18,8 +18,9 @@ def evaluate_extents(op: ExtentsOp, data: Array) -> Array:
     """The operand, once its elements are found to be extents; C3."""
     for place, element in enumerate(data.reshape(-1).tolist()):
         if not 0 <= element < MAX_EXTENT:
-            name = f" ({op.names[place]})" if place < len(op.names) else ""
-            raise InterpreterError(f"[{op.name} C3] the extent at place {place}{name} is {element}", help=WANTED)
+            words = op.words(place)
+            told = f"{words.subject} is {element}" if element > 0 else words.failure.replace("{value}", str(element))
+            raise InterpreterError(f"[{op.name} C3] {told}", help=WANTED)
     return data
 
 

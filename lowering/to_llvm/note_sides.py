@@ -2,8 +2,9 @@
 
     cf.assert %holds, "k == m" {relay.requires = #relay.requirements<k == m>}        with `%holds` = `icmp eq %k, %m`
 
-fails through a block that stores `%k` and `%m` in the context. Extents that follow from the sizes of names need none of
-this: whoever calls the model knows those.
+fails through a block that stores `%k` and `%m` in the context; so does one whose message has places for the values, as
+`"the place is {lhs}"`. Extents that follow from the sizes of names need none of this: whoever calls the model knows
+those.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from xdsl.rewriter import BlockInsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import REQUIRES
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
-from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Equal, Requirement
+from xrelay.index_algebra.requirement import LHS, RHS, AtLeast, Broadcasts, Equal, Requirement
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.note_index import MARK
 
@@ -32,12 +33,16 @@ _PREDICATES: Final[Mapping[type[Requirement], llvm.ICmpPredicateFlag]] = {
 
 
 def made_sides(op: cf.AssertOp, names: Collection[str]) -> tuple[SSAValue, SSAValue] | None:
-    """The values that an assertion compares, where its requirement has other names than `names`."""
+    """The values that an assertion compares, where its message has places for them, or its requirement other names."""
     requires, comparison = op.attributes.get(REQUIRES), _first_comparison(op.arg)
+    if not isinstance(comparison, llvm.ICmpOp) or comparison.lhs.type != i64:
+        return None
+    if LHS in op.msg.data or RHS in op.msg.data:
+        return comparison.lhs, comparison.rhs
     if not isinstance(requires, RequirementsAttr) or len(requires.data) != 1:
         return None
     (requirement,) = requires.data
-    if requirement.names <= set(names) or not isinstance(comparison, llvm.ICmpOp) or comparison.lhs.type != i64:
+    if requirement.names <= set(names):
         return None
     wanted = _PREDICATES.get(type(requirement))
     found = llvm.ICmpPredicateFlag.from_int(comparison.predicate.value.data)

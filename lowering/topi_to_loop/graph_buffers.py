@@ -15,11 +15,12 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.attribute_names import SOURCES
-from xrelay.dialects.locations import sources_of
+from xrelay.dialects.locations import sources_of, sources_or_place
 from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.index_algebra.requirement import Requirement
+from xrelay.lowering.topi_to_loop.extent_subjects import extent_subjects
 from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_sizes import GraphSizes, assertion_of
 
@@ -37,7 +38,7 @@ class BufferLowering(FunctionLowering):
         """Prepare the rewriting of `function`; `copy_kernel` gives the kernels that copy buffers."""
         super().__init__(function)
         self._copy_kernel = copy_kernel
-        self._sizes, self._outermost = GraphSizes(self._new), self._new
+        self._sizes, self._outermost = GraphSizes(self._new, extent_subjects(function)), self._new
         self._dims: dict[SSAValue, Sequence[DimExpr]] = {}
         """The open extents of each buffer."""
 
@@ -151,12 +152,12 @@ class BufferLowering(FunctionLowering):
 
     def _assert(self, holds: SSAValue, requirement: Requirement, op: Operation) -> None:
         """Asserts that `requirement` of `op` holds, as the value tells."""
-        self._add(assertion_of(holds, op.name, requirement, sources_of(op), op), op)
+        self._add(assertion_of(holds, op.name, requirement, sources_of(op), op, self._sizes.subjects), op)
 
     def _assert_text(self, holds: SSAValue, text: str, op: Operation) -> None:
         """Asserts what no requirement says."""
         assertion = cf.AssertOp(holds, f"shape mismatch: {text}")
-        if (sources := sources_of(op)) is not None:
+        if (sources := sources_or_place(op)) is not None:
             assertion.attributes[SOURCES] = sources
         self._add(assertion, op)
 

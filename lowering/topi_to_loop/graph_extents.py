@@ -4,11 +4,12 @@
 %v = relay.extents(%s)                          →    %0 = memref.load %s[%c0] : memref<2xi64>
     {relay.binds = #relay.bounds<p, q>}              %p = arith.index_cast %0 : i64 to index
     : (tensor<2xi64>) -> tensor<2xi64>               …
-                                                     cf.assert %1, "shape mismatch: [relay.extents C3] …"
+                                                     cf.assert %1, "shape mismatch: [relay.extents C3] …{lhs}"
 ```
 
-From there on `p` and `q` are sizes like those of the names of inputs. Of a cut along the first axis, or one with
-nothing but 1s before it, the result is the beginning of the buffer; else a kernel copies.
+Where an assertion fails, its message has the value for `{lhs}`. From there on `p` and `q` are sizes like those of the
+names of inputs. Of a cut along the first axis, or one with nothing but 1s before it, the result is the beginning of the
+buffer; else a kernel copies.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.upstream.arith_extras import CmpiOp
-from xrelay.index_algebra.dims import MAX_EXTENT, Dim, symbol
-from xrelay.index_algebra.requirement import AtLeast
+from xrelay.index_algebra.dims import MAX_EXTENT, symbol
+from xrelay.index_algebra.requirement import LHS, AtLeast
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of
 from xrelay.lowering.topi_to_loop.graph_loops import LoopLowering
 
@@ -52,7 +53,7 @@ class ExtentLowering(LoopLowering):
         for number, name in enumerate(op.names):
             indices = [self._constant(number, op)] if is_list else []
             sizes[name] = self._index(self._load(data, indices, op), op)
-            self._assert_range(name, sizes[name], (MOST, self._constant(MOST, op)), "C3", op)
+            self._assert_extent(op, number, sizes[name])
         if self._new.last_op is not None and sizes:
             self._sizes.bind_behind(self._new.last_op, sizes)
         self._buffers[op.results[0]] = data
@@ -62,7 +63,8 @@ class ExtentLowering(LoopLowering):
         shape, axis = shape_of(op.data.type), op.axis_number
         count = self._index(self._load(self._buffers[op.count], (), op), op)
         (most,) = self._sizes.extents([shape[axis]], op)
-        self._assert_range(name, count, (shape[axis], most), "C4", op)
+        self._assert_least(AtLeast(symbol(name), 0, constraint="C4"), count, self._constant(0, op), op)
+        self._assert_least(AtLeast(shape[axis], symbol(name), constraint="C4"), most, count, op)
         assert self._new.last_op is not None, "the assertion stands before"
         self._sizes.bind_behind(self._new.last_op, {name: count})
         result = op.results[0]
@@ -77,14 +79,14 @@ class ExtentLowering(LoopLowering):
         extents = self._sizes.extents([*dims_in(op.data.type), *dims_in(result.type)], op)
         self._add(func.CallOp(kernel.sym_name.data, [data, target, *extents], []), op)
 
-    def _assert_range(
-        self, name: str, value: SSAValue, most: tuple[Dim, SSAValue], constraint: str, op: Operation
-    ) -> None:
-        """Asserts that an extent is between 0 and `most`."""
-        sides = [
-            (AtLeast(symbol(name), 0, constraint=constraint), (value, self._constant(0, op))),
-            (AtLeast(most[0], symbol(name), constraint=constraint), (most[1], value)),
-        ]
-        for requirement, (lhs, rhs) in sides:
-            holds = self._add(CmpiOp(lhs, rhs, "sge"), op).results[0]
-            self._assert(holds, requirement, op)
+    def _assert_extent(self, op: ExtentsOp, number: int, value: SSAValue) -> None:
+        """Asserts that an extent is one that a tensor may have."""
+        told = op.words(number).failure.replace("{value}", LHS)
+        holds = self._add(CmpiOp(value, self._constant(0, op), "sge"), op).results[0]
+        self._assert_text(holds, f"[{op.name} C3] {told}", op)
+        largest = AtLeast(MOST, symbol(op.names[number]), constraint="C3")
+        self._assert_least(largest, self._constant(MOST, op), value, op)
+
+    def _assert_least(self, requirement: AtLeast, lhs: SSAValue, rhs: SSAValue, op: Operation) -> None:
+        """Asserts that an extent is another one or more."""
+        self._assert(self._add(CmpiOp(lhs, rhs, "sge"), op).results[0], requirement, op)

@@ -65,6 +65,7 @@ from xrelay.dialects.relay.structure.sequences import (
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import symbol
+from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.lowering.topi_to_loop.function_lowering import holder_of
 from xrelay.lowering.topi_to_loop.graph_calls import CallLowering
 from xrelay.lowering.topi_to_loop.graph_regions import made_names
@@ -82,15 +83,13 @@ class ListLowering(CallLowering):
             case SequenceInsertOp():
                 place = length = self._length(op.data, op)
                 if op.at:
-                    end = self._add(arith.AddiOp(length, self._constant(1, op)), op).results[0]
-                    place = self._place(op.at[0], length, end, op)
+                    place = self._place(op.at[0], length, op, or_end=True)
                 self._buffers[op.results[0]] = self._inserted(op.value, self._buffers[op.data], place, op)
             case SequenceEraseOp():
-                place = self._place(op.at[0] if op.at else None, length := self._length(op.data, op), length, op)
+                place = self._place(op.at[0] if op.at else None, self._length(op.data, op), op)
                 self._buffers[op.results[0]] = self._add(ListEraseOp(self._buffers[op.data], place), op).results[0]
             case SequenceAtOp():
-                length = self._length(op.data, op)
-                self._taken_out(op, self._buffers[op.data], self._place(op.at, length, length, op))
+                self._taken_out(op, self._buffers[op.data], self._place(op.at, self._length(op.data, op), op))
             case OptionalGetElementOp():
                 self._assert_that(self._is_some(op.data, op), "the optional has no value", op)
                 self._taken_out(op, self._buffers[op.data], self._constant(0, op))
@@ -158,15 +157,17 @@ class ListLowering(CallLowering):
     def _is_some(self, value: SSAValue, op: Operation) -> SSAValue:
         return self._compare("ne", self._length(value, op), self._constant(0, op), op)
 
-    def _place(self, at: SSAValue | None, length: SSAValue, end: SSAValue, op: Operation) -> SSAValue:
-        """Adds the place that `at` says, the last one without, and asserts that it is before `end`."""
+    def _place(self, at: SSAValue | None, length: SSAValue, op: Operation, *, or_end: bool = False) -> SSAValue:
+        """Adds the place that `at` says, the last one without, and asserts that it is in the list, or its end."""
+        zero = self._constant(0, op)
         given = self._constant(-1, op) if at is None else self._number(at, op)
+        first = self._add(arith.SubiOp(zero, length), op).results[0]
+        text = f"place {LHS} is out of range"
+        ends = self._compare("sle" if or_end else "slt", given, length, op)
+        self._assert_that(ends, f"{text} for a sequence of {RHS} values", op)
+        self._assert_that(self._compare("sge", given, first, op), f"{text}, the first one is {RHS}", op)
         behind = self._add(arith.AddiOp(given, length), op).results[0]
-        from_end = self._compare("slt", given, self._constant(0, op), op)
-        place = self._add(SelectOp(from_end, behind, given), op).results[0]
-        # Of a negative one the unsigned value is greater.
-        self._assert_that(self._compare("ult", place, end, op), "the place is out of range for the sequence", op)
-        return place
+        return self._add(SelectOp(self._compare("slt", given, zero, op), behind, given), op).results[0]
 
     # --- sizes -------------------------------------------------------------------------------------------------------
 

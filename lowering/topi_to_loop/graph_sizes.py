@@ -18,12 +18,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import DEMANDS, REQUIRES, SOURCES
-from xrelay.dialects.locations import sources_of
+from xrelay.dialects.locations import sources_of, sources_or_place
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, names_of, symbol
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement
+from xrelay.lowering.topi_to_loop.extent_subjects import Subject, in_words, place_of
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.dim_code import DimCode, Place
 
@@ -45,11 +46,12 @@ class _Scope:
     asked: set[Dim] = field(default_factory=set[Dim])
     """For a region: the extents that were asked for in it."""
 
-    def finish(self) -> None:
+    def finish(self, subjects: Mapping[str, Subject]) -> None:
         """Puts everything in its place: what is computed, then what is asserted of it."""
         for check in (*self.place.checks, *(self.apart.checks if self.apart is not None else ())):
             if check.requirement is None or _relation(check.requirement) not in self.demanded:
-                self.assertions[check.text] = assertion = cf.AssertOp(check.holds, f"shape mismatch: {check.text}")
+                text = check.text if check.requirement is None else in_words(check.requirement, subjects, None)
+                self.assertions[check.text] = assertion = cf.AssertOp(check.holds, f"shape mismatch: {text}")
                 if check.requirement is not None:
                     assertion.attributes[REQUIRES] = RequirementsAttr((check.requirement,))
         ops = [*self.code.ops, *self.assertions.values()]
@@ -62,8 +64,9 @@ class _Scope:
 class GraphSizes:
     """Collects what a function computes from the sizes of names, of which the first are arguments of its block."""
 
-    def __init__(self, block: Block) -> None:
-        """No names yet in a function of this block."""
+    def __init__(self, block: Block, subjects: Mapping[str, Subject]) -> None:
+        """No names yet in a function of this block; `subjects` are what those are that it will make."""
+        self.subjects = subjects
         self._code = DimCode({}, Builder(InsertPoint.at_end(code := Block())))
         self._scopes = [_Scope(self._code.first, code, block)]
         self._scope_of = {self._code.first: self._scopes[0]}
@@ -92,7 +95,7 @@ class GraphSizes:
         """Code is no longer added to `block`: names that became known there are known no more."""
         while self._scopes and self._scopes[-1].block is block:
             last = self._scopes.pop()
-            last.finish()
+            last.finish(self.subjects)
             self._code.leave(last.place)
         self._regions.pop()
 
@@ -176,19 +179,31 @@ class GraphSizes:
         with _errors_at(place):
             may_fail = any(map(self._code.may_lack_value, (requirement.lhs, requirement.rhs)))
             holds = (self._apart(requirement.names) if may_fail else self._code).holds(requirement)
-        return assertion_of(holds, op, requirement, sources, place)
+        return assertion_of(holds, op, requirement, sources, place, self.subjects)
 
 
 def assertion_of(
-    holds: SSAValue, op: str, requirement: Requirement, sources: Attribute | None, place: Operation
+    holds: SSAValue,
+    op: str,
+    requirement: Requirement,
+    sources: Attribute | None,
+    place: Operation,
+    subjects: Mapping[str, Subject],
 ) -> cf.AssertOp:
-    """The assertion that `requirement` holds, which `op` at `place` makes, for the nodes `sources` of the model."""
+    """The assertion that `requirement` holds, which `op` at `place` makes, for the nodes `sources` of the model.
+
+    Without nodes it is for the place.
+
+    Names that are among `subjects` are told as what they are.
+    """
+    places = sources_or_place(place) if sources is None else sources
     constraint = f"[{op} {requirement.constraint}]" if requirement.constraint else f"{op}:"
     about = f" {requirement.about}:" if requirement.about else ""
-    assertion = cf.AssertOp(holds, f"shape mismatch: {constraint}{about} {requirement.text}")
+    text = in_words(requirement, subjects, place_of(places))
+    assertion = cf.AssertOp(holds, f"shape mismatch: {constraint}{about} {text}")
     assertion.attributes[REQUIRES] = RequirementsAttr((requirement,))
-    if sources is not None:
-        assertion.attributes[SOURCES] = sources
+    if places is not None:
+        assertion.attributes[SOURCES] = places
     assertion.location = place.location
     return assertion
 

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.attribute_names import BINDS
+from xrelay.dialects.attribute_names import BINDS, EXTENT_WORDS
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -22,11 +22,12 @@ from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.extents import ExtentsOp
+from xrelay.dialects.relay.structure.extents import ExtentsOp, ExtentWords
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.relay.extent_words import words_of
 from xrelay.passes.types.dim_names import single_name
 
 
@@ -102,13 +103,18 @@ class ShapeCode:
         name = single_name(dim)
         return name if name in self.made else None
 
-    def bind(self, values: SSAValue, names: Sequence[str | None]) -> SSAValue:
-        """The values, which are extents from here on, called `names` where they have one already."""
+    def bind(self, values: SSAValue, names: Sequence[str | None], places: Sequence[int] | None = None) -> SSAValue:
+        """The values, which are extents from here on, called `names` where they have one already.
+
+        `places` are those of the values among all that the op is told, where they are not all of it.
+        """
         given = BoundsAttr.of(NewExtent(self._fresh("e") if name is None else name) for name in names)
         if given is None:
             return values
+        words = words_of(self.op, names, range(len(names)) if places is None else places)
+        attributes = {BINDS: given, EXTENT_WORDS: ExtentWords.attribute(words)}
         return self._emit.insert(
-            ExtentsOp.create(operands=[values], result_types=[values.type], attributes={BINDS: given})
+            ExtentsOp.create(operands=[values], result_types=[values.type], attributes=attributes)
         ).result
 
     def bind_unknown(
@@ -121,7 +127,7 @@ class ShapeCode:
         """
         made = [None if dim is None else self.name_of(dim) for dim in dims]
         bound = [at for at, (name, place) in enumerate(zip(made, places, strict=True)) if name or place is None]
-        names = self.bind(self.take(values, bound), [made[at] for at in bound])
+        names = self.bind(self.take(values, bound), [made[at] for at in bound], bound)
         if len(bound) == len(made):
             return names
         number = {at: index for index, at in enumerate(bound)}

@@ -41,7 +41,7 @@ def test_bound_extents_mean_the_same_at_both_levels(shape: tuple[int, ...]):
 @pytest.mark.parametrize(
     ("shape", "count", "message"),
     [
-        ((-2, -3), 1, r"\[relay.extents C3\] the extent at place 0 \(e\) is -2"),
+        ((-2, -3), 1, r"\[relay.extents C3\] element 0 is -2"),
         ((2, 3), 4, r"\[relay.cut C4\] the count is 4, axis 1 has 3 elements"),
         ((2, 3), -1, r"\[relay.cut C4\] the count is -1"),
     ],

@@ -191,7 +191,10 @@ def test_a_value_that_is_no_extent_is_an_error_and_the_model_runs_on() -> None:
     module, cases = SIZES["stacking"]
     model = xrelay.compile(module.clone(), cache=False, threads=1)
     count, x, _, go = cases[-1]
-    for sizes, message in (([-2, -4], r"\[relay\.extents C3\] p >= 0 is -2 >= 0"), ([3, 4], "8 == 12")):
+    for sizes, message in (
+        ([-2, -4], r":\d+: shape mismatch: \[relay\.extents C3\] element 0 is -2$"),
+        ([3, 4], "8 == 12"),
+    ):
         with pytest.raises(ExecutionError, match=message):
             model.run([count, x, np.array(sizes), go])
         assert_same(model.run(cases[-1]), outputs(module, cases[-1]), "native", 1e-5)

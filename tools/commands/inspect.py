@@ -95,7 +95,7 @@ def _inspect_compiled(path: Path) -> tuple[list[str], int]:
         *(f"output {spec.name}: {spec}" for spec in metadata.outputs),
         f"cpu {metadata.cpu}",
         f"{weights} bytes of weights, {_arena(metadata)}",
-        *(f"check {check.text}" for check in metadata.checks),
+        *(f"check {check.summary}" for check in metadata.checks),
         *(f"kernel {kernel.symbol}: {', '.join(kernel.sources)}" for kernel in metadata.kernels),
     ], 0
 

@@ -5,14 +5,16 @@ Both stay in the function that calls kernels, down to the loop level: what they 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import ClassVar, NamedTuple
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import BINDS
+from xrelay.dialects.attribute_names import BINDS, EXTENT_WORDS
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -23,6 +25,20 @@ from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 
 MOST_EXTENTS = 64
 """How many extents one op binds: as many as the rules of other ops are told of (`known_elements.LIMIT`)."""
+
+
+class ExtentWords(NamedTuple):
+    """What an extent is, and what is said where it is negative, with `{value}` for the number."""
+
+    subject: str
+    failure: str
+
+    @staticmethod
+    def attribute(words: Iterable[ExtentWords]) -> ArrayAttr[DictionaryAttr]:
+        """The words as an attribute."""
+        return ArrayAttr(
+            [DictionaryAttr({"is": StringAttr(each.subject), "fails": StringAttr(each.failure)}) for each in words]
+        )
 
 
 class BindingOp(RelayOp):
@@ -71,6 +87,15 @@ class ExtentsOp(BindingOp):
     name = "relay.extents"
 
     data = operand_def()
+
+    def words(self, number: int) -> ExtentWords:
+        """What the extent of this number is, in words."""
+        rows = self.attributes.get(EXTENT_WORDS)
+        if isa(rows, ArrayAttr[DictionaryAttr]) and number < len(rows.data):
+            subject, failure = (rows.data[number].data.get(key) for key in ("is", "fails"))
+            if isinstance(subject, StringAttr) and isinstance(failure, StringAttr):
+                return ExtentWords(subject.data, failure.data)
+        return ExtentWords(f"element {number} of {self.name}", f"element {number} is {{value}}")
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The operand's type, and a name for each element; C1."""

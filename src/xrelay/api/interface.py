@@ -20,6 +20,7 @@ from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InputError, LoweringError
 from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
+from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.lowering.interface import CheckEntry, TensorEntry, read_interface
 from xrelay.runtime.dim_text import name_and_size
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, SEQUENCE, CheckInfo, KernelInfo, TensorSpec
@@ -128,7 +129,7 @@ def _check_info(check: CheckEntry) -> CheckInfo:
     requirement = check.requirement
     if requirement is None:
         return CheckInfo(check.text, sources=check.sources)
-    relation = replace(requirement, lhs=symbol("{lhs}"), rhs=symbol("{rhs}")).text
+    relation = replace(requirement, lhs=symbol(LHS), rhs=symbol(RHS)).text
     return CheckInfo(check.text, relation, (str(requirement.lhs), str(requirement.rhs)), check.sources)
 
 

@@ -5,8 +5,8 @@
 // CHECK-SAME:     -> (memref<?xf32> {loop.dims = #relay.dims<n + p>, loop.place = 0 : i64}, index)
 // CHECK:         %[[A:.*]] = memref.load %s[%{{.*}}] : memref<2xi64>
 // CHECK-NEXT:    %p = arith.index_cast %[[A]] : i64 to index
-// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.extents C3] p >= 0" {relay.requires = #relay.requirements<p >= 0 "C3">}
-// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.extents C3] 140737488355327 >= p"
+// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.extents C3] element 0 is {lhs}" {xrelay.sources = ["{{.*}}graph_boxes.mlir:17:3"]}
+// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.extents C3] 140737488355327 >= element 0 of relay.extents"
 // CHECK:         %q = arith.index_cast
 // CHECK:         cf.assert
 // CHECK:         %[[SUM:.*]] = arith.addi %n, %p : index
@@ -22,7 +22,7 @@ func.func @extents(%s: tensor<2xi64>, %x: tensor<?xf32, #relay.dims<n>>) -> tens
 // The first elements of a buffer are its beginning where only 1s stand before the axis, else they are copied.
 // CHECK-LABEL: func.func @cuts
 // CHECK:         %[[K:.*]] = arith.index_cast %{{.*}} : i64 to index
-// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.cut C4] 8 >= k"
+// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.cut C4] 8 >= the length of a result"
 // CHECK:         %a = memref.reinterpret_cast %x to offset: [0], sizes: [1, %[[K]], 3], strides: [%{{.*}}, 3, 1] : memref<1x8x3xf32> to memref<1x?x3xf32>
 // CHECK:         %[[L:.*]] = arith.index_cast %{{.*}} : i64 to index
 // CHECK:         %b = memref.alloc(%[[K]], %[[L]]) : memref<1x?x?xf32>

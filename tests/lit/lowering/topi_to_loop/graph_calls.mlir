@@ -13,7 +13,7 @@
 // CHECK:         %[[D:.*]] = memref.alloc(%m) : memref<?xf32>
 // CHECK:         %[[B:.*]], %[[K:.*]] = func.call @made(%x, %e, %[[D]], %m) : (memref<?xf32>, memref<1xi64>, memref<?xf32>, index) -> (memref<?xf32>, index)
 // CHECK-NEXT:    %[[H:.*]] = arith.cmpi eq, %[[K]], %m
-// CHECK-NEXT:    cf.assert %[[H]], "shape mismatch: [relay.call C0] result extent: k == m"
+// CHECK-NEXT:    cf.assert %[[H]], "shape mismatch: [relay.call C0] result extent: extent 0 of relay.call == m"
 // A returned buffer is freed behind its last use.
 // PLAN-LABEL:  func.func @main
 // PLAN:          %[[B:.*]], %{{.*}} = func.call @made

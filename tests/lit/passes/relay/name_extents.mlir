@@ -3,7 +3,7 @@
 
 // The elements are the extents; the op binds nothing.
 // CHECK-LABEL: func.func @full(
-// CHECK-NEXT:    %[[V:.*]] = relay.extents(%s) {relay.binds = #relay.bounds<e>} : (tensor<1xi64>) -> tensor<1xi64>
+// CHECK-NEXT:    %[[V:.*]] = relay.extents(%s) {relay.binds = #relay.bounds<e>, relay.words = [{is = "extent 0 of relay.dyn.full", fails = "relay.dyn.full: element 0 of the shape is {value}"}]} : (tensor<1xi64>) -> tensor<1xi64>
 // CHECK-NEXT:    relay.dyn.full(%f, %[[V]]) : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>
 func.func @full(%f: tensor<f32>, %s: tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>> {
   %y = relay.dyn.full(%f, %s) {relay.binds = #relay.bounds<e>} : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>
@@ -15,7 +15,7 @@ func.func @full(%f: tensor<f32>, %s: tensor<1xi64>) -> tensor<?xf32, #relay.dims
 // CHECK:         relay.shape_of(%x)
 // CHECK:         relay.prod
 // CHECK:         relay.ndarray_size(%x)
-// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<e, e_1>}
+// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<e, e_1>, relay.words = {{.*}}}
 // CHECK-NEXT:    relay.dyn.reshape(%x, %[[V]]) {allowzero = true, relay.requires = #relay.requirements<n == e * e_1 "C3
 func.func @reshape(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<2xi64>) -> tensor<?x?xf32, #relay.dims<e, e_1>> {
   %y = relay.dyn.reshape(%x, %s) {relay.binds = #relay.bounds<e, e_1>} : (tensor<?xf32, #relay.dims<n>>, tensor<2xi64>) -> tensor<?x?xf32, #relay.dims<e, e_1>>
@@ -25,17 +25,17 @@ func.func @reshape(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<2xi64>) -> tens
 // CHECK-LABEL: func.func @broadcast_to(
 // CHECK:         relay.equal
 // CHECK:         relay.where
-// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<e>}
+// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<e>, relay.words = {{.*}}}
 // CHECK-NEXT:    relay.dyn.broadcast_to(%x, %[[V]]) {relay.requires = #relay.requirements<broadcastable(n, e) "C2 broadcast extents", broadcast(e, n) == e
 func.func @broadcast_to(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>> {
   %y = relay.dyn.broadcast_to(%x, %s) {relay.binds = #relay.bounds<e>} : (tensor<?xf32, #relay.dims<n>>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>
   func.return %y : tensor<?xf32, #relay.dims<e>>
 }
 
-// The repetitions have names too, and what the rule makes of them is the extent.
+// Repetitions, which are no extents of the result, have names too, and what the rule makes of them is the extent.
 // CHECK-LABEL: func.func @tile(
 // CHECK:         relay.multiply(%s, %{{.*}})
-// CHECK:         relay.extents({{.*}}) {relay.binds = #relay.bounds<e_1, e>} : (tensor<2xi64>) -> tensor<2xi64>
+// CHECK:         relay.extents({{.*}}) {relay.binds = #relay.bounds<e_1, e>, relay.words = [{is = "number 0 of relay.dyn.tile", fails = "relay.dyn.tile: number 0 of repetitions is {value}"}, {is = "extent 0 of relay.dyn.tile", {{.*}} : (tensor<2xi64>) -> tensor<2xi64>
 // CHECK:         relay.dyn.tile(%x, {{.*}}) {relay.requires = #relay.requirements<4 * e_1 == e "C0 result extent">}
 func.func @tile(%x: tensor<4xf32>, %s: tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>> {
   %y = relay.dyn.tile(%x, %s) {relay.binds = #relay.bounds<e>} : (tensor<4xf32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>
@@ -43,7 +43,7 @@ func.func @tile(%x: tensor<4xf32>, %s: tensor<1xi64>) -> tensor<?xf32, #relay.di
 }
 
 // CHECK-LABEL: func.func @pad(
-// CHECK:         relay.extents({{.*}}) {relay.binds = #relay.bounds<e_1, e_2, e>} : (tensor<3xi64>) -> tensor<3xi64>
+// CHECK:         relay.extents({{.*}}) {relay.binds = #relay.bounds<e_1, e_2, e>, relay.words = {{.*}}} : (tensor<3xi64>) -> tensor<3xi64>
 // CHECK:         relay.dyn.nn.pad({{.*}}) {relay.requires = #relay.requirements<e_1 + e_2 + 4 == e "C0 result extent">}
 func.func @pad(%x: tensor<4xf32>, %w: tensor<1x2xi64>, %v: tensor<f32>) -> tensor<?xf32, #relay.dims<e>> {
   %y = relay.dyn.nn.pad(%x, %w, %v) {relay.binds = #relay.bounds<e>} : (tensor<4xf32>, tensor<1x2xi64>, tensor<f32>) -> tensor<?xf32, #relay.dims<e>>
@@ -51,7 +51,7 @@ func.func @pad(%x: tensor<4xf32>, %w: tensor<1x2xi64>, %v: tensor<f32>) -> tenso
 }
 
 // CHECK-LABEL: func.func @topk(
-// CHECK-NEXT:    %[[V:.*]] = relay.extents(%k) {relay.binds = #relay.bounds<k>}
+// CHECK-NEXT:    %[[V:.*]] = relay.extents(%k) {relay.binds = #relay.bounds<k>, relay.words = {{.*}}}
 // CHECK-NEXT:    relay.dyn.topk(%x, %[[V]]) {ret_type = "values", relay.requires = #relay.requirements<n >= k "C2
 func.func @topk(%x: tensor<?xf32, #relay.dims<n>>, %k: tensor<i64>) -> tensor<?xf32, #relay.dims<k>> {
   %y = relay.dyn.topk(%x, %k) {ret_type = "values", relay.binds = #relay.bounds<k <= n>} : (tensor<?xf32, #relay.dims<n>>, tensor<i64>) -> tensor<?xf32, #relay.dims<k>>
@@ -60,7 +60,7 @@ func.func @topk(%x: tensor<?xf32, #relay.dims<n>>, %k: tensor<i64>) -> tensor<?x
 
 // The slice is told its first place and its size.
 // CHECK-LABEL: func.func @slice(
-// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<k>}
+// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<k>, relay.words = {{.*}}}
 // CHECK:         relay.dyn.strided_slice(%x, %{{.*}}, %[[V]], %{{.*}}) {slice_mode = "size", relay.requires = #relay.requirements<n >= k "C3
 func.func @slice(%x: tensor<?xf32, #relay.dims<n>>, %b: tensor<1xi64>, %e: tensor<1xi64>, %s: tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>> {
   %y = relay.dyn.strided_slice(%x, %b, %e, %s) {relay.binds = #relay.bounds<k <= n>} : (tensor<?xf32, #relay.dims<n>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<k>>
@@ -82,7 +82,7 @@ func.func @first_of(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.
 
 // A range is places, times the step, from the start on.
 // CHECK-LABEL: func.func @range(
-// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<r>} : (tensor<i64>) -> tensor<i64>
+// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<r>, relay.words = {{.*}}} : (tensor<i64>) -> tensor<i64>
 // CHECK:         %[[P:.*]] = relay.arange(%{{.*}}, %[[V]], %{{.*}}) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #relay.dims<r>>
 // CHECK-NEXT:    %[[C:.*]] = relay.cast(%[[P]]) {dtype = f32}
 // CHECK-NEXT:    %[[M:.*]] = relay.multiply(%[[C]], %c)
@@ -95,7 +95,7 @@ func.func @range(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>) -> tensor<?x
 // In a branch it is there.
 // CHECK-LABEL: func.func @in_branch(
 // CHECK-NEXT:    relay.if
-// CHECK-NEXT:      relay.extents(%s) {relay.binds = #relay.bounds<e>}
+// CHECK-NEXT:      relay.extents(%s) {relay.binds = #relay.bounds<e>, relay.words = {{.*}}}
 func.func @in_branch(%c: tensor<i1>, %f: tensor<f32>, %s: tensor<1xi64>, %x: tensor<3xf32>) -> tensor<?xf32, #relay.dims<d>> {
   %r = relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<d>> attributes {relay.binds = #relay.bounds<d>} {
     %y = relay.dyn.full(%f, %s) {relay.binds = #relay.bounds<e>} : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>

@@ -1,0 +1,88 @@
+"""What the extents are that a graph function makes, in words: their names are invented, and tell a user nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType, TupleType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+
+from xrelay.dialects.locations import sources_or_place
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
+from xrelay.index_algebra.dims import Dim, substitute, symbol
+from xrelay.index_algebra.requirement import Requirement
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.dim_names import single_name
+
+
+class Subject(NamedTuple):
+    """What an extent is, and the place of the op that makes it."""
+
+    words: str
+    place: str | None
+
+    def seen_from(self, place: str | None) -> str:
+        """The words, with the place where that is another one."""
+        return self.words if self.place in (None, place) else f"{self.words} at {self.place}"
+
+
+def extent_subjects(function: FuncOp) -> dict[str, Subject]:
+    """What the extents are whose names ops and regions of `function` bind, by name."""
+    found: dict[str, Subject] = {}
+    for op in walk_ops(function):
+        names, place = [extent.name for extent in made_extents(op)], place_of(sources_or_place(op))
+        for region in op.regions if op is not function else ():
+            carried = (argument.type for block in region.blocks for argument in block.args)
+            for name, axis in _axes(carried):
+                found.setdefault(name, Subject(f"extent {axis} of what {op.name} carries", place))
+        axes = dict(_axes(result.type for result in op.results)) if names else {}
+        for number, name in enumerate(names):
+            found[name] = Subject(_words(op, number, axes.get(name)), place)
+    return found
+
+
+def in_words(requirement: Requirement, subjects: Mapping[str, Subject], place: str | None) -> str:
+    """The text of a requirement that is demanded at `place`, with subjects in the place of invented names."""
+    words = {name: subjects[name].seen_from(place) for name in requirement.names if name in subjects}
+
+    def told(dim: Dim) -> Dim:
+        name = single_name(dim)
+        if name in words:
+            return symbol(words[name])
+        (side,) = substitute((dim,), {name: symbol(f"({text})") for name, text in words.items()})
+        return side
+
+    return replace(requirement, lhs=told(requirement.lhs), rhs=told(requirement.rhs)).text
+
+
+def place_of(sources: Attribute | None) -> str | None:
+    """The first of the places of a check."""
+    first = sources.data[0] if isinstance(sources, ArrayAttr) and sources.data else None
+    return first.data if isinstance(first, StringAttr) else None
+
+
+def _words(op: Operation, number: int, axis: int | None) -> str:
+    if isinstance(op, ExtentsOp):
+        return op.words(number).subject
+    if isinstance(op, CutOp):
+        return "the length of a result"
+    return f"a size of {op.name}" if axis is None else f"extent {axis} of {op.name}"
+
+
+def _axes(types: Iterator[Attribute]) -> Iterator[tuple[str, int]]:
+    """The names that are extents in some types, each with its axis; types in tuples are shown too."""
+    pending, seen = list(types)[::-1], set[int]()
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TensorType):
+            for axis, dim in enumerate(shape_of(current)):
+                if (name := single_name(dim)) is not None:
+                    yield name, axis
+        elif isinstance(current, TupleType) and id(current) not in seen:
+            seen.add(id(current))
+            pending += reversed(current.types.data)

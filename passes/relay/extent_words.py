@@ -1,0 +1,40 @@
+"""What the extents are, in words, that `relay-name-extents` computes: messages say that, not the names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
+from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
+from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.tensor_range import ArangeOp
+from xrelay.dialects.relay.structure.extents import ExtentWords
+from xrelay.passes.types.dim_names import single_name
+
+_FAILURES: Final[Mapping[type[RelayOp], str]] = {
+    DynReshapeOp: "element {at} of the shape gives an extent of {value}",
+    DynBroadcastToOp: "element {at} of the shape is {value}",
+    DynFullOp: "element {at} of the shape is {value}",
+    DynTileOp: "number {at} of repetitions is {value}",
+    DynStridedSliceOp: "the step along axis {at} is 0",
+    DynTopKOp: "k is {value}",
+    DynPadOp: "width {at} is {value}",
+    ArangeOp: "the step is 0, or start and stop are too far apart",
+}
+"""What is wrong where the number at a place is negative, by the op that is told it. A step of 0 gives such a one."""
+
+
+def words_of(op: RelayOp, names: Sequence[str | None], places: Sequence[int]) -> list[ExtentWords]:
+    """What the numbers at these places of what `op` is told are, of which some are extents of its result with names."""
+    axes = {single_name(dim): axis for axis, dim in enumerate(shape_of(op.results[0].type))}
+    words: list[ExtentWords] = []
+    for name, at in zip(names, places, strict=True):
+        axis = None if name is None else axes.get(name)
+        subject = f"number {at} of {op.name}" if axis is None else f"extent {axis} of {op.name}"
+        failure = _FAILURES.get(type(op), "number {at} is {value}").replace("{at}", str(at))
+        words.append(ExtentWords(subject, f"{op.name}: {failure}"))
+    return words
