@@ -21,10 +21,11 @@ def run_between_kernels(op: Operation, values: Values, run_block: RunBlock) -> b
     match op:
         case scf.IfOp():
             taken = op.true_region if values[op.cond] else op.false_region
-            run_block(taken.block, values)
-            last = taken.block.last_op
-            if op.output and last is not None:
-                values.update(zip(op.output, [values[operand] for operand in last.operands], strict=True))
+            if taken.blocks:
+                run_block(taken.block, values)
+                last = taken.block.last_op
+                if op.output and last is not None:
+                    values.update(zip(op.output, [values[operand] for operand in last.operands], strict=True))
         case scf.WhileOp():
             _while(op, values, run_block)
         case scf.ForOp():

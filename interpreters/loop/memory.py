@@ -1,4 +1,4 @@
-"""Buffers between kernels: allocated, freed, and the same memory under another type."""
+"""Buffers between kernels: allocated, freed, copied, chosen, and the same memory under another type."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.errors import InterpreterError
@@ -36,6 +36,8 @@ def run_memory_op(op: Operation, values: Values) -> bool:
             values[op.dest] = _cast(values[op.source], op.dest)
         case memref.ReinterpretCastOp():
             values[op.result] = _reinterpreted(op, values)
+        case arith.SelectOp() if isinstance(op.result.type, MemRefType):
+            values[op.result] = values[op.lhs] if values[op.cond] else values[op.rhs]
         case memref.SubviewOp():
             values[op.result] = _part(op, values)
         case memref.CopyOp():

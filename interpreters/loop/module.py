@@ -187,12 +187,13 @@ class _Runner:
                     raise InterpreterError(self._failure(op, values), location=location_of(op))
             case func.ReturnOp() | scf.YieldOp() | scf.ConditionOp():
                 pass
+            case _ if run_memory_op(op, values):
+                pass
             case _ if is_scalar_op(op):
                 with np.errstate(over="ignore"):
                     values[op.results[0]] = compile_scalar(op)(*(values[operand] for operand in op.operands))
             case _:
-                known = run_memory_op(op, values) or run_list_op(op, values)
-                if not known and not run_between_kernels(op, values, self._block):
+                if not run_list_op(op, values) and not run_between_kernels(op, values, self._block):
                     raise InterpreterError(f"'{op.name}' has no meaning between kernels")
 
     def _block(self, block: Block, values: dict[SSAValue, Value]) -> None:

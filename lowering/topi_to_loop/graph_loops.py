@@ -1,8 +1,9 @@
 """Loops of the graph function: `relay.loop` becomes `scf.while` around calls.
 
-A carried value whose extents do not vary has one buffer, which holds the value of the iteration that runs; what the
-iteration yields is computed apart, and copied at its end. One that varies is carried as a buffer of its own, and behind
-all buffers the extents: an iteration gets one and gives another.
+A carried value whose extents do not vary, and that the body computes, has two buffers, which take turns: an iteration
+reads the one and writes the other (`graph_turns.py`). One that the body takes from elsewhere has one buffer, to which
+its next value is copied at the end of an iteration. One that varies is carried as a buffer of its own, and behind all
+buffers the extents: an iteration gets one and gives another.
 
 ```
 %r = relay.loop(%i, %s : tensor<?xf32, #relay.dims<m>>     →    %r:3 = scf.while (%i = %zero, %s = %copy, %m = %c4)
@@ -34,13 +35,13 @@ from xrelay.index_algebra.requirement import Equal
 from xrelay.lowering.topi_to_loop.function_lowering import is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_loop_plan import LoopPlan, LoopState, row_names
 from xrelay.lowering.topi_to_loop.graph_regions import dims_at, yielded_fields
-from xrelay.lowering.topi_to_loop.graph_stacks import StackLowering
+from xrelay.lowering.topi_to_loop.graph_turns import TurnLowering, Turns
 
 Move = tuple[SSAValue, SSAValue]
 """A copy from one buffer to another."""
 
 
-class LoopLowering(StackLowering):
+class LoopLowering(TurnLowering):
     """Lowers loops between kernels."""
 
     def lower(self, op: Operation) -> None:
@@ -53,21 +54,27 @@ class LoopLowering(StackLowering):
     def _loop(self, op: LoopOp) -> None:
         self._demand(op)
         plan = LoopPlan.of(op)
-        results = {index: self._result(op, index, type) for index, type in enumerate(plan.types)
-                   if index not in (*plan.varying, *plan.growing)}  # fmt: skip
+        fixed = [index for index in range(len(plan.types)) if index not in (*plan.varying, *plan.growing)]
+        wanted = [index for index in fixed if self._wanted(op, index) is not None]
+        results = {index: self._result(op, index, plan.types[index]) for index in fixed}
+        limit = None if op.trip_count is None else self._index(self._load(self._buffers[op.trip_count], (), op), op)
+        turns = self._turns(op, results, limit)
+        first = {**results, **self._begin_turns(turns, op)}
         for number, (value, argument) in enumerate(zip(op.initial, op.carried, strict=True)):
             if number not in plan.varying:
-                self._move(self._buffers[value], results[number], op)
+                self._move(self._buffers[value], first[number], op)
                 self._buffers[argument] = results[number]
         goes_on = None if op.condition is None else self._allocate(CONDITION, op, "goes_on")
         if goes_on is not None and op.condition is not None:
             self._move(self._buffers[op.condition], goes_on, op)
-        limit = None if op.trip_count is None else self._index(self._load(self._buffers[op.trip_count], (), op), op)
         initial = self._initial(plan)
         before = self._test(op, limit, goes_on, plan)
-        after = self._body(plan, results, goes_on)
+        after = self._body(plan, results, goes_on, turns)
         new = self._add(scf.WhileOp(initial.values, plan.state_types, before, after), op)
-        self._give(op, self._results(plan, results, new))
+        fields = self._results(plan, results, new)
+        for index, buffer in self._end_turns(turns, plan.state(new.results).number, wanted, op).items():
+            fields[index] = buffer
+        self._give(op, fields)
 
     def _initial(self, plan: LoopPlan) -> LoopState:
         """What the first iteration gets; the initial values are copied."""
@@ -103,7 +110,7 @@ class LoopLowering(StackLowering):
             self._add(scf.ConditionOp(test, *block.args), op)
         return Region(block)
 
-    def _body(self, plan: LoopPlan, results: Mapping[int, SSAValue], goes_on: SSAValue | None) -> Region:
+    def _body(self, plan: LoopPlan, results: Mapping[int, SSAValue], goes_on: SSAValue | None, turns: Turns) -> Region:
         """An iteration: its ops, the rows of the stacks, and the next carried values."""
         op, block = plan.op, Block(arg_types=plan.state_types)
         state = plan.state(block.args)
@@ -116,9 +123,13 @@ class LoopLowering(StackLowering):
                 number = self._buffers[op.number] = self._allocate(COUNT, op, op.number.name_hint)
                 self._store(self._add(IndexCastOp(state.number, i64), op).results[0], number, (), op)
             self._limit_calls(op, state.number)
+            targets = dict(results)
+            for index, (now, other) in self._take_turns(turns, state.number, op).items():
+                self._buffers[op.carried[index]] = now
+                self._buffers[turns.values[index]] = targets[index] = other
             for inner in op.body.block.ops:
                 self.lower(inner)
-            self._add(scf.YieldOp(*self._next(plan, results, goes_on, state).values), op)
+            self._add(scf.YieldOp(*self._next(plan, targets, goes_on, state).values), op)
         return Region(block)
 
     def _limit_calls(self, op: LoopOp, number: SSAValue) -> None:
@@ -217,8 +228,8 @@ class LoopLowering(StackLowering):
 
     def _carry(self, moves: Sequence[Move], op: LoopOp) -> None:
         """Puts the next values where they are carried; those that come from there are saved first."""
-        slots = {slot for _, slot in moves}
         changed = [(source, slot) for source, slot in moves if source is not slot]
+        slots = {slot for _, slot in changed}
         saved: dict[SSAValue, SSAValue] = {}
         for source in dict.fromkeys(source for source, _ in changed if source in slots):
             saved[source] = self.buffer_like(source, op)

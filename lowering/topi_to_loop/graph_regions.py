@@ -106,10 +106,13 @@ class RegionLowering(BufferLowering):
 
     def _result(self, op: IfOp | LoopOp, index: int, type: Attribute) -> SSAValue:
         """Where the field `index` of what `op` gives is wanted, or a buffer allocated for it."""
-        names = [op.result] if not isinstance(op.result.type, TupleType) else _items(op.result, index)
-        wanted = next((self._buffers[value] for value in names if value in self._buffers), None)
-        hint = next((value.name_hint for value in names), None)
+        wanted = self._wanted(op, index)
+        hint = next((value.name_hint for value in _names(op, index)), None)
         return self._allocate(type, op, hint) if wanted is None else wanted
+
+    def _wanted(self, op: IfOp | LoopOp, index: int) -> SSAValue | None:
+        """Where the field `index` of what `op` gives is wanted; `None` where anywhere will do."""
+        return next((self._buffers[value] for value in _names(op, index) if value in self._buffers), None)
 
     def _give(self, op: IfOp | LoopOp, results: Sequence[SSAValue]) -> None:
         if isinstance(op.result.type, TupleType):
@@ -161,7 +164,9 @@ def dims_at(origins: Origins, values: Sequence[SSAValue]) -> list[Dim]:
     return [shape_of(values[index].type)[axis] for index, axis in origins.values()]
 
 
-def _items(value: SSAValue, index: int) -> list[SSAValue]:
-    """The values that are field `index` of a tuple."""
-    users = [use.operation for use in value.uses]
+def _names(op: IfOp | LoopOp, index: int) -> list[SSAValue]:
+    """The values that are field `index` of what `op` gives."""
+    if not isinstance(op.result.type, TupleType):
+        return [op.result]
+    users = [use.operation for use in op.result.uses]
     return [user.result for user in users if isinstance(user, TupleGetItemOp) and user.index.value.data == index]

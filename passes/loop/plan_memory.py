@@ -13,7 +13,7 @@ extents that a kernel is handed.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -283,7 +283,23 @@ def _never_shared(sites: Sequence[func.CallOp], roots: Mapping[SSAValue, tuple[B
     """The positions of memref operands that share a buffer with no other operand at any of the calls."""
     shared: set[int] = set()
     for site in sites:
-        count = Counter(root for operand in site.arguments for root in roots.get(operand, ()))
-        shared.update(i for i, arg in enumerate(site.arguments) if any(count[r] > 1 for r in roots.get(arg, ())))
+        users: defaultdict[Buffer, list[int]] = defaultdict(list)
+        for position, operand in enumerate(site.arguments):
+            for root in roots.get(operand, ()):
+                users[root].append(position)
+        for positions in users.values():
+            for position in positions:
+                one = site.arguments[position]
+                if any(other != position and not _take_turns(one, site.arguments[other], roots) for other in positions):
+                    shared.add(position)
     positions = range(len(sites[0].arguments))
     return [i for i in positions if i not in shared and isinstance(sites[0].arguments[i].type, MemRefType)]
+
+
+def _take_turns(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> bool:
+    """Whether one condition chooses both buffers, and never the same: `select %c, %a, %b` and `select %c, %b, %a`."""
+    first, second = one.owner, other.owner
+    if not isinstance(first, arith.SelectOp) or not isinstance(second, arith.SelectOp):
+        return False
+    sides = ((first.lhs, second.lhs), (first.rhs, second.rhs))
+    return first.cond is second.cond and all(set(roots[a]).isdisjoint(roots[b]) for a, b in sides)

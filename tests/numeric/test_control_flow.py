@@ -114,9 +114,36 @@ ROWS = program(
     """,
 )
 
+# What the body computes has two buffers that take turns; one value is carried twice, one is another's last.
+TURNS = program(
+    "%n: tensor<i64>, %g: tensor<i1>, %x: tensor<3x4xf32>",
+    "%a, %b, %c, %d",
+    """
+    %r = relay.loop(%i, %p : U = %x : tensor<3x4xf32>, %q : U = %x : tensor<3x4xf32>, %s : U = %x : tensor<3x4xf32>)
+        to %n : tensor<i64> -> U {
+      %p1 = relay.exp(%q) : (U) -> U
+      %q1 = relay.subtract(%p, %q) : (U, U) -> U
+      %y = relay.tuple(%p1, %q1, %q1) : (U, U, U) -> U
+      relay.yield %y : U
+    }
+    %a = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+    %b = relay.tuple_get_item(%r) {index = 2} : (U) -> U
+    %w = relay.loop(%j, %t : U = %x : tensor<3x4xf32>, %u : U = %b : U) to %n : tensor<i64> while %g : tensor<i1> -> U {
+      %t1 = relay.add(%t, %u) : (U, U) -> U
+      %u1 = relay.negative(%t) : (U) -> U
+      %z = relay.tuple(%g, %t1, %u1) : (tensor<i1>, U, U) -> U
+      relay.yield %z : U
+    }
+    %c = relay.tuple_get_item(%w) {index = 0} : (U) -> U
+    %v = relay.tuple_get_item(%w) {index = 1} : (U) -> U
+    %d = relay.tanh(%v) : (U) -> U
+    """,
+)
+
 CASES = {
     "branches": (BRANCHES, [[np.array(c), X] for c in (True, False)]),
     "swapping": (SWAPPING, [[np.array(c), X] for c in (True, False)]),
+    "turns": (TURNS, [[np.array(n), np.array(c), X] for n, c in ((3, True), (2, True), (-1, True), (1, False))]),
     "rows": (ROWS, [[np.array(n), X[:size]] for n, size in ((9, 3), (1, 1), (0, 2), (2, 0))]),
     "nested": (
         NESTED,

@@ -27,15 +27,15 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor
   func.return %p, %q : tensor<4xf32>, tensor<4xf32>
 }
 
-// A carried value has one buffer; what changes places is saved first; rows of a stack are copied one by one.
+// A carried value that the body does not compute has one buffer; what changes places is saved first; rows of a stack are copied one by one.
 // CHECK-LABEL: func.func @loop
 // CHECK-SAME:    %n: memref<i64>, %g: memref<i1>, %x: memref<4xf32>, %y: memref<4xf32>, %[[A:.*]]: memref<4xf32>, %[[S:.*]]: memref<2x4xf32>)
 // CHECK-NEXT:    %[[B:.*]] = memref.alloc() : memref<4xf32>
+// CHECK:         %[[N:.*]] = memref.load %n[]
+// CHECK-NEXT:    %[[LIMIT:.*]] = arith.index_cast %[[N]] : i64 to index
 // CHECK-NEXT:    func.call @copy(%x, %[[A]])
 // CHECK-NEXT:    func.call @copy(%y, %[[B]])
 // CHECK-NEXT:    %goes_on = memref.alloc() : memref<i1>
-// CHECK:         %[[N:.*]] = memref.load %n[]
-// CHECK-NEXT:    %[[LIMIT:.*]] = arith.index_cast %[[N]] : i64 to index
 // CHECK:         scf.while (%[[I:.*]] = %{{.*}}) : (index) -> index {
 // CHECK-NEXT:      %[[MORE:.*]] = arith.cmpi slt, %[[I]], %[[LIMIT]]
 // CHECK-NEXT:      %[[HOLDS:.*]] = memref.load %goes_on[]
@@ -60,6 +60,58 @@ func.func @loop(%n: tensor<i64>, %g: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4
   %p = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>, tensor<4xf32>, tensor<2x4xf32>>) -> tensor<4xf32>
   %q = relay.tuple_get_item(%r) {index = 2} : (tuple<tensor<4xf32>, tensor<4xf32>, tensor<2x4xf32>>) -> tensor<2x4xf32>
   func.return %p, %q : tensor<4xf32>, tensor<2x4xf32>
+}
+
+// One that the body computes has two buffers, which take turns such that the last iteration writes where it is wanted.
+// CHECK-LABEL: func.func @turns
+// CHECK-SAME:    %n: memref<i64>, %x: memref<4xf32>, %[[A:.*]]: memref<4xf32>)
+// CHECK:         %[[N:.*]] = arith.index_cast
+// CHECK-NEXT:    %[[B:.*]] = memref.alloc() : memref<4xf32>
+// CHECK:         %[[COUNT:.*]] = arith.maxsi %[[N]], %{{.*}} : index
+// CHECK:         %[[LEFT:.*]] = arith.subi %[[COUNT]], %{{.*}} : index
+// CHECK:         %[[BIT:.*]] = arith.andi %[[LEFT]], %{{.*}} : index
+// CHECK:         %[[ODD:.*]] = arith.cmpi ne, %[[BIT]], %{{.*}} : index
+// CHECK-NEXT:    %[[FIRST:.*]] = arith.select %[[ODD]], %[[B]], %[[A]] : memref<4xf32>
+// CHECK:         func.call @copy(%x, %[[FIRST]])
+// CHECK:         scf.while
+// CHECK:           arith.subi %[[COUNT]], %{{.*}} : index
+// CHECK:           %[[NOW:.*]] = arith.select %[[IS:.*]], %[[B]], %[[A]] : memref<4xf32>
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.select %[[IS]], %[[A]], %[[B]] : memref<4xf32>
+// CHECK-NEXT:      func.call @k(%[[NOW]], %[[NEXT]])
+// CHECK-NOT:       copy
+// CHECK:         func.return
+func.func @turns(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = relay.loop(%i, %a = %x : tensor<4xf32>) to %n : tensor<i64> -> tuple<tensor<4xf32>> {
+    %k = func.call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    %t = relay.tuple(%k) : (tensor<4xf32>) -> tuple<tensor<4xf32>>
+    relay.yield %t : tuple<tensor<4xf32>>
+  }
+  %p = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
+  func.return %p : tensor<4xf32>
+}
+
+// Where a condition ends the loop, the number of iterations tells where the value is; it is copied once if need be.
+// CHECK-LABEL: func.func @until
+// CHECK-SAME:    %g: memref<i1>, %x: memref<4xf32>, %[[A:.*]]: memref<4xf32>, %[[Z:.*]]: memref<4xf32>)
+// CHECK:         %[[END:.*]] = scf.while
+// CHECK:         %[[BIT:.*]] = arith.andi %[[END]], %{{.*}} : index
+// CHECK:         %[[ODD:.*]] = arith.cmpi ne, %[[BIT]], %{{.*}} : index
+// CHECK-NEXT:    scf.if %[[ODD]] {
+// CHECK-NEXT:      func.call @copy(%{{.*}}, %[[A]])
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %[[C:.*]] = arith.select %[[ODD]], %{{.*}}, %{{.*}} : memref<4xf32>
+// CHECK-NEXT:    func.call @k(%[[C]], %[[Z]])
+func.func @until(%g: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r = relay.loop(%i, %a = %x : tensor<4xf32>, %b = %x : tensor<4xf32>) while %g : tensor<i1> -> tuple<tensor<4xf32>, tensor<4xf32>> {
+    %k = func.call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    %l = func.call @k(%b) : (tensor<4xf32>) -> tensor<4xf32>
+    %t = relay.tuple(%g, %k, %l) : (tensor<i1>, tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<i1>, tensor<4xf32>, tensor<4xf32>>
+    relay.yield %t : tuple<tensor<i1>, tensor<4xf32>, tensor<4xf32>>
+  }
+  %p = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<4xf32>, tensor<4xf32>>) -> tensor<4xf32>
+  %q = relay.tuple_get_item(%r) {index = 1} : (tuple<tensor<4xf32>, tensor<4xf32>>) -> tensor<4xf32>
+  %z = func.call @k(%q) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %p, %z : tensor<4xf32>, tensor<4xf32>
 }
 
 func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
