@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import f32
 
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import symbol
+from xrelay.index_algebra.dims import Dim, symbol
 
 UNKNOWN = "!relay.incomplete"
+NUMBER, TRUTH, SCALAR = "tensor<i64>", "tensor<i1>", "tensor<f32>"
+ONE = f"relay.constant dense<1> : {NUMBER}"
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,10 @@ class Value:
     name: str
     rank: int
 
-    def type(self, prefix: str) -> str:
-        """A type of its rank whose extents have names of their own."""
-        return str(tensor_type([symbol(f"{prefix}_{axis}") for axis in range(self.rank)], f32))
+    def type(self, prefix: str, *, even: bool = False) -> str:
+        """A type of its rank whose extents have names of their own; where it is `even`, the first is twice its name."""
+        names: list[Dim] = [symbol(f"{prefix}_{axis}") for axis in range(self.rank)]
+        return str(tensor_type([(1 + even) * names[0], *names[1:]] if names else [], f32))
 
 
 class Part(ABC):
@@ -93,6 +96,34 @@ def text_of(lines: Sequence[str]) -> str:
     return "\n  ".join(lines)
 
 
+def numbered(body: Sequence[str], data: str, type: str, *, asks: bool = False) -> list[str]:
+    """The statements of a function behind what they count with.
+
+    `%some` is 1 or 2, `%which` 0 or 1, by the condition `%cond`; `%rows` is the least extent of `data`, whose type is
+    `type`, 1 for a scalar. Where the function `asks`, the condition is whether the data have a positive sum.
+    """
+    asked = [
+        f"%cond_s = relay.sum({data}) : ({type}) -> {UNKNOWN}",
+        f"%cond = relay.greater(%cond_s, %zero) : ({UNKNOWN}, {UNKNOWN}) -> {TRUTH}",
+    ]
+    least = f"relay.min(%sizes) : ({UNKNOWN}) -> {NUMBER}"
+    counts = [
+        "%z = relay.constant dense<0.0> : tensor<f32>",
+        f"%zero = relay.negative(%z) : (tensor<f32>) -> {UNKNOWN}",
+        f"%true = relay.constant dense<true> : {TRUTH}",
+        *(asked if asks else []),
+        *(f"%{name} = relay.constant dense<{value}> : {NUMBER}" for name, value in _NUMBERS.items()),
+        f"%which = relay.cast(%cond) {{dtype = i64}} : ({TRUTH}) -> {NUMBER}",
+        f"%some = relay.add(%which, %one) : ({NUMBER}, {NUMBER}) -> {NUMBER}",
+        f"%sizes = relay.shape_of({data}) : ({type}) -> {UNKNOWN}",
+        f"%rows = {ONE if type == SCALAR else least}",
+    ]
+    return [*flat(needed(counts, [name for each in body for name in names_in(each)]), None), *body]
+
+
+_NUMBERS = {"one": 1, "two": 2, "three": 3, "none": 0, "last": -1}
+
+
 @dataclass(frozen=True)
 class Branches(Part):
     """An `if` whose branches compute a value of the same rank each."""
@@ -114,71 +145,6 @@ class Branches(Part):
     def functions(self) -> list[str]:
         """Those of both branches."""
         return [text for body in self.bodies for text in functions_of(body)]
-
-
-@dataclass(frozen=True)
-class Called(Part):
-    """A function of some values, each extent of which has a name of its own there, and its call."""
-
-    result: str
-    body: Sequence[str]
-    value: str
-    operands: Sequence[Value]
-
-    def lines(self, branch: int | None) -> list[str]:
-        """The call; or the body in the open, of the operands with the other sign, as the function takes them."""
-        if branch is None:
-            operands = ", ".join(operand.name for operand in self.operands)
-            types = ", ".join([UNKNOWN] * len(self.operands))
-            return [f"{self.result} = relay.call @{self._name}({operands}) : ({types}) -> {UNKNOWN}"]
-        names = {operand.name: f"{operand.name}_{self._name}" for operand in self.operands}
-        negated = [statement(new, "negative", old) for old, new in names.items()]
-        body = [re.sub(r"%\w+", lambda found: names.get(found[0], found[0]), line) for line in self.body]
-        value = names.get(self.value, self.value)
-        return [*negated, *body, f'{self.result} = relay.let "c" = {value} : {UNKNOWN}']
-
-    def functions(self) -> list[str]:
-        """The function."""
-        types = [operand.type(f"a{index}") for index, operand in enumerate(self.operands)]
-        arguments = ", ".join(f"%q{index}: {type}" for index, type in enumerate(types))
-        opened = [
-            f"{operand.name} = relay.negative(%q{index}) : ({type}) -> {UNKNOWN}"
-            for index, (operand, type) in enumerate(zip(self.operands, types, strict=True))
-        ]
-        body = text_of([*opened, *self.body, f"func.return {self.value} : {UNKNOWN}"])
-        return [f"func.func private @{self._name}({arguments}) -> {UNKNOWN} {{\n  {body}\n}}\n"]
-
-    @property
-    def _name(self) -> str:
-        return f"f{self.result.removeprefix('%')}"
-
-
-@dataclass(frozen=True)
-class Closure(Part):
-    """A closure that sees what is around it, called with a value."""
-
-    result: str
-    body: Body
-    value: str
-    operand: Value
-
-    def lines(self, branch: int | None) -> list[str]:
-        """The closure and its call."""
-        type, name = self.operand.type(f"c{self.result.removeprefix('%r')}"), self.result
-        opened = f"{self.parameter(name)} = relay.negative({name}_q) : ({type}) -> {UNKNOWN}"
-        head = f"{name}_f = relay.fn({name}_q : {type}) -> {UNKNOWN} {{"
-        closure = text_of([head, opened, *flat(self.body, branch), yielded(self.value), "}"])
-        called = f"{name} = relay.invoke {name}_f({self.operand.name}) : ({UNKNOWN}) -> {UNKNOWN}"
-        return [closure, f"{called} of ({type}) -> {UNKNOWN}"]
-
-    def functions(self) -> list[str]:
-        """Those of the body."""
-        return list(functions_of(self.body))
-
-    @staticmethod
-    def parameter(result: str) -> str:
-        """What the body of the closure for `result` calls its parameter."""
-        return f"{result}_p"
 
 
 @dataclass(frozen=True)
@@ -206,81 +172,3 @@ class Steps:
     def next(self) -> str:
         """The name of the next value."""
         return f"{self.carried.name}_n"
-
-
-@dataclass(frozen=True)
-class Loop(Part):
-    """A loop that carries a value and stacks sums, for a number of times or while a condition holds."""
-
-    result: str
-    steps: Steps
-    initial: str
-    times: str
-    """The name of the trip count."""
-    condition: str | None
-    """The name of the first condition of a loop that ends early, where a sum is not positive."""
-    stacked: bool
-    """Whether the stack is the result, and not the value that was carried."""
-
-    def lines(self, branch: int | None) -> list[str]:
-        """The loop and its result."""
-        name, carried = self.result, self.steps.carried.name
-        ends = self.condition is not None
-        going = [statement(f"{name}_go", "greater", f"{carried}_s", "%zero")] if ends else []
-        values = [*([f"{name}_go"] if ends else []), self.steps.next, f"{carried}_s"]
-        condition = f" while {self.condition} : tensor<i1>" if ends else ""
-        head = (
-            f"{name}_l = relay.loop({name}_i, {carried} : {UNKNOWN} = {self.initial} : {UNKNOWN})"
-            f" to {self.times} : tensor<i64>{condition} -> {UNKNOWN} {{"
-        )
-        end = [statement(f"{name}_y", "tuple", *values), yielded(f"{name}_y"), "}"]
-        taken = statement(name, "tuple_get_item", f"{name}_l", attributes=f"{{index = {int(self.stacked)}}} ")
-        return [text_of([head, *self.steps.lines(branch), *going, *end]), taken]
-
-    def functions(self) -> list[str]:
-        """Those of the body."""
-        return list(functions_of(self.steps.body))
-
-
-@dataclass(frozen=True)
-class Recursion(Part):
-    """A function that calls itself as often as its fuel allows; with `adds` it works on the way back as well."""
-
-    result: str
-    steps: Steps
-    initial: Value
-    fuel: str
-    adds: bool
-
-    def lines(self, branch: int | None) -> list[str]:
-        """The first call."""
-        called = f"{self.result} = relay.call @{self._name}({self.fuel}, {self.initial.name})"
-        return [f"{called} : (tensor<i64>, {UNKNOWN}) -> {UNKNOWN}"]
-
-    def functions(self) -> list[str]:
-        """The function."""
-        name, carried = self._name, self.steps.carried.name
-        type, number = self.steps.carried.type("s"), "tensor<i64>"
-        again = f"%again = relay.call @{name}(%less, {self.steps.next}) : ({number}, {UNKNOWN}) -> {UNKNOWN}"
-        body = [
-            f"%one = relay.constant dense<1> : {number}",
-            f"%none = relay.constant dense<0> : {number}",
-            statement("%go", "greater", "%fuel", "%none", type=number),
-            f"%r = relay.if %go : {UNKNOWN} -> {type} {{",
-            statement(carried, "negative", "%q", type=type),
-            *self.steps.lines(None),
-            f"%less = relay.subtract(%fuel, %one) : ({number}, {number}) -> {number}",
-            again,
-            *([statement("%added", "add", "%again", carried)] if self.adds else []),
-            yielded("%added" if self.adds else "%again"),
-            "} else {",
-            yielded("%q", type),
-            "}",
-            f"func.return %r : {type}",
-        ]
-        head = f"func.func private @{name}(%fuel: {number}, %q: {type}) -> {type} {{"
-        return [f"{head}\n  {text_of(body)}\n}}\n", *functions_of(self.steps.body)]
-
-    @property
-    def _name(self) -> str:
-        return f"again{self.result.removeprefix('%')}"

@@ -1,0 +1,281 @@
+"""How random programs over named dimensions choose what is more than an op: bodies, and the parts that have them."""
+
+from __future__ import annotations
+
+from support.random_dim_builder import Builder
+from support.random_dim_functions import Called, Chosen, Closure, Family, Member, Recursion
+from support.random_dim_lists import Filling, ListOps, Perhaps, tensor_of
+from support.random_dim_loops import Carry, CarryingLoop, Loop
+from support.random_dim_ops import random_op
+from support.random_dim_parts import Branches, Part, Steps, Value, flat, names_in, needed, statement
+
+Made = tuple[Part, Value]
+"""A part and its result."""
+
+
+def random_part(build: Builder) -> Made | None:
+    """A random part that is more than an op, in one of three cases and no more than two in each other."""
+    if build.depth > 1 or not build.choices.chance(35):
+        return None
+    kinds = [_branches, _call, _loop, _closure, _recursion]
+    kinds += [_carrying, _carrying, _family, _chosen, _list, _perhaps] * build.free
+    return build.choices.pick(kinds)(build)
+
+
+def add_random(build: Builder, body: list[str | Part]) -> Value:
+    """Add a part or an op to `body`; its result, which is a value from here on."""
+    made = random_part(build)
+    if made is None:
+        lines: list[str] = []
+        value = random_op(build, lines)
+        body += lines
+    else:
+        part, value = made
+        body.append(part)
+    build.values.append(value)
+    return value
+
+
+def _made_inside(build: Builder, *more: Value, alone: bool = False) -> tuple[list[str | Part], list[Value]]:
+    """The statements of a body that may use `more`, and the values it makes, which are not seen outside.
+
+    It has one or two steps. With `alone` nothing is seen from outside; unless the program is free, all are ops then.
+    """
+    kept, around = list(build.values), build.depth
+    build.values = [*([] if alone else kept), *more]
+    count = len(build.values)
+    build.depth += 1 if build.free or not alone else 2
+    body: list[str | Part] = []
+    for _ in range(1 + build.choices.below(2)):
+        add_random(build, body)
+    made = build.values[count:]
+    build.values, build.depth = kept, around
+    return body, made
+
+
+def _inside(build: Builder, *more: Value, alone: bool = False) -> tuple[list[str | Part], Value]:
+    """The statements that the last value of a body needs, and that value."""
+    body, made = _made_inside(build, *more, alone=alone)
+    return needed(body, [made[-1].name]), made[-1]
+
+
+def _has_windows(body: list[str | Part]) -> bool:
+    """Windows want extents that are known."""
+    return any("2d" in line for line in flat(body, None))
+
+
+def _times(build: Builder) -> str:
+    """One to three, or where sizes are not asked for as well, none or as often as there are rows."""
+    return build.choices.pick(["%two", "%one", "%three", "%some", *(["%which", "%rows", "%none"] * build.free)])
+
+
+def _branches(build: Builder) -> Made | None:
+    """An `if` of a branch with an op or two and one that passes a value of the same rank on."""
+    body, last = _inside(build)
+    other = build.value(last.rank)
+    if other is None:
+        return None
+    build.used.add(other.name)
+    result = build.fresh()
+    return Branches(result, (body, []), (last.name, other.name)), Value(result, last.rank)
+
+
+def _call(build: Builder) -> Made | None:
+    """A function of an op or two on values that are there."""
+    body, last = _inside(build, *build.values, alone=True)
+    if _has_windows(body):
+        return None
+    names = {name for each in body for name in names_in(each)} | {last.name}
+    result = build.fresh()
+    operands = [value for value in build.values if value.name in names]
+    even = build.free and build.choices.chance(30)
+    return Called(result, body, last.name, operands, even), Value(result, last.rank)
+
+
+def _closure(build: Builder) -> Made | None:
+    """A closure of one value, which it takes with the other sign."""
+    operand = build.any_value()
+    result = build.fresh()
+    body, last = _inside(build, Value(Closure.parameter(result), operand.rank))
+    build.used.add(operand.name)
+    return Closure(result, body, last.name, operand), Value(result, last.rank)
+
+
+def _loop(build: Builder) -> Made | None:
+    """A loop that carries a value of known extents."""
+    initial = build.any_value()
+    result = build.fresh()
+    carried = Value(f"{result}_c", initial.rank)
+    body, last = _inside(build, carried)
+    build.used.add(initial.name)
+    condition = build.choices.pick([None, None, "%cond" if build.free else "%true"])
+    stacked = build.choices.chance(30)
+    steps = Steps(carried, body, last.name)
+    made = Loop(result, steps, initial.name, _times(build), condition, stacked)
+    return made, Value(result, 1 if stacked else carried.rank)
+
+
+def _recursion(build: Builder) -> Made | None:
+    """A function that calls itself in one place."""
+    initial = build.any_value()
+    result = build.fresh()
+    carried = Value(f"{result}_c", initial.rank)
+    body, last = _inside(build, carried, alone=True)
+    if _has_windows(body):
+        return None
+    build.used.add(initial.name)
+    steps = Steps(carried, body, last.name)
+    made = Recursion(result, steps, initial, _times(build), build.choices.chance(50))
+    return made, Value(result, carried.rank)
+
+
+def _next(build: Builder, body: list[str | Part], made: list[Value], carried: Value, *, varies: bool) -> str:
+    """The value that a body hands on in the place of `carried`, small; with other extents where it may."""
+    lines: list[str] = []
+    last = made[-1].name
+    if varies:
+        fitting = [value.name for value in made if value.rank == carried.rank]
+        value = build.choices.pick(fitting[::-1]) if fitting and build.choices.chance(70) else None
+        if value is None and carried.rank:
+            both = build.op(lines, "tuple", carried.name, build.choices.pick([carried.name, *fitting]))
+            axis = build.choices.below(carried.rank)
+            value = build.op(lines, "concatenate", both, attributes=f"{{axis = {axis}}} ")
+        sum = value or last
+    else:
+        total = build.op(lines, "clip", build.op(lines, "sum", last), attributes="{a_min = -3.0, a_max = 3.0} ")
+        sum = build.op(lines, "add", carried.name, total)
+    body += [*lines, statement(f"{carried.name}_n", "clip", sum, attributes="{a_min = -9.0, a_max = 9.0} ")]
+    return f"{carried.name}_n"
+
+
+def _carrying(build: Builder) -> Made | None:
+    """A loop that carries one value or two, which may grow, or change places where they are alike."""
+    result = build.fresh()
+    initials = [build.any_value() for _ in range(1 + build.choices.below(2))]
+    varies = [initial.rank > 0 and build.choices.chance(60) for initial in initials]
+    carried = [Value(f"{result}_c{number}", initial.rank) for number, initial in enumerate(initials)]
+    body, made = _made_inside(build, *carried)
+    made = [value for value in made if value not in carried] or carried
+    following = [_next(build, body, made, value, varies=grows) for value, grows in zip(carried, varies, strict=True)]
+    alike = len(initials) == 2 and ((initials[0] == initials[1] and varies[0] == varies[1]) or (all(varies)
+                                    and initials[0].rank == initials[1].rank))  # fmt: skip
+    if alike and build.choices.chance(60):
+        # One of them may go to the other's place as it came.
+        following = [f"{carried[1].name}{'_a' * varies[0]}" if build.choices.chance(40) else following[1], following[0]]
+    build.used |= {initial.name for initial in initials}
+    carries = [Carry(*each) for each in zip(carried, [each.name for each in initials], following, varies, strict=True)]
+    stacks = [carry.value for carry in carries if not carry.varies and build.choices.chance(30)]
+    goes_on = build.choices.pick([None, None, following[-1]])
+    taken = build.choices.below(len(carries) + len(stacks))
+    ranks = [*(value.rank for value in carried), *(value.rank + 1 for value in stacks)]
+    names = [*following, *(value.name for value in stacks)]
+    made = CarryingLoop(
+        result, carries, needed(body, names), [value.name for value in stacks], _times(build), goes_on, taken
+    )
+    return made, Value(result, ranks[taken])
+
+
+def _family(build: Builder) -> Made | None:
+    """Functions that call each other, or one that calls itself twice; their results may grow."""
+    initial, result = build.any_value(), build.fresh()
+    count, varies = 1 + build.choices.below(2), initial.rank > 0 and build.choices.chance(40)
+    members: list[Member] = []
+    for number in range(count):
+        carried = Value(f"{result}_c{number}", initial.rank)
+        body, made = _made_inside(build, carried, alone=True)
+        following = _next(build, body, made, carried, varies=varies)
+        members.append(Member(carried, needed(body, [following]), following))
+    if any(_has_windows(member.body) for member in members):
+        return None
+    build.used.add(initial.name)
+    join = build.choices.pick(["concatenate", "add"] if varies else ["add", "maximum"])
+    twice = count == 1 or build.choices.chance(30)
+    return Family(result, members, initial, _times(build), join, twice, varies), Value(result, initial.rank)
+
+
+def _chosen(build: Builder) -> Made | None:
+    """A closure of two, which a run chooses."""
+    operand, result = build.any_value(), build.fresh()
+    branches: list[Steps] = []
+    for number in range(2):
+        carried = Value(f"{result}_c{number}", operand.rank)
+        body, last = _inside(build, carried)
+        branches.append(Steps(carried, body, last.name))
+    build.used.add(operand.name)
+    times = _times(build) if build.choices.chance(40) else None
+    return Chosen(result, branches, "%cond", operand, times), Value(result, operand.rank)
+
+
+def _list(build: Builder) -> Made | None:
+    """A sequence of values of one rank, changed some times, of which one is taken, or all are joined."""
+    first = build.any_value()
+    body: list[str | Part] = []
+    held, current = _first_list(build, body, first)
+    for _ in range(build.choices.below(3)):
+        value = build.value(held)
+        kind = build.choices.pick(["insert", "erase", "loop", "branch"])
+        place = build.choices.pick(["%none", "%last", "%which", "%one"])
+        name = build.fresh()
+        if kind == "erase" or value is None:
+            body.append(_placed(name, "sequence_erase", [current], place))
+        elif kind == "insert":
+            build.used.add(value.name)
+            body.append(_placed(name, "sequence_insert", [current, value.name], place))
+        else:
+            build.used.add(value.name)
+            times = _times(build) if kind == "loop" else None
+            body.append(Filling(name, current, held, value.name, times))
+        current = name
+    lines: list[str] = []
+    made = _read_list(build, lines, current, held)
+    return ListOps(made.name, [*body, *lines]), made
+
+
+def _placed(name: str, op: str, operands: list[str], place: str) -> str:
+    """An op on a sequence at a place."""
+    types = ", ".join(["!relay.incomplete"] * len(operands))
+    return f"{name} = relay.{op}({', '.join([*operands, place])}) : ({types}, tensor<i64>) -> !relay.incomplete"
+
+
+def _first_list(build: Builder, body: list[str | Part], first: Value) -> tuple[int, str]:
+    """Make a sequence; the rank of what it holds, and its name."""
+    kind = build.choices.pick(["construct", "construct", "empty", "split"])
+    lines: list[str] = []
+    rank = first.rank
+    if kind == "split" and first.rank:
+        keeps = build.choices.chance(50)
+        attributes = f"{{axis = {build.choices.below(first.rank)}, keepdims = {str(keeps).lower()}}} "
+        name = build.op(lines, "split_to_sequence", first.name, attributes=attributes)
+        rank -= not keeps
+    elif kind == "empty":
+        name = build.fresh()
+        lines.append(f"{name} = relay.sequence_empty() {{of = {tensor_of(rank)}}} : () -> !relay.incomplete")
+    else:
+        values = [first.name, *([(build.value(rank) or first).name] if build.choices.chance(60) else [])]
+        name = build.op(lines, "sequence_construct", *values)
+    body += lines
+    return rank, name
+
+
+def _read_list(build: Builder, lines: list[str], name: str, rank: int) -> Value:
+    """What is read of a sequence."""
+    kind = build.choices.pick(["at", "at", "concat", "length"])
+    if kind == "at":
+        result = build.fresh()
+        lines.append(_placed(result, "sequence_at", [name], build.choices.pick(["%none", "%last", "%which", "%one"])))
+        return Value(result, rank)
+    if kind == "length":
+        length = build.op(lines, "sequence_length", name)
+        return Value(build.op(lines, "cast", length, attributes="{dtype = f32} "), 0)
+    new = rank == 0 or build.choices.chance(40)
+    attributes = f"{{axis = {build.choices.below(rank + new)}, new_axis = {str(new).lower()}}} "
+    return Value(build.op(lines, "concat_from_sequence", name, attributes=attributes), rank + new)
+
+
+def _perhaps(build: Builder) -> Made | None:
+    """A value that an optional has where a condition holds."""
+    value = build.any_value()
+    other = build.value(value.rank) or value
+    build.used |= {value.name, other.name}
+    result = build.fresh()
+    return Perhaps(result, value, other, build.choices.chance(70)), Value(result, value.rank)

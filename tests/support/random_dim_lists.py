@@ -1,0 +1,82 @@
+"""Sequences and optionals of random programs over named dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f32
+
+from support.random_dim_parts import NUMBER, TRUTH, UNKNOWN, Part, Value, statement, text_of, yielded
+
+
+def tensor_of(rank: int) -> str:
+    """The type of what a list holds: of any extents."""
+    return str(TensorType(f32, [DYNAMIC_INDEX] * rank))
+
+
+@dataclass(frozen=True)
+class Filling(Part):
+    """A sequence from another one: a value more in each iteration of a loop, or in one branch alone."""
+
+    result: str
+    given: str
+    rank: int
+    value: str
+    times: str | None
+    """How often the loop inserts; else the condition decides."""
+
+    def lines(self, branch: int | None) -> list[str]:
+        """The loop or the branches."""
+        name, type = self.result, f"!relay.sequence<{tensor_of(self.rank)}>"
+        inserted = statement(f"{name}_n", "sequence_insert", f"{name}_c" if self.times else self.given, self.value)
+        if self.times is None:
+            head = f"{name} = relay.if %cond : {TRUTH} -> {UNKNOWN} {{"
+            return [text_of([head, inserted, yielded(f"{name}_n"), "} else {", yielded(self.given), "}"])]
+        head = (
+            f"{name}_l = relay.loop({name}_i, {name}_c : {type} = {self.given} : {UNKNOWN})"
+            f" to {self.times} : {NUMBER} -> {UNKNOWN} {{"
+        )
+        inserted = f"{name}_n = relay.sequence_insert({name}_c, {self.value}) : ({type}, {UNKNOWN}) -> {UNKNOWN}"
+        end = [statement(f"{name}_y", "tuple", f"{name}_n"), yielded(f"{name}_y"), "}"]
+        taken = statement(name, "tuple_get_item", f"{name}_l", attributes="{index = 0} ")
+        return [text_of([head, inserted, *end]), taken]
+
+
+@dataclass(frozen=True)
+class Perhaps(Part):
+    """An optional that has a value where the condition holds, and what it gives: its value, or another one without it.
+
+    Where it is not asked first, there is an error without a value.
+    """
+
+    result: str
+    value: Value
+    other: Value
+    asks: bool
+
+    def lines(self, branch: int | None) -> list[str]:
+        """The optional, and the value."""
+        name, type = self.result, f"!relay.optional<{tensor_of(self.value.rank)}>"
+        some = statement(f"{name}_s", "optional_construct", self.value.name)
+        none = f"{name}_n = relay.optional_construct() {{of = {tensor_of(self.value.rank)}}} : () -> {type}"
+        head = f"{name}_o = relay.if %cond : {TRUTH} -> {UNKNOWN} {{"
+        made = text_of([head, some, yielded(f"{name}_s"), "} else {", none, yielded(f"{name}_n", type), "}"])
+        if not self.asks:
+            return [made, statement(name, "optional_get_element", f"{name}_o")]
+        asked = f"{name}_c = relay.optional_has_element({name}_o) : ({UNKNOWN}) -> {TRUTH}"
+        taken = statement(f"{name}_v", "optional_get_element", f"{name}_o")
+        ends = [yielded(f"{name}_v"), "} else {", yielded(self.other.name), "}"]
+        return [made, asked, text_of([f"{name} = relay.if {name}_c : {TRUTH} -> {UNKNOWN} {{", taken, *ends])]
+
+
+@dataclass(frozen=True)
+class ListOps(Part):
+    """A sequence that is made, changed and read; the ops stand in the order in which they use each other."""
+
+    result: str
+    body: Sequence[str | Part]
+
+    def lines(self, branch: int | None) -> list[str]:
+        """The ops."""
+        return [line for each in self.body for line in ([each] if isinstance(each, str) else each.lines(branch))]
