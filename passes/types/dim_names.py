@@ -14,7 +14,7 @@ from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.types import dim_pairs, is_complete, joined_types, with_dims
 from xrelay.dialects.relay.structure.call import names_in
-from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
 
@@ -32,6 +32,9 @@ class DimNames:
         self._given: dict[Operation, dict[str, str]] = {}
         self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
         """The op that makes the extent of a name."""
+        signature = function.function_type
+        self._promised = set(names_in(signature.outputs)) - set(names_in(signature.inputs)) - self._makers.keys()
+        """Names of the function's results that nothing binds: a region's op that gives such an extent makes it."""
 
     def fresh(self, stem: str) -> str:
         """`stem` where it is free, else with a number behind it."""
@@ -126,20 +129,24 @@ class DimNames:
     def of_join(self, op: Operation, lhs: Attribute, rhs: Attribute, known: Attribute) -> Attribute | None:
         """The type of a value that has either of two types: where their extents differ, one with a name of its own.
 
-        An extent that the type `known` of the result gives already stays. `None` where the types differ in more.
+        An extent that the type `known` of the result gives already stays, and so does a name that `op` has bound, even
+        where the branches have come to agree: others say it. A name of the function's results alone is bound here.
+        `None` where the types differ in more.
         """
         names = self._given.setdefault(op, {})
-        made = {extent.name for extent in made_extents(op)} | set(names.values())
+        made = {extent.name for extent in made_extents(op)} | set(names.values()) | self._promised
         place = count()
 
         def join(dims: Sequence[Dim]) -> Dim:
             key = str(next(place))
+            given = dims[2] if len(dims) == 3 else ANY
+            if (name := single_name(given)) is not None and name in made:
+                self._give(op, key, name)
+                return given
             if dims[0] == dims[1]:
                 return dims[0]
-            if len(dims) == 3 and not isinstance(dims[2], AnyDim):
-                if (name := single_name(dims[2])) is not None and name in made:
-                    self._give(op, key, name)
-                return dims[2]
+            if not isinstance(given, AnyDim):
+                return given
             if key not in names:
                 self._give(op, key, self.fresh(UNNAMED))
             return symbol(names[key])

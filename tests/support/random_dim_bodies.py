@@ -203,7 +203,7 @@ def _chosen(build: Builder) -> Made | None:
         branches.append(Steps(carried, body, last.name))
     build.used.add(operand.name)
     times = _times(build) if build.choices.chance(40) else None
-    return Chosen(result, branches, "%cond", operand, times), Value(result, operand.rank)
+    return Chosen(result, branches, operand, times), Value(result, operand.rank)
 
 
 def _list(build: Builder) -> Made | None:

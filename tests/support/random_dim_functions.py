@@ -182,7 +182,7 @@ class Family(Part):
             f"%unit = relay.constant dense<1> : {NUMBER}",
             f"%empty = relay.constant dense<0> : {NUMBER}",
             statement("%go", "greater", "%fuel", "%empty", type=NUMBER),
-            f"%r = relay.if %go : {UNKNOWN} -> {UNKNOWN} {{",
+            f"%r = relay.if %go : {UNKNOWN} -> {result} {{",
             statement(member.carried.name, "negative", "%q", type=type),
             *flat(member.body, None),
             f"%less = relay.subtract(%fuel, %unit) : ({NUMBER}, {NUMBER}) -> {NUMBER}",
@@ -193,7 +193,7 @@ class Family(Part):
             "} else {",
             yielded("%q", type),
             "}",
-            f"func.return %r : {UNKNOWN}",
+            f"func.return %r : {result}",
         ]
         lines = text_of(numbered(body, "%q", type, asks=True))
         return f"func.func private @{self._name(number)}(%fuel: {NUMBER}, %q: {type}) -> {result} {{\n  {lines}\n}}\n"
@@ -216,7 +216,6 @@ class Chosen(Part):
 
     result: str
     branches: Sequence[Steps]
-    condition: str
     operand: Value
     times: str | None
     """How often the loop calls it."""
@@ -224,9 +223,9 @@ class Chosen(Part):
     def lines(self, branch: int | None) -> list[str]:
         """The choice and the calls."""
         name = self.result
-        first, second = ([*self._closure(number, steps), yielded(f"{name}_f{number}", f"({self._type}) -> {self._type}")]
-                         for number, steps in enumerate(self.branches))  # fmt: skip
-        head = f"{name}_g = relay.if {self.condition} : {TRUTH} -> {UNKNOWN} {{"
+        given = [yielded(f"{name}_f{number}", f"({self._type}) -> {self._type}") for number in range(2)]
+        first, second = ([*self._closure(number), given[number]] for number in range(2))
+        head = f"{name}_g = relay.if %cond : {TRUTH} -> {UNKNOWN} {{"
         chosen = text_of([head, *first, "} else {", *second, "}"])
         if self.times is None:
             return [chosen, self._call(name, self.operand.name)]
@@ -246,7 +245,8 @@ class Chosen(Part):
     def _type(self) -> str:
         return self.operand.type(f"c{self.result.removeprefix('%r')}")
 
-    def _closure(self, number: int, steps: Steps) -> list[str]:
+    def _closure(self, number: int) -> list[str]:
+        steps = self.branches[number]
         head = f"{self.result}_f{number} = relay.fn({steps.carried.name}_q : {self._type}) -> {self._type} {{"
         opened = statement(steps.carried.name, "negative", f"{steps.carried.name}_q", type=self._type)
         return [text_of([head, opened, *steps.lines(None), yielded(steps.next), "}"])]

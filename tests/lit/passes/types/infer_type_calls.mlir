@@ -147,3 +147,21 @@ func.func @no_names(%x: tensor<3xf32>) -> !relay.incomplete {
   %0 = relay.call @untyped(%x) {note = "kept"} : (tensor<3xf32>) -> !relay.incomplete
   func.return %0 : !relay.incomplete
 }
+
+// -----
+
+// A name of the results alone is that of an extent which a branch makes: a recursion whose result grows says it so.
+// CHECK-LABEL: @twice(
+func.func @twice(%go: tensor<i1>, %stop: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<k>> {
+  // CHECK: relay.if %go : tensor<i1> -> tensor<?xf32, #relay.dims<k>> attributes {relay.binds = #relay.bounds<k>} {
+  %r = relay.if %go : tensor<i1> -> tensor<?xf32, #relay.dims<k>> {
+    // CHECK-NEXT: relay.call @twice<n = n, k = k_1>(%stop, %stop, %x) {relay.binds = #relay.bounds<k_1>}
+    %y = relay.call @twice(%stop, %stop, %x) : (tensor<i1>, tensor<i1>, tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
+    %t = relay.tuple(%y, %y) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+    %z = relay.concatenate(%t) : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %z : !relay.incomplete
+  } else {
+    relay.yield %x : tensor<?xf32, #relay.dims<n>>
+  }
+  func.return %r : tensor<?xf32, #relay.dims<k>>
+}

@@ -42,3 +42,22 @@ func.func @captured(%x: tensor<?xf32, #relay.dims<m>>, %y: tensor<?xf32, #relay.
   %0 = relay.invoke %f(%y) : (tensor<?xf32, #relay.dims<p>>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
   func.return %0 : !relay.incomplete
 }
+
+// Branches that differ in the closure and agree in the place of its call: the branch still says the extent.
+// CHECK-LABEL: func.func @agreeing(
+// CHECK:         relay.invoke %f(%x) {relay.binds = #relay.bounds<d0_1>}
+// INLINED-LABEL: func.func @agreeing(
+// INLINED:         relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<d0_1>> attributes {relay.binds = #relay.bounds<d0_1>} {
+// INLINED:           relay.yield %{{.*}} : tensor<?xf32, #relay.dims<n>>
+func.func @agreeing(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
+  %f = relay.fn(%a : tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete {
+    %b = relay.if %c : tensor<i1> -> !relay.incomplete {
+      relay.yield %a : tensor<?xf32, #relay.dims<k>>
+    } else {
+      relay.yield %x : tensor<?xf32, #relay.dims<n>>
+    }
+    relay.yield %b : !relay.incomplete
+  }
+  %r = relay.invoke %f(%x) : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
