@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
+from xrelay.dialects.attribute_names import CONTAINER, OUTPUT_PLACE
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.loop import run_loop_module
+from xrelay.interpreters.loop.lists import given_of_list
 from xrelay.interpreters.relay import run_relay
+from xrelay.interpreters.relay.run import Given, given_of, run_relay_values
 from xrelay.interpreters.topi import run_topi_module
 
 
@@ -21,3 +27,26 @@ def run_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[A
             return run_topi_module(module, function, inputs)
         case _:
             return run_relay(module, inputs, function)
+
+
+def values_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[Given]) -> list[Given]:
+    """As `run_at_level`, with sequences as lists, and of optionals the value or `None`."""
+    if level not in ("loop", "topi"):
+        return run_relay_values(module, inputs, function)
+    values = run_at_level(level, module, function, cast("Sequence[Array]", inputs))
+    if level == "topi":
+        return [given_of(value) for value in values]
+    containers = _containers(module, function)
+    return [given_of_list(value, containers.get(number)) for number, value in enumerate(values)]
+
+
+def _containers(module: ModuleOp, name: str) -> dict[int, Attribute]:
+    """The sequences and optionals among the outputs of a function at the loop level, by their numbers."""
+    found: dict[int, Attribute] = {}
+    for op in module.ops:
+        if isinstance(op, FuncOp) and op.sym_name.data == name and op.res_attrs is not None:
+            for row in op.res_attrs.data:
+                place, container = row.data.get(OUTPUT_PLACE), row.data.get(CONTAINER)
+                if isinstance(place, IntegerAttr) and container is not None:
+                    found[place.value.data] = container
+    return found

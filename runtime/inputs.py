@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import InputError, did_you_mean
-from xrelay.runtime.lists import encode_list
+from xrelay.runtime.lists import checked_list, encode_list
 from xrelay.runtime.metadata import ANY_RANK, TensorSpec
 
 _SMALL_INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
@@ -25,9 +25,9 @@ def is_mapping(values: object) -> TypeGuard[Mapping[str, object]]:
 class InputSpec:
     """One input: converts a value to the array that native code reads, or says what is wrong with it."""
 
-    def __init__(self, spec: TensorSpec):
-        """Prepare the checks of an input."""
-        self.spec = spec
+    def __init__(self, spec: TensorSpec, *, native: bool = True):
+        """Prepare the checks of an input; those in containers become objects of native code, or stay Python's."""
+        self.spec, self._native = spec, native
         self._dtype, self._shape = spec.numpy_dtype, spec.shape
 
     def array(self, value: object) -> NDArray[Any]:
@@ -38,7 +38,7 @@ class InputSpec:
         """
         if self.spec.containers:
             held = InputSpec(replace(self.spec, containers=()))
-            return encode_list(self.spec, value, held.array)
+            return (encode_list if self._native else checked_list)(self.spec, value, held.array)
         if (
             type(value) is np.ndarray
             and value.dtype == self._dtype
@@ -129,9 +129,9 @@ def _as_array(spec: TensorSpec, value: object) -> NDArray[Any]:
 class InputBinder:
     """All inputs of a model: puts what a caller gives, by name or in order, into the model's order."""
 
-    def __init__(self, specs: Iterable[TensorSpec]):
-        """Prepare the checks of the inputs."""
-        self.inputs = [InputSpec(spec) for spec in specs]
+    def __init__(self, specs: Iterable[TensorSpec], *, native: bool = True):
+        """Prepare the checks of the inputs, for native code or for an interpreter."""
+        self.inputs = [InputSpec(spec, native=native) for spec in specs]
         self.names = [entry.spec.name for entry in self.inputs]
         self.index = {name: i for i, name in enumerate(self.names)}
 

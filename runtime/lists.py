@@ -37,6 +37,40 @@ def encode_list(spec: TensorSpec, value: object, convert: Callable[[object], NDA
     return pieces.array()
 
 
+def checked_list(spec: TensorSpec, value: object, convert: Callable[[object], NDArray[Any]], depth: int = 0) -> Listed:
+    """The value with arrays in it as `convert` makes them; `InputError` as for `encode_list`. As deep as the type."""
+    if depth == len(spec.containers):
+        return convert(value)
+    held = [checked_list(spec, each, convert, depth + 1) for each in held_values(spec, value, depth)]
+    if spec.containers[depth] != OPTIONAL:
+        return held
+    return held[0] if held else None
+
+
+def flattened(names: Sequence[str], values: Sequence[Listed]) -> dict[str, NDArray[Any]]:
+    """The arrays in some values, each by its name: `y`, and of a sequence `s[0]`, `s[1]`."""
+    found: dict[str, NDArray[Any]] = {}
+    pending = list(zip(names, values, strict=True))[::-1]
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, list | tuple):
+            held = cast("Sequence[Listed]", value)
+            pending += [(f"{name}[{number}]", each) for number, each in enumerate(held)][::-1]
+        elif value is not None:
+            found[name] = np.asarray(value)
+    return found
+
+
+def held_values(spec: TensorSpec, value: object, depth: int) -> Sequence[object]:
+    """What a value holds that is inside so many containers; `InputError` where it is no list."""
+    if spec.containers[depth] == OPTIONAL:
+        return () if value is None else (value,)
+    if not isinstance(value, (list, tuple)):
+        kind = "nothing" if value is None else type(value).__name__
+        raise InputError(f"input '{spec.name}': expected {spec}, got {kind}", help="give a list")
+    return cast("Sequence[object]", value)
+
+
 class _Pieces:
     """Objects one behind the other, each at a multiple of 64 bytes; addresses are added when there is memory."""
 
@@ -52,19 +86,11 @@ class _Pieces:
             array = self._convert(value)
             self._objects.append(([_NEVER_FREED, 0, array.nbytes, array.ndim, *array.shape], [], array))
             return number
-        held = self._values(value, self._spec.containers[depth])
+        held = held_values(self._spec, value, depth)
         items: list[int] = []
         self._objects.append(([_NEVER_FREED, len(held), len(held), 0], items, None))
         items += [self.add(each, depth + 1) for each in held]
         return number
-
-    def _values(self, value: object, container: str) -> Sequence[object]:
-        if container == OPTIONAL:
-            return () if value is None else (value,)
-        if not isinstance(value, (list, tuple)):
-            kind = "nothing" if value is None else type(value).__name__
-            raise InputError(f"input '{self._spec.name}': expected {self._spec}, got {kind}", help="give a list")
-        return cast("Sequence[object]", value)
 
     def array(self) -> NDArray[np.int64]:
         """All objects in memory of their own."""

@@ -73,6 +73,15 @@ def list_of(given: Value, container: Attribute | None) -> Value:
     return given
 
 
+def given_of_list(value: Value, container: Attribute | None) -> Value:
+    """A list as a caller gives and takes it: `list_of` backwards."""
+    if isinstance(container, OptionalType):
+        return given_of_list(value[0], container.element) if value else None
+    if isinstance(container, SequenceType):
+        return [given_of_list(each, container.element) for each in value]
+    return value
+
+
 def _extents(op: ListExtentsOp, values: dict[SSAValue, Value]) -> None:
     data = values[op.list]
     shape = data[_place(op, values[op.at], len(data) - 1)].shape

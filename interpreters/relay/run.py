@@ -17,7 +17,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, InterpreterError
 from xrelay.index_algebra.dims import AnyDim, Dim, name_and_size
 from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue
-from xrelay.interpreters.relay.registry import OptionalValue, SequenceValue, Value, describe
+from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, Value, describe
 
 Given: TypeAlias = "Array | Sequence[Given] | None"
 """An input of a program: an array, the values of a sequence or tuple, the value of an optional or `None` without."""
@@ -34,15 +34,44 @@ def run_relay(
     Raises `InputError` where number, shape or dtype of the inputs differ from the function's, and `InterpreterError`
     where there is no such function or something in it cannot be evaluated.
     """
+    results: list[Array] = []
+    for value in _results(module, inputs, function, timeout):
+        _flatten(value, results)
+    return results
+
+
+def run_relay_values(module: ModuleOp, inputs: Sequence[Given], function: str = "main") -> list[Given]:
+    """As `run_relay`, with sequences as lists, and of optionals the value or `None`."""
+    results: list[Given] = []
+    pending = _results(module, inputs, function, None)[::-1]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, tuple) and not isinstance(value, SequenceValue | OptionalValue):
+            pending += reversed(value)
+        else:
+            results.append(given_of(value))
+    return results
+
+
+def given_of(value: RuntimeValue) -> Given:
+    """A value as a caller gives and takes it; as deep as its type."""
+    if isinstance(value, Closure | ClosureValue):
+        raise InterpreterError("a function cannot be a result of the whole program")
+    if not isinstance(value, tuple):
+        return value.copy()
+    held = [given_of(each) for each in value]
+    if not isinstance(value, OptionalValue):
+        return held
+    return held[0] if held else None
+
+
+def _results(module: ModuleOp, inputs: Sequence[Given], function: str, timeout: float | None) -> list[RuntimeValue]:
     functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, FuncOp)}
     func = functions.get(function)
     if func is None or not func.body.blocks:
         known = ", ".join(functions)
         raise InterpreterError(f"no function @{function} with a body is in the module", help=f"it has: {known}")
-    results: list[Array] = []
-    for value in Machine(functions, timeout).call(func, _checked_inputs(func, inputs)):
-        _flatten(value, results)
-    return results
+    return Machine(functions, timeout).call(func, _checked_inputs(func, inputs))
 
 
 def _checked_inputs(func: FuncOp, inputs: Sequence[Given]) -> list[RuntimeValue]:

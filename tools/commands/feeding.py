@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.runtime.dim_text import name_and_size, names_in
-from xrelay.runtime.metadata import TensorSpec
+from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec
 from xrelay.tools.commands.base import UsageError
 
 
@@ -35,32 +35,47 @@ def add_input_options(parser: ArgumentParser) -> None:
         default=[],
         type=_named_size,
         metavar="NAME=N",
-        help="size of a named dimension of random inputs; 1 to 8 by chance without it",
+        help="size of a named dimension of random inputs; without it the usual one of --shapes, or 1 to 8 by chance",
     )
 
 
-def make_inputs(args: Namespace, specs: Sequence[TensorSpec]) -> dict[str, NDArray[Any]]:
-    """The inputs that the flags describe; `UsageError` for a name the model has not, or one that is missing."""
+def make_inputs(args: Namespace, specs: Sequence[TensorSpec]) -> dict[str, Any]:
+    """The inputs that the flags describe; `UsageError` for a name the model has not, or one that is missing.
+
+    Sequences and optionals are random: two values, and one that is there.
+    """
     given: dict[str, Path] = dict(args.input)
     names = [spec.name for spec in specs]
     for name in given:
         if name not in names:
             raise UsageError(f"the model has no input {name!r}", help=f"its inputs are {', '.join(names)}")
+    for spec in specs:
+        if spec.containers and spec.name in given:
+            raise UsageError(f"input {spec.name!r} is {spec}, and no array", help="leave it to --random")
     missing = [name for name in names if name not in given]
     if missing and not args.random:
         raise UsageError(f"no value for input {missing[0]!r}", help="give --input NAME=FILE.npy, or --random")
     loaded = {name: _load(path) for name, path in given.items()}
     sizes = _sizes(args, specs, loaded)
     return {
-        spec.name: loaded[spec.name] if spec.name in loaded else random_array(spec.at(sizes), args.seed)
-        for spec in specs
+        spec.name: loaded[spec.name] if spec.name in loaded else _random_input(spec, sizes, args.seed) for spec in specs
     }
+
+
+def _random_input(spec: TensorSpec, sizes: Mapping[str, int], seed: int) -> Any:
+    if not spec.containers:
+        return random_array(spec.at(sizes), seed)
+    shape = () if spec.shape == (ANY_RANK,) else tuple(2 if extent == OPEN else extent for extent in spec.shape)
+    value: Any = random_array(TensorSpec(spec.name, spec.dtype, shape), seed)
+    for container in reversed(spec.containers):
+        value = value if container == OPTIONAL else [value, value]
+    return value
 
 
 def _sizes(args: Namespace, specs: Sequence[TensorSpec], loaded: Mapping[str, NDArray[Any]]) -> dict[str, int]:
     """The size of each named dimension: as given, as arrays from files have it, or by chance."""
     sizes: dict[str, int] = dict(args.size)
-    texts = [extent for spec in specs for extent in spec.shape if isinstance(extent, str)]
+    texts = [extent for spec in specs if not spec.containers for extent in spec.shape if isinstance(extent, str)]
     names = names_in(texts)
     for name in sizes:
         if name not in names:
@@ -71,7 +86,9 @@ def _sizes(args: Namespace, specs: Sequence[TensorSpec], loaded: Mapping[str, ND
             solved = name_and_size(text, extent) if isinstance(text, str) else None
             if solved is not None and solved[1] is not None:
                 sizes.setdefault(solved[0], solved[1])
-    return {name: sizes.get(name, drawn_size(name, args.seed)) for name in names}
+    usual: dict[str, int] = {name: said[2] for name, said in args.shapes if len(said) == 3}
+    chosen = {**{name: drawn_size(name, args.seed) for name in names}, **usual, **sizes}
+    return {name: chosen[name] for name in names}
 
 
 def drawn_size(name: str, seed: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from zipfile import ZipFile
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
     from xrelay.api.intermediates import NodeOutput
 
-Inputs: TypeAlias = dict[str, NDArray[Any]]
+Inputs: TypeAlias = dict[str, Any]
 Outputs: TypeAlias = list[tuple[TensorSpec, NDArray[Any]]]
-"""Of the largest absolute value of an output."""
+"""The arrays of the outputs, those of a sequence `s` as `s[0]`, `s[1]`."""
 
 
 class RunCommand(Command):
@@ -107,7 +108,17 @@ def _native(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
     """The inputs, and what native code computes."""
     model = compiled_model(args, module)
     inputs = make_inputs(args, model.inputs)
-    return inputs, list(zip(model.outputs, model.run(inputs), strict=True))
+    return inputs, _arrays([(spec.name, spec.dtype) for spec in model.outputs], model.run(inputs))
+
+
+def _arrays(places: Sequence[tuple[str, str]], values: Sequence[Any]) -> Outputs:
+    """The arrays in the outputs of these names and dtypes."""
+    from xrelay.runtime.lists import flattened
+
+    found: Outputs = []
+    for (name, dtype), value in zip(places, values, strict=True):
+        found += [(TensorSpec(key, dtype, array.shape), array) for key, array in flattened([name], [value]).items()]
+    return found
 
 
 def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
@@ -117,10 +128,8 @@ def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outp
 
     program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
     inputs = make_inputs(args, input_specs(program))
-    arrays = program.run(list(inputs.values()))
-    pairs = zip(program.outputs, arrays, strict=True)
-    specs = [TensorSpec(entry.name, entry.dtype, array.shape) for entry, array in pairs]
-    return inputs, list(zip(specs, arrays, strict=True))
+    values = program.run(list(inputs.values()))
+    return inputs, _arrays([(entry.name, entry.dtype) for entry in program.outputs], values)
 
 
 def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Outputs) -> int:
@@ -129,7 +138,11 @@ def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Ou
     from xrelay.api.programs import program_of
 
     program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
-    expected = program.run([inputs[spec.name] for spec in program.inputs])
+    values = program.run([inputs[spec.name] for spec in program.inputs])
+    expected = [array for _, array in _arrays([(entry.name, entry.dtype) for entry in program.outputs], values)]
+    if len(expected) != len(outputs):
+        sys.stderr.write(f"check: DIFFERS, {len(outputs)} arrays where the interpreter has {len(expected)}\n")
+        return 1
     status = 0
     for (spec, found), wanted in zip(outputs, expected, strict=True):
         answer = compare_outputs([spec.name], [found], [wanted], levels=("native", "interpreter"))

@@ -103,7 +103,7 @@ def _told_by(dim: Dim) -> str | None:
 def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorSpec:
     """The tensor with the text of each open extent, which must be one over `names`, where they are given."""
     if isinstance(entry.type, SequenceType | OptionalType):
-        return _container_spec(entry.name, entry.type)
+        return container_spec(entry.name, entry.type)
     dims = shape_of(entry.type)
     if any(isinstance(dim, AnyDim) or (names is not None and not names_of(dim).issubset(names)) for dim in dims):
         raise _open_shape(f"{kind} {entry.name!r}", entry.type, None)
@@ -111,7 +111,7 @@ def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorS
     return TensorSpec(entry.name, str(numpy_dtype(entry.type.element_type)), shape)
 
 
-def _container_spec(name: str, type: SequenceType | OptionalType) -> TensorSpec:
+def container_spec(name: str, type: SequenceType | OptionalType) -> TensorSpec:
     """A sequence or an optional of tensors, whose open extents have no names."""
     containers: list[str] = []
     inner: Attribute = type

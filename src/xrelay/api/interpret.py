@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.programs import Program, program_of
@@ -39,15 +38,16 @@ def interpret(
     *,
     shapes: Shapes | None = None,
     function: str = "main",
-) -> list[NDArray[Any]]:
+) -> list[Any]:
     """Run a program by the interpreter of its level (relay, topi or loop), on numpy and without compiling.
 
     `source` is a module, a path or an ONNX model, as for `compile`; `inputs` are given by name or in order, and are
-    checked as those of a compiled model. Raises `InputError` for inputs that do not fit, for open shapes that `shapes`
+    checked as those of a compiled model; sequences are lists and optionals their value or `None`, here and in what it
+    gives. Raises `InputError` for inputs that do not fit, for open shapes that `shapes`
     does not fix and for a program below loop, and `InterpreterError` for one without a meaning on these inputs.
     """
     program = program_of(source, shapes=shapes, function=function)
-    binder = InputBinder(input_specs(program))
+    binder = InputBinder(input_specs(program), native=False)
     values = binder.from_mapping(inputs) if is_mapping(inputs) else binder.from_sequence(list(inputs))
     return list(program.run(values))
 
@@ -56,6 +56,9 @@ def input_specs(program: Program) -> list[TensorSpec]:
     """The inputs of a program, with the texts of named dimensions; `InputError` for one whose shape is open."""
     specs: list[TensorSpec] = []
     for entry in program.inputs:
+        if entry.container is not None:
+            specs.append(entry.container)
+            continue
         if ANY in entry.shape:
             raise InputError(f"the shape of input {entry.name!r} is open: {entry}", help="fix it by shapes=")
         shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in entry.shape)

@@ -29,17 +29,21 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.hints import isa
 
+from xrelay.api.interface import container_spec
 from xrelay.api.model import CompiledModel, load
-from xrelay.api.sources import Shapes, Source, load_source
-from xrelay.dialects.attribute_names import NUM_OUTPUTS, VALUE_NAME
+from xrelay.api.sources import Shapes, Source, load_source, with_known_sizes
+from xrelay.dialects.attribute_names import CONTAINER, LOOP_DIMS, NUM_OUTPUTS, OUTPUT_PLACE, VALUE_NAME
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dim_syntax import parse_dim
 from xrelay.index_algebra.dims import Shape
-from xrelay.interpreters.at_level import run_at_level
+from xrelay.interpreters.at_level import values_at_level
 from xrelay.interpreters.loop.named_sizes import NamedSizes
+from xrelay.interpreters.relay.run import Given
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.loop.entry import call_single_kernel
 from xrelay.passes.types.infer_type import RelayInferTypePass
@@ -50,13 +54,19 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Signature:
-    """The name, dtype (numpy's name) and shape of an input or output; extents may be open at the relay level."""
+    """The name, dtype (numpy's name) and shape of an input or output; extents may be open at the relay level.
+
+    Of a sequence or an optional `container` says what it holds, and the shape is ().
+    """
 
     name: str
     dtype: str
     shape: Shape
+    container: TensorSpec | None = None
 
     def __str__(self) -> str:
+        if self.container is not None:
+            return str(self.container)
         return f"{self.dtype}[{', '.join(str(extent) for extent in self.shape)}]"
 
 
@@ -68,8 +78,11 @@ class Program(ABC):
     outputs: Sequence[Signature]
 
     @abstractmethod
-    def run(self, inputs: Sequence[Array]) -> Sequence[Array]:
-        """The outputs for `inputs`, which have the dtypes and shapes of the program's."""
+    def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
+        """The outputs for `inputs`, which have the dtypes and shapes of the program's.
+
+        Sequences are lists, optionals their value or `None`.
+        """
 
 
 class NativeProgram(Program):
@@ -81,7 +94,7 @@ class NativeProgram(Program):
         self._model = model
         self.inputs, self.outputs = (list(map(_native_signature, specs)) for specs in (model.inputs, model.outputs))
 
-    def run(self, inputs: Sequence[Array]) -> Sequence[Array]:
+    def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
         """Run it."""
         return self._model.run(list(inputs))
 
@@ -104,13 +117,15 @@ class ModuleProgram(Program):
         else:
             self.inputs, self.outputs = _tensors(found)
 
-    def run(self, inputs: Sequence[Array]) -> Sequence[Array]:
+    def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
         """Ask the interpreter of the level."""
-        return run_at_level(self.level, self._module, self._name, inputs)
+        return values_at_level(self.level, self._module, self._name, inputs)
 
 
 def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, function: str = "main") -> Program:
     """`source` as a program; a path of a compiled model (`.xrelay`) is loaded.
+
+    `shapes` are told to an ONNX model; of a text and a module it is what they say of the sizes of its names.
 
     Raises what `load` and `load_source` raise, and `InputError` for a module below loop or without the function.
     """
@@ -119,9 +134,10 @@ def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, 
     if isinstance(source, str | PathLike) and Path(source).suffix == ".xrelay":
         return NativeProgram(load(Path(source)))
     if isinstance(source, ModuleOp):
-        return ModuleProgram(source, function)
+        return ModuleProgram(with_known_sizes(source, shapes), function)
     is_onnx = not isinstance(source, str | PathLike) or Path(source).suffix == ".onnx"
-    return ModuleProgram(load_source(source, shapes=shapes if is_onnx else None), function)
+    module = load_source(source, shapes=shapes if is_onnx else None)
+    return ModuleProgram(module if is_onnx else with_known_sizes(module, shapes), function)
 
 
 def _function(module: ModuleOp, name: str) -> FuncOp:
@@ -174,13 +190,38 @@ def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
     rest, split = scratch_count(function) + len(dim_arguments(function)), len(input_arguments(function))
     names = _names(function.arg_attrs, [arg.name_hint for arg in args], "buffer")
     shapes = NamedSizes(function).shapes
-    rows = zip(names, args[: len(args) - rest], shapes, strict=False)
-    signatures = [_buffer(name, argument, shape) for name, argument, shape in rows]
-    return signatures[:split], signatures[split:]
+    containers = _attributes(function.arg_attrs, CONTAINER, len(args))
+    rows = zip(names, args[: len(args) - rest], shapes, containers, strict=False)
+    signatures = [_buffer(name, argument, shape, container) for name, argument, shape, container in rows]
+    return signatures[:split], _with_returned(function, signatures[split:])
 
 
-def _buffer(name: str, value: SSAValue, shape: Shape) -> Signature:
+def _with_returned(function: FuncOp, written: Sequence[Signature]) -> list[Signature]:
+    """The outputs that a function writes, and those that it returns, where their numbers say."""
+    types = function.function_type.outputs.data
+    names = _names(function.res_attrs, [None] * len(types), "output")
+    rest, returned = iter(written), dict[int, Signature]()
+    places, containers, dims = (
+        _attributes(function.res_attrs, key, len(types)) for key in (OUTPUT_PLACE, CONTAINER, LOOP_DIMS)
+    )
+    for name, type, place, container, opened in zip(names, types, places, containers, dims, strict=True):
+        if isinstance(place, IntegerAttr):
+            if isa(type, MemRefType) and isinstance(opened, DimsAttr):
+                type = TensorType(type.element_type, type.get_shape(), opened)
+            returned[place.value.data] = _signature(name, type if container is None else container)
+    count = len(written) + len(returned)
+    return [returned[number] if number in returned else next(rest) for number in range(count)]
+
+
+def _attributes(rows: ArrayAttr[DictionaryAttr] | None, key: str, count: int) -> list[Attribute | None]:
+    """An attribute of each argument or result."""
+    return [None] * count if rows is None else [row.data.get(key) for row in rows]
+
+
+def _buffer(name: str, value: SSAValue, shape: Shape, container: Attribute | None) -> Signature:
     type = value.type
+    if container is not None:
+        return _signature(name, container)
     if not isa(type, MemRefType):
         raise InputError(f"argument {name!r} is {type}; the loop level has memrefs alone")
     return _signature(name, tensor_type(shape, type.element_type))
@@ -188,11 +229,16 @@ def _buffer(name: str, value: SSAValue, shape: Shape) -> Signature:
 
 def _native_signature(spec: TensorSpec) -> Signature:
     """An input or output of a compiled model, whose open extents are texts."""
+    if spec.containers:
+        return Signature(spec.name, spec.dtype, (), spec)
     dims = (parse_dim(Parser(Context(), extent)) if isinstance(extent, str) else extent for extent in spec.shape)
     return Signature(spec.name, spec.dtype, tuple(dims))
 
 
 def _signature(name: str, type: Attribute) -> Signature:
+    if isinstance(type, SequenceType | OptionalType):
+        held = container_spec(name, type)
+        return Signature(name, held.dtype, (), held)
     if not isa(type, TensorType):
         raise InputError(f"{name!r} is {type}; only tensors can be compared", help="run relay-infer-type first")
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,11 +14,14 @@ from xrelay.api.model import CompiledModel
 from xrelay.api.programs import Program, Signature, program_of
 from xrelay.api.sources import Shapes, Source
 from xrelay.arguments import checked_shapes
+from xrelay.dialects.relay.core.size_hints import SizeHint
 from xrelay.errors import DimensionError, ExecutionError, InputError, InterpreterError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, evaluate, name_and_size, names_of
+from xrelay.interpreters.relay.run import Given
 from xrelay.passes.instruments.random_inputs import DRAWS, drawn_sizes, random_values
 from xrelay.runtime.inputs import InputBinder, is_mapping
-from xrelay.runtime.metadata import TensorSpec, dtype_from_name
+from xrelay.runtime.lists import flattened
+from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec, dtype_from_name
 
 Array = NDArray[Any]
 
@@ -37,8 +41,10 @@ def same(
 
     Each is a module at the relay, topi or loop level, a compiled model, or a path of a model. They run on `inputs` (by
     name or in order), or on seeded random ones; `shapes` fixes extents that both leave open, and the sizes of named
-    dimensions. Without it these are 1 to 8 by chance, and drawn again where both programs refuse them. Without `atol`
-    it is 1e-4 of the largest finite absolute value of each output of `b`. NaN equals NaN, infinity itself.
+    dimensions; of a name it may say the least, the greatest and the usual size, which is tried first. Without it these
+    are 1 to 8 by chance, and drawn again where both programs refuse them. Sequences are lists, optionals their value or
+    `None`; what they hold is compared one by one. Without `atol` it is 1e-4 of the largest finite absolute value of
+    each output of `b`. NaN equals NaN, infinity itself.
 
     Raises `InputError` where the programs differ in number, dtype or shape of inputs or outputs, and for a module that
     has no interpreter.
@@ -48,9 +54,28 @@ def same(
     second = program_of(b, shapes=shapes, function=function)
     _check_agreement("inputs", first.inputs, second.inputs)
     _check_agreement("outputs", first.outputs, second.outputs)
-    found, expected = _results(first, second, inputs, shapes, seed)
+    hints = _size_hints(first, second, shapes)
+    shapes = {name: shape for name, shape in shapes.items() if name not in hints}
+    results = _results(first, second, inputs, shapes, hints, seed)
     names = [signature.name for signature in first.outputs]
-    return compare_outputs(names, found, expected, levels=(first.level, second.level), rtol=rtol, atol=atol)
+    found, expected = (flattened(names, result) for result in results)
+    if list(found) != list(expected):
+        name = next(iter(found.keys() ^ expected.keys()))
+        raise InputError(f"{name} is in one of the results, and not in the other", help="compare like with like")
+    levels = (first.level, second.level)
+    return compare_outputs(list(found), list(found.values()), list(expected.values()),
+                           levels=levels, rtol=rtol, atol=atol)  # fmt: skip
+
+
+def _size_hints(first: Program, second: Program, shapes: Shapes) -> dict[str, SizeHint]:
+    """What `shapes` says of names of dimensions; `InputError` where it can be neither that nor an input's shape."""
+    places = [*first.inputs, *second.inputs]
+    inputs = [place.name for place in places]
+    dims = {name for place in places for dim in place.shape for name in names_of(dim)}
+    for name in shapes:
+        if name not in inputs and name not in dims:
+            raise InputError(f"shapes names {name!r}, which is no input", help=f"the inputs are {', '.join(inputs)}")
+    return {name: SizeHint.of(name, numbers) for name, numbers in shapes.items() if name not in inputs}
 
 
 def _results(
@@ -58,17 +83,19 @@ def _results(
     second: Program,
     inputs: Mapping[str, object] | Sequence[object] | None,
     shapes: Shapes,
+    hints: Mapping[str, SizeHint],
     seed: int,
-) -> list[list[Array]]:
+) -> list[Sequence[Given]]:
     """What both programs give; random inputs that both refuse, whose sizes they do not take, are drawn again."""
     rng = np.random.default_rng(seed)
-    results: list[list[Array]] = []
+    results: list[Sequence[Given]] = []
     errors: list[XRelayError] = []
     for draw in range(DRAWS if inputs is None else 1):
         said = _said(first, second, shapes, {} if inputs is None else _shapes_of(first.inputs, inputs))
-        arrays = _arrays(_specs(first.inputs, said, _sizes(said, rng, draw)), inputs, seed)
+        specs = _specs(first.inputs, said, _sizes(said, hints, rng, draw))
+        arrays = _arrays(specs, inputs, seed, draw)
         outcomes = [_outcome(program, arrays) for program in (first, second)]
-        results = [outcome for outcome in outcomes if isinstance(outcome, list)]
+        results = [outcome for outcome in outcomes if not isinstance(outcome, XRelayError)]
         errors = [outcome for outcome in outcomes if isinstance(outcome, XRelayError)]
         if results:
             break
@@ -77,10 +104,10 @@ def _results(
     return results
 
 
-def _outcome(program: Program, arrays: Sequence[Array]) -> list[Array] | XRelayError:
+def _outcome(program: Program, arrays: Sequence[Given]) -> Sequence[Given] | XRelayError:
     """What a program gives, or with what it refuses the inputs; of its own, as a wrong program may write to them."""
     try:
-        return [np.asarray(out) for out in program.run([x.copy() for x in arrays])]
+        return program.run(deepcopy(arrays))
     except (ExecutionError, InterpreterError) as error:
         return error
 
@@ -90,11 +117,16 @@ def _check_agreement(kind: str, first: Sequence[Signature], second: Sequence[Sig
         raise InputError(f"the programs have {len(first)} and {len(second)} {kind}", help="compare like with like")
     for number, (left, right) in enumerate(zip(first, second, strict=True)):
         fits = len(left.shape) == len(right.shape) and all(map(_may_agree, left.shape, right.shape))
+        fits = fits and _containers(left) == _containers(right)
         if left.dtype != right.dtype or not fits:
             raise InputError(
                 f"{kind[:-1]} {number} ({left.name!r}) is {left} in one program and {right} in the other",
                 help="compare like with like",
             )
+
+
+def _containers(place: Signature) -> tuple[str, ...]:
+    return () if place.container is None else place.container.containers
 
 
 def _may_agree(left: Dim, right: Dim) -> bool:
@@ -113,10 +145,6 @@ Said: TypeAlias = Sequence[Sequence[Sequence[Dim]]]
 
 def _said(first: Program, second: Program, shapes: Shapes, found: Shapes) -> Said:
     """What both programs and `shapes` say, and where neither gives a number, the arrays that were `found`."""
-    names = [signature.name for signature in first.inputs]
-    for name in shapes:
-        if name not in names:
-            raise InputError(f"shapes names {name!r}, which is no input", help=f"the inputs are {', '.join(names)}")
     return [_input_row(*pair, shapes, found) for pair in zip(first.inputs, second.inputs, strict=True)]
 
 
@@ -133,8 +161,8 @@ def _input_row(left: Signature, right: Signature, shapes: Shapes, found: Shapes)
     return row
 
 
-def _sizes(said: Said, rng: np.random.Generator, draw: int) -> dict[str, int]:
-    """The size of each named dimension: as a number that stands beside it tells, else by chance."""
+def _sizes(said: Said, hints: Mapping[str, SizeHint], rng: np.random.Generator, draw: int) -> dict[str, int]:
+    """The size of each named dimension: as a number that stands beside it tells, else by hint or by chance."""
     sizes: dict[str, int] = {}
     extents = [dims for row in said for dims in row]
     for dims in extents:
@@ -144,13 +172,18 @@ def _sizes(said: Said, rng: np.random.Generator, draw: int) -> dict[str, int]:
             if size is not None:
                 sizes.setdefault(name, size)
     names = {name for dims in extents for dim in dims for name in names_of(dim)}
-    return {**drawn_sizes(names - sizes.keys(), rng, draw), **sizes}
+    drawn = drawn_sizes(names - sizes.keys(), rng, draw)
+    for name, hint in hints.items():
+        drawn[name] = min(hint.least + drawn.get(name, 1) - 1, hint.greatest) if draw else hint.usual
+    return {**drawn, **sizes}
 
 
 def _specs(places: Sequence[Signature], said: Said, sizes: Mapping[str, int]) -> list[TensorSpec]:
     """The inputs with every extent known."""
     return [
         TensorSpec(place.name, place.dtype, tuple(_extent(place, dims, sizes) for dims in row))
+        if place.container is None
+        else place.container
         for place, row in zip(places, said, strict=True)
     ]
 
@@ -173,15 +206,32 @@ def _extent(place: Signature, dims: Sequence[Dim], sizes: Mapping[str, int]) -> 
 
 
 def _arrays(
-    specs: Sequence[TensorSpec], inputs: Mapping[str, object] | Sequence[object] | None, seed: int
-) -> list[Array]:
+    specs: Sequence[TensorSpec], inputs: Mapping[str, object] | Sequence[object] | None, seed: int, draw: int
+) -> list[Given]:
     if inputs is None:
         rng = np.random.default_rng(seed)
-        return [random_array(spec, rng) for spec in specs]
-    binder = InputBinder(specs)
-    return binder.from_mapping(inputs) if is_mapping(inputs) else binder.from_sequence(list(inputs))
+        return [random_value(spec, rng, draw) for spec in specs]
+    binder = InputBinder(specs, native=False)
+    return list(binder.from_mapping(inputs) if is_mapping(inputs) else binder.from_sequence(list(inputs)))
 
 
-def random_array(spec: TensorSpec, rng: np.random.Generator) -> Array:
-    """An array as `spec` says, with `random_values`."""
-    return random_values(spec.known_shape, dtype_from_name(spec.dtype), rng)
+def random_value(spec: TensorSpec, rng: np.random.Generator, draw: int = 0) -> Given:
+    """An array as `spec` says, with `random_values`; a list of up to three, or a value that is there or not.
+
+    In every other draw the values of a list have one shape, for programs that join them.
+    """
+    return _random_held(spec, rng, np.random.default_rng(int(rng.integers(1 << 30))) if draw % 2 else None, 0)
+
+
+def _random_held(spec: TensorSpec, rng: np.random.Generator, shapes: np.random.Generator | None, depth: int) -> Given:
+    """A value inside so many containers; as deep as the type."""
+    if depth < len(spec.containers):
+        is_optional = spec.containers[depth] == OPTIONAL
+        held = [_random_held(spec, rng, shapes, depth + 1) for _ in range(rng.integers(0, 2 if is_optional else 4))]
+        return (held[0] if held else None) if is_optional else held
+    shape: Sequence[int | str] = spec.shape
+    chance = rng if shapes is None else deepcopy(shapes)
+    if shape == (ANY_RANK,):
+        shape = [OPEN] * int(chance.integers(0, 4))
+    extents = [each if isinstance(each, int) else int(chance.integers(1, 9)) for each in shape]
+    return random_values(extents, dtype_from_name(spec.dtype), rng)

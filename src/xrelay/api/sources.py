@@ -58,8 +58,7 @@ def _tell_sizes(module: ModuleOp, sizes: Shapes) -> None:
     from xrelay.dialects.relay.core.size_hints import tell_sizes
     from xrelay.dialects.relay.structure.call import names_in
 
-    functions = (op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
-    main = next(functions, None)
+    main = _main(module)
     names = [] if main is None else names_in(main.function_type.inputs)
     for name in sizes:
         if name not in names:
@@ -69,6 +68,27 @@ def _tell_sizes(module: ModuleOp, sizes: Shapes) -> None:
             )
     if main is not None:
         tell_sizes(main, sizes)
+
+
+def with_known_sizes(module: ModuleOp, sizes: Shapes | None) -> ModuleOp:
+    """The module, or a copy whose `@main` promises what `sizes` says of names that it has."""
+    from xrelay.dialects.relay.core.size_hints import tell_sizes
+    from xrelay.dialects.relay.structure.call import names_in
+
+    main = _main(module)
+    names = [] if main is None else names_in(main.function_type.inputs)
+    known = {name: numbers for name, numbers in (sizes or {}).items() if name in names}
+    if not known:
+        return module
+    copy = module.clone()
+    main = _main(copy)
+    assert main is not None, "the copy has what the module has"
+    tell_sizes(main, known)
+    return copy
+
+
+def _main(module: ModuleOp) -> FuncOp | None:
+    return next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main"), None)
 
 
 def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> None:

@@ -187,3 +187,51 @@ def test_given_arrays_tell_the_sizes_of_names() -> None:
     module = program(f"%y = relay.exp(%x) : ({type}) -> {type} func.return %y : {type}", f"%x: {type}", type)
     for rows in (0, 1, 11):
         assert xrelay.same(module, module, inputs={"x": np.ones((rows, 3), np.float32)})
+
+
+LISTS = """
+func.func @main(%s: !relay.sequence<tensor<?xf32>>, %o: !relay.optional<tensor<2xi64>>, %x: tensor<3xf32>)
+    -> (!relay.sequence<tensor<?xf32>>, !relay.optional<tensor<2xi64>>, tensor<i64>) {
+  %t = relay.sequence_insert(%s, %x) : (!relay.sequence<tensor<?xf32>>, tensor<3xf32>) -> !relay.sequence<tensor<?xf32>>
+  %n = relay.sequence_length(%t) : (!relay.sequence<tensor<?xf32>>) -> tensor<i64>
+  func.return %t, %o, %n : !relay.sequence<tensor<?xf32>>, !relay.optional<tensor<2xi64>>, tensor<i64>
+}
+"""
+
+
+def test_sequences_and_optionals_are_compared_value_by_value() -> None:
+    module = xrelay.parse(LISTS)
+    model = xrelay.compile(module, cache=False, threads=1)
+    topi, loop = module.clone(), module.clone()
+    run_passes(topi, "relay-infer-type,relay-outline-fused,convert-relay-to-topi")
+    run_passes(loop, "relay-infer-type,relay-outline-fused,convert-relay-to-topi,convert-topi-to-loop")
+    x, held = np.ones(3, np.float32), [np.zeros(2, np.float32)]
+    for other in (model, topi, loop):
+        for seed in range(2):
+            assert xrelay.same(other, module, seed=seed)
+        answer = xrelay.same(other, module, inputs=[held, None, x])
+        assert (answer.equal, answer.output) == (True, "output0[0]")
+        with pytest.raises(InputError, match=r"'s': expected sequence\(float32\[\?\]\), got ndarray"):
+            xrelay.same(other, module, inputs=[x, None, x])
+    for found in (xrelay.interpret(each, [held, None, x]) for each in (module, topi, loop)):
+        assert [each.tolist() for each in found[0]] == [[0, 0], [1, 1, 1]]
+        assert (found[1], int(found[2])) == (None, 2)
+    shorter = xrelay.parse(LISTS.replace("return %t", "return %s"))
+    with pytest.raises(InputError, match=r"is in one of the results, and not in the other"):
+        xrelay.same(shorter, module, inputs=[held, None, x])
+    with pytest.raises(InputError, match=r"input 1 \('o'\) is sequence\(int64\[2\]\) in one program and"):
+        xrelay.same(xrelay.parse(LISTS.replace("optional<tensor<2xi64", "sequence<tensor<2xi64")), module)
+
+
+def test_sizes_are_those_that_are_said() -> None:
+    text = """
+    func.func @main(%x: tensor<?x2xf32, #relay.dims<n>>) -> tensor<?x2xf32, #relay.dims<n>> {
+      %y = relay.exp(%x) : (tensor<?x2xf32, #relay.dims<n>>) -> tensor<?x2xf32, #relay.dims<n>>
+      func.return %y : tensor<?x2xf32, #relay.dims<n>>
+    }"""
+    module = xrelay.parse(text)
+    assert xrelay.same(module, module, shapes={"n": (40, 50, 45)})
+    with pytest.raises(InterpreterError, match="@main promises that n is 2 to 4, it is 5"):
+        xrelay.interpret(module, [np.ones((5, 2), np.float32)], shapes={"n": (2, 4, 3)})
+    with pytest.raises(InputError, match="the sizes of n are 1 numbers, not 3"):
+        xrelay.same(module, module, shapes={"n": (8,)})
