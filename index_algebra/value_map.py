@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Generic, overload
 
 from typing_extensions import TypeVar
@@ -49,7 +50,9 @@ class ValueMap(Generic[OperandT]):
     def from_attr(attr: AffineMapAttr, operands: Sequence[SSAValue]) -> ValueMap:
         """The map of an op; symbols count after dimensions."""
         dims = attr.data.num_dims
-        exprs = [symbols_as_dims(expr, dims) for expr in attr.data.results]
+        exprs = attr.data.results
+        if attr.data.num_symbols:
+            exprs = tuple(symbols_as_dims(expr, dims) for expr in exprs)
         return ValueMap.make(exprs, operands)
 
     @staticmethod
@@ -71,7 +74,12 @@ class ValueMap(Generic[OperandT]):
 
     def __getitem__(self, position: int) -> ValueMap[OperandT]:
         """The map with the one expression at `position`."""
-        return ValueMap.make((self.exprs[position],), self.operands)
+        return self._each[position]
+
+    @cached_property
+    def _each(self) -> tuple[ValueMap[OperandT], ...]:
+        """The expressions one by one: questions about bindings and indices ask for them again and again."""
+        return tuple(ValueMap.make((expr,), self.operands) for expr in self.exprs)
 
     def select(self, positions: Iterable[int]) -> ValueMap[OperandT]:
         """The map with the expressions at `positions`, in that order."""
@@ -144,11 +152,12 @@ def symbols_as_dims(expr: AffineExpr, dims: int) -> AffineExpr:
 
 
 def _renumber(expr: AffineExpr, operands: Sequence[GivenT], kept: dict[GivenT, int]) -> AffineExpr:
-    match expr:
-        case AffineDimExpr(position=position):
-            return AffineDimExpr(kept.setdefault(operands[position], len(kept)))
-        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
-            left = _renumber(lhs, operands, kept)
-            return AffineBinaryOpExpr(kind, left, _renumber(rhs, operands, kept))
-        case _:
-            return expr
+    # Asked for every index of every access: exact types, since `isinstance` of an abstract class takes ten times
+    # longer, and nothing is built anew for an expression that is canonical.
+    if type(expr) is AffineDimExpr:
+        position = kept.setdefault(operands[expr.position], len(kept))
+        return expr if position == expr.position else AffineDimExpr(position)
+    if type(expr) is AffineBinaryOpExpr:
+        lhs, rhs = _renumber(expr.lhs, operands, kept), _renumber(expr.rhs, operands, kept)
+        return expr if lhs is expr.lhs and rhs is expr.rhs else AffineBinaryOpExpr(expr.kind, lhs, rhs)
+    return expr

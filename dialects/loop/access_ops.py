@@ -22,6 +22,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop.checked_op import CheckedOp
+from xrelay.dialects.loop.remembered import remembered
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.affine_syntax import parse_affine_exprs, print_affine_exprs
 from xrelay.index_algebra.value_map import ValueMap
@@ -76,7 +77,7 @@ class LoadOp(CheckedOp):
     @property
     def index(self) -> ValueMap:
         """The index expressions."""
-        return ValueMap.from_attr(self.map_attr, tuple(self.index_operands))
+        return remembered(self, (self.map_attr, self._operands), _index)
 
     @index.setter
     def index(self, value: ValueMap) -> None:
@@ -140,7 +141,7 @@ class StoreOp(CheckedOp):
     @property
     def index(self) -> ValueMap:
         """The index expressions."""
-        return ValueMap.from_attr(self.map_attr, tuple(self.index_operands))
+        return remembered(self, (self.map_attr, self._operands), _index)
 
     @index.setter
     def index(self, value: ValueMap) -> None:
@@ -188,6 +189,10 @@ class WeightOp(IRDLOperation):
 
     def __init__(self, weight: Attribute, result_type: MemRefType):
         super().__init__(properties={"weight": weight}, result_types=[result_type])
+
+
+def _index(access: LoadOp | StoreOp) -> ValueMap:
+    return ValueMap.from_attr(access.map_attr, tuple(access.index_operands))
 
 
 def _parse_access(parser: Parser) -> tuple[SSAValue, ValueMap, dict[str, Attribute]]:

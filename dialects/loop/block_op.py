@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -33,6 +33,7 @@ from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
 from xrelay.dialects.loop.attrs import IterKind, IterKindAttr
 from xrelay.dialects.loop.checked_op import CheckedOp
+from xrelay.dialects.loop.remembered import remembered
 from xrelay.index_algebra.affine_syntax import parse_affine_expr, print_affine_expr
 from xrelay.index_algebra.value_map import ValueMap, join_maps
 
@@ -167,21 +168,22 @@ class BlockOp(CheckedOp):
     @property
     def kinds(self) -> tuple[IterKind, ...]:
         """The kind of each variable."""
-        return tuple(attr.data for attr in self.kinds_attr)
+        return remembered(self, (self.kinds_attr,), _kinds)
 
     @property
     def extents(self) -> tuple[Extent, ...]:
         """The domain extent of each variable; `DYNAMIC` where it is not known."""
-        numbers = self.extents_attr.get_values()
-        if not self.extent_operands:
-            return numbers
-        values = iter(self.extent_operands)
-        return tuple(next(values, DYNAMIC) if number == EXTENT_OPERAND else number for number in numbers)
+        return remembered(self, (self.extents_attr, self._operands, self._segments), _extents)
 
     @property
     def bindings(self) -> ValueMap:
         """The value of each variable in terms of enclosing loop indices."""
-        return ValueMap.from_attr(self.bindings_attr, tuple(self.binding_operands))
+        return remembered(self, (self.bindings_attr, self._operands, self._segments), _bindings)
+
+    @property
+    def _segments(self) -> Attribute:
+        """How many operands are bindings, reads, writes and extents."""
+        return self.properties["operandSegmentSizes"]
 
     @bindings.setter
     def bindings(self, value: ValueMap) -> None:
@@ -211,7 +213,13 @@ class BlockOp(CheckedOp):
     @property
     def spatial(self) -> tuple[int, ...]:
         """The positions of the spatial variables."""
-        return tuple(k for k, kind in enumerate(self.kinds) if kind is IterKind.SPATIAL)
+        return remembered(self, (self.kinds_attr,), _spatial)
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether kinds, extents and bindings speak of as many variables, and bindings of the operands there are."""
+        parts = (self.kinds_attr, self.extents_attr, self.bindings_attr, self._operands, self._segments)
+        return remembered(self, parts, _is_consistent)
 
     @property
     def has_init(self) -> bool:
@@ -297,6 +305,32 @@ class BlockOp(CheckedOp):
             argument.replace_all_uses_with(variable)
         printer.print_region(shown, print_entry_block_args=False, print_empty_block=False)
         shown.drop_all_references()
+
+
+def _kinds(block: BlockOp) -> tuple[IterKind, ...]:
+    return tuple(attr.data for attr in block.kinds_attr)
+
+
+def _spatial(block: BlockOp) -> tuple[int, ...]:
+    return tuple(k for k, kind in enumerate(block.kinds) if kind is IterKind.SPATIAL)
+
+
+def _is_consistent(block: BlockOp) -> bool:
+    bindings = block.bindings_attr.data
+    counts = {len(block.kinds), len(block.extents), len(bindings.results)}
+    return len(counts) == 1 and bindings.num_dims == len(block.binding_operands)
+
+
+def _extents(block: BlockOp) -> tuple[Extent, ...]:
+    numbers = block.extents_attr.get_values()
+    if not block.extent_operands:
+        return numbers
+    values = iter(block.extent_operands)
+    return tuple(next(values, DYNAMIC) if number == EXTENT_OPERAND else number for number in numbers)
+
+
+def _bindings(block: BlockOp) -> ValueMap:
+    return ValueMap.from_attr(block.bindings_attr, tuple(block.binding_operands))
 
 
 def _split_extents(extents: Sequence[Extent]) -> tuple[DenseArrayBase[IntegerType], list[SSAValue]]:

@@ -95,7 +95,8 @@ class ForOp(CheckedOp):
     @property
     def index(self) -> SSAValue:
         """The loop's index, the argument of its body."""
-        return self.body.block.args[0]
+        # The only region: `body` looks it up by name, which takes longer than all the rest.
+        return self.regions[0].block.args[0]
 
     @property
     def extent(self) -> int | None:

@@ -69,10 +69,9 @@ def _extent_of(value: BlockArgument) -> Extent | None:
 
 def _position(value: BlockArgument, block: BlockOp) -> int | None:
     """Which variable of the block its argument is; `None` where the block is malformed, which it reports itself."""
-    count, bindings = len(block.kinds), block.bindings_attr.data
-    if not count == len(block.extents) == len(bindings.results) or bindings.num_dims != len(block.binding_operands):
+    if not block.is_consistent:
         return None
-    positions = range(count) if value.block is block.body.first_block else block.spatial
+    positions = range(len(block.kinds)) if value.block is block.body.first_block else block.spatial
     return positions[value.index] if value.index < len(positions) else None
 
 

@@ -24,7 +24,7 @@ def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def structure_of(root: Operation) -> Iterator[Operation]:
-    """The ops with regions inside of `root`, in the order of the text: what a search for loops and blocks looks at.
+    """The ops with regions inside of `root`, in the order of the text, blocks closed: they hold no loops or blocks.
 
     Every primitive searches several times; most ops are scalars in bodies of blocks, which `Operation.walk` would enter
     one generator each.
@@ -34,26 +34,31 @@ def structure_of(root: Operation) -> Iterator[Operation]:
         op: Operation | None = pending.pop()
         while op is not None and not op.regions:
             op = op.next_op
-        if op is not None:
-            yield op
-            pending += _first_ops(op) if (after := op.next_op) is None else [after, *_first_ops(op)]
+        if op is None:
+            continue
+        yield op
+        if (after := op.next_op) is not None:
+            pending.append(after)
+        if not isinstance(op, BlockOp):
+            pending += _first_ops(op)
 
 
 def _first_ops(op: Operation) -> list[Operation]:
     """The first op of every block in the regions of `op`, the last block first."""
-    found: list[Operation] = []
-    for region in reversed(op.regions):
-        block = region.last_block
-        while block is not None:
-            if block.first_op is not None:
-                found.append(block.first_op)
-            block = block.prev_block
-    return found
+    if len(op.regions) == 1 and (only := op.regions[0].first_block) is not None and only.next_block is None:
+        return [] if only.first_op is None else [only.first_op]
+    blocks = [block for region in op.regions for block in region.blocks]
+    return [block.first_op for block in reversed(blocks) if block.first_op is not None]
 
 
 def loops_of(kernel: func.FuncOp) -> dict[str, ForOp]:
     """Every loop of the kernel by name, in the order of the text."""
     return {op.loop_name: op for op in structure_of(kernel) if isinstance(op, ForOp)}
+
+
+def loop_named(kernel: func.FuncOp, name: str) -> ForOp | None:
+    """The loop of the kernel that has this name; `None` if there is none."""
+    return next((op for op in structure_of(kernel) if isinstance(op, ForOp) and op.loop_name == name), None)
 
 
 def blocks_of(kernel: func.FuncOp) -> dict[str, BlockOp]:

@@ -11,7 +11,7 @@ from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected, least
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import memref_type
-from xrelay.passes.loop.nest_queries import blocks_of, loops_of
+from xrelay.passes.loop.nest_queries import blocks_of, loop_named, loops_of
 from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target
 
@@ -53,7 +53,7 @@ class ScheduleDraft:
 
     def extent(self, loop: str) -> int:
         """The extent of a loop, the expected one where it is a value; 1 where there is no such loop."""
-        found = loops_of(self.kernel).get(loop)
+        found = loop_named(self.kernel, loop)
         return 1 if found is None else expected(found.bound)
 
     def least(self, loop: str) -> int:
@@ -62,7 +62,7 @@ class ScheduleDraft:
 
     def is_dynamic(self, loop: str) -> bool:
         """Whether the extent of a loop is a value."""
-        found = loops_of(self.kernel).get(loop)
+        found = loop_named(self.kernel, loop)
         return found is not None and found.extent is None
 
     def is_longer(self, loop: str, size: int) -> bool:

@@ -21,8 +21,10 @@ from xrelay.passes.loop.nest_queries import (
     blocks_inside,
     blocks_of,
     is_nonnegative,
+    loop_named,
     loops_of,
     reduces_over,
+    structure_of,
 )
 
 
@@ -33,10 +35,9 @@ def refusal(step: SchedulePrimitive, subject: str, reason: str, help: str) -> Sc
 
 def find_loop(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> ForOp:
     """The loop called `name`; `ScheduleError` if there is none."""
-    loops = loops_of(kernel)
-    if name not in loops:
-        raise _not_found(kernel, "loop", name, list(loops), step)
-    return loops[name]
+    if (found := loop_named(kernel, name)) is None:
+        raise _not_found(kernel, "loop", name, list(loops_of(kernel)), step)
+    return found
 
 
 def find_block(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> BlockOp:
@@ -171,7 +172,7 @@ def check_overlap(loop: ForOp, around: list[ForOp], step: SchedulePrimitive, *, 
 
 def has_overlap(kernel: func.FuncOp) -> bool:
     """Whether some loop of the kernel has `tail = overlap`."""
-    return any(loop.tail is Tail.OVERLAP for loop in loops_of(kernel).values())
+    return any(isinstance(op, ForOp) and op.tail is Tail.OVERLAP for op in structure_of(kernel))
 
 
 def check_tails(trial: func.FuncOp, step: SchedulePrimitive) -> None:
