@@ -40,7 +40,7 @@ from itertools import chain
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, i1, i8, i32, i64
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, ModuleOp, i1, i8, i32, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -169,6 +169,7 @@ class _Component:
         for op in [op for op in walk_ops(function) if isinstance(op, llvm.AllocaOp)]:
             arrays[op.res] = words
             words += _words_of(op)
+            _align_to_words(op.res)
         kept = [value for block in blocks for value in _kept_of(block) if value not in arrays]
         for block in blocks:
             function.body.detach_block(block)
@@ -319,6 +320,17 @@ def _words_of(op: llvm.AllocaOp) -> int:
         raise LoweringError("a function that calls itself has a buffer on the machine's stack",
                             location=describe_place(op))  # fmt: skip
     return array.size.data
+
+
+def _align_to_words(array: SSAValue) -> None:
+    """Let no access to an array rely on more than frames give, which begin at any word."""
+    pending = [array]
+    while pending:
+        for use in pending.pop().uses:
+            if isinstance(use.operation, llvm.GEPOp):
+                pending.append(use.operation.result)
+            elif isinstance(use.operation, llvm.LoadOp | llvm.StoreOp):
+                use.operation.alignment = IntegerAttr(WORD, i64)
 
 
 def _keep(block: Block, member: _Member, state: SSAValue) -> None:

@@ -40,6 +40,7 @@ llvm.func @odd(%ctx: !llvm.ptr, %y: !llvm.ptr) -> i32 {
   %one = llvm.mlir.constant(1 : i64) : i64
   %results = llvm.alloca %one x !llvm.array<2 x i64> {alignment = 8 : i64} : (i64) -> !llvm.ptr
   %t = llvm.call @test(%ctx, %results) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.store %one, %results {alignment = 64 : i64} : i64, !llvm.ptr
   %s = llvm.call @even(%ctx, %y) : (!llvm.ptr, !llvm.ptr) -> i32
   llvm.return %s : i32
 }
@@ -73,11 +74,12 @@ llvm.func @test(!llvm.ptr, !llvm.ptr) -> i32
 // CHECK-NEXT:    llvm.call @xrelay_free_frames(%ctx_{{.*}}, %[[STATE]])
 // CHECK-NEXT:    llvm.return %[[LAST]]
 
-// What a callee returns goes to words of the frame. A return finds its label among those of all members.
+// What a callee returns goes to words of the frame, which are aligned as words are. A return finds its label among those of all members.
 // CHECK-LABEL: llvm.func @even_frames
 // CHECK:         %[[FRAME:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
 // CHECK:         %[[RESULTS:.*]] = llvm.getelementptr inbounds %{{.*}}[3] : (!llvm.ptr) -> !llvm.ptr, i64
 // CHECK-NEXT:    %t_1 = llvm.call @test(%ctx_{{.*}}, %[[RESULTS]])
+// CHECK-NEXT:    llvm.store %one{{.*}}, %[[RESULTS]] {alignment = 8 : i64} : i64, !llvm.ptr
 // CHECK-NOT:     llvm.alloca
 // CHECK:         llvm.mlir.constant(-1) : i64
 // CHECK:         %[[LABEL:.*]] = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> i64
