@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -16,6 +16,8 @@ from xrelay.dialects.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRI
 from xrelay.dialects.loop import LOCAL
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.relay.core.types import dims_in
+from xrelay.dialects.relay.structure.extents import EXTENT_OPS
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import shape_of, shape_of_type, tensor_type
@@ -30,6 +32,8 @@ from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, mem
 from xrelay.lowering.topi_to_loop.graph_function import GraphLowering
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.lowering.topi_to_loop.kernel_sizes import tell_kernels
+from xrelay.lowering.topi_to_loop.scalar_code import is_small
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 MADE_HERE = (BodyOp, PositionsOp, SortOp, SuppressOp)
@@ -68,6 +72,8 @@ class ConvertTopiToLoopPass(ModulePass):
                                                         func.call @k(%x, %y, %n) : (…, index) -> ()
     ```
 
+    There, kernels on a few integers, as those that compute extents, become code of the graph (`graph_scalars.py`).
+
     A value that is returned twice, or that is an input or a constant, is copied by a kernel of its own. Computes with
     an empty index space vanish. Refuses (`LoweringError`) named ops (expand them before), dynamic shapes, and ops
     that the topi level does not know.
@@ -80,16 +86,36 @@ class ConvertTopiToLoopPass(ModulePass):
         functions = [inner for inner in op.ops if isinstance(inner, func.FuncOp)]
         named = {function.sym_name.data: function for function in functions}
         kernels = [function for function in functions if function.body.blocks and _is_kernel(function)]
+        graphs = [function for function in functions if function.body.blocks and function not in kernels]
+        small = {kernel.sym_name.data: kernel.clone() for kernel in kernels if is_small(kernel)}
+        if not any(map(_has_named_extents, functions)):
+            small = {}
         for kernel in kernels:
             _KernelLowering(kernel).run()
         copies = CopyKernels(set(named))
-        graphs = [function for function in functions if function.body.blocks and function not in kernels]
         types = {function.sym_name.data: function.function_type for function in graphs}
         callees = {name: function for name, function in named.items() if name not in types}
+        inlined: set[str] = set()
         for function in graphs:
-            GraphLowering(function, copies.kernel, callees, types).run()
+            lowering = GraphLowering(function, copies.kernel, callees, types, small)
+            lowering.run()
+            inlined |= lowering.inlined
+        for name in inlined - _called(graphs):
+            op.body.block.erase_op(named[name])
+            kernels.remove(named[name])
         tell_kernels(graphs, {kernel.sym_name.data: kernel for kernel in kernels})
         op.body.block.add_ops(copies.made)
+
+
+def _has_named_extents(function: func.FuncOp) -> bool:
+    """Whether extents have names in a function, of its inputs or of what it computes."""
+    types = (*function.function_type.inputs, *function.function_type.outputs)
+    return any(map(dims_in, types)) or any(isinstance(op, EXTENT_OPS) for op in walk_ops(function))
+
+
+def _called(functions: Iterable[func.FuncOp]) -> set[str]:
+    """The names of the functions that others call."""
+    return {op.callee.string_value() for f in functions for op in walk_ops(f) if isinstance(op, func.CallOp)}
 
 
 def _is_kernel(function: func.FuncOp) -> bool:

@@ -47,16 +47,16 @@ class ExtentLowering(LoopLowering):
 
     def _extents(self, op: ExtentsOp) -> None:
         """Reads the extents; the result is the operand."""
-        data = self._buffers[op.data]
-        is_list = SSAValue.get(data, type=MemRefType).type.get_num_dims() == 1
         sizes: dict[str, SSAValue] = {}
         for number, name in enumerate(op.names):
-            indices = [self._constant(number, op)] if is_list else []
-            sizes[name] = self._index(self._load(data, indices, op), op)
+            sizes[name] = self._extent(op.data, number, op)
             self._assert_extent(op, number, sizes[name])
         if self._new.last_op is not None and sizes:
             self._sizes.bind_behind(self._new.last_op, sizes)
-        self._buffers[op.results[0]] = data
+        if op.data in self._buffers:
+            self._buffers[op.results[0]] = self._buffers[op.data]
+        if op.data in self._numbers:
+            self._numbers[op.results[0]] = self._numbers[op.data]
 
     def _cut(self, op: CutOp) -> None:
         data, (name,) = self._buffers[op.data], op.names

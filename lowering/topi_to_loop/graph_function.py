@@ -38,14 +38,16 @@ class GraphLowering(ListPartLowering):
         copy_kernel: CopyKernel,
         kernels: Mapping[str, func.FuncOp],
         graphs: Mapping[str, FunctionType],
+        small_kernels: Mapping[str, func.FuncOp],
     ):
         """Prepare the rewriting of `function`.
 
         `copy_kernel` gives the kernels that copy buffers, `kernels` are those of the module, and `graphs` the types of
-        its graph functions, on tensors.
+        its graph functions, on tensors. `small_kernels` are those that may become code of the function, at the
+        topi level.
         """
         super().__init__(function, copy_kernel, graphs)
-        self._kernels = kernels
+        self._kernels, self._small_kernels = kernels, small_kernels
         self._names = names_in(function.function_type.inputs)
         self._containers = {n: type for n, type in enumerate(function.function_type.inputs) if is_container(type)}
 
@@ -67,13 +69,15 @@ class GraphLowering(ListPartLowering):
             tell_names_apart(self._function)
 
     def lower(self, op: Operation) -> None:
-        """Adds the call of a kernel with the extents that it takes, or what an op becomes in every function."""
+        """Adds the call of a kernel with the extents that it takes, or its code; else what an op becomes everywhere."""
         kernel = self._kernels.get(op.callee.string_value()) if isinstance(op, func.CallOp) else None
         if kernel is None or not isinstance(op, func.CallOp):
             super().lower(op)
             return
         self._demand(op)
-        arguments = [self._buffers[operand] for operand in op.operands]
+        if self._inline(op):
+            return
+        arguments = [self._argument(number, op) for number in range(len(op.operands))]
         arguments += [self._buffer(value, op) for value in op.results]
         extents = self._sizes.extents(kernel_dims(kernel), op)
         self._add(func.CallOp(op.callee, [*arguments, *extents], []), op)

@@ -30,14 +30,15 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container
-from xrelay.lowering.topi_to_loop.graph_buffers import BufferLowering, CopyKernel
+from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
+from xrelay.lowering.topi_to_loop.graph_scalars import ScalarLowering
 from xrelay.passes.infra.conversion import describe_place
 
 Origins = Mapping[str, tuple[int, int]]
 """For each name of an extent: the field and the axis that have it."""
 
 
-class RegionLowering(BufferLowering):
+class RegionLowering(ScalarLowering):
     """Lowers branches between kernels, and the tuples that they give."""
 
     def __init__(self, function: func.FuncOp, copy_kernel: CopyKernel):

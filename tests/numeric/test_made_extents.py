@@ -198,3 +198,28 @@ def test_a_value_that_is_no_extent_is_an_error_and_the_model_runs_on() -> None:
         with pytest.raises(ExecutionError, match=message):
             model.run([count, x, np.array(sizes), go])
         assert_same(model.run(cases[-1]), outputs(module, cases[-1]), "native", 1e-5)
+
+
+def test_arithmetic_on_extents_is_no_kernel() -> None:
+    """A reshape is one kernel, whatever its shape is computed of, and numbers between kernels go through memory."""
+    text = program(
+        "%x: tensor<?x6xf32, #relay.dims<n>>, %s: tensor<2xi64>",
+        "%y, %z",
+        """
+        %rest = relay.constant dense<-1> : tensor<1xi64>
+        %parts = relay.tuple(%s, %rest) : (tensor<2xi64>, tensor<1xi64>) -> U
+        %shape = relay.concatenate(%parts) : (U) -> U
+        %y = relay.dyn.reshape(%x, %shape) : (tensor<?x6xf32, #relay.dims<n>>, U) -> U
+        %count = relay.prod(%s) : (tensor<2xi64>) -> U
+        %real = relay.cast(%count) {dtype = f32} : (U) -> U
+        %z = relay.multiply(%x, %real) : (tensor<?x6xf32, #relay.dims<n>>, U) -> U
+        """,
+    )
+    model = xrelay.compile(text, cache=False, threads=1)
+    assert len(model.artifact.metadata.kernels) == 2
+    for rows, sizes in ((2, [3, 2]), (2, [0, 2]), (1, [1, 6]), (5, [5, 0])):
+        x = np.arange(6 * rows, dtype=np.float32).reshape(rows, 6)
+        y, z = model(x, np.array(sizes))
+        shape = [size or x.shape[at] for at, size in enumerate(sizes)]
+        np.testing.assert_array_equal(y, x.reshape(*shape, -1))
+        np.testing.assert_array_equal(z, x * np.float32(np.prod(sizes)))

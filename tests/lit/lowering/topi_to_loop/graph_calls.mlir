@@ -69,14 +69,17 @@ func.func private @first(%x: !k) -> !e attributes {relay.primitive} {
 func.func private @next(%x: !e) -> !e attributes {relay.primitive} {
   %r = topi.compute "next" [%i : 1] : !e {
     %0 = topi.read %x[%i] : !e
-    topi.yield %0 : i64
+    %1 = arith.sitofp %0 : i64 to f64
+    %2 = arith.fptosi %1 : f64 to i64
+    topi.yield %2 : i64
   }
   func.return %r : !e
 }
 func.func private @fill(%x: !e) -> !p attributes {relay.primitive} {
   %r = topi.compute "fill" [%i : p] : !p {
-    %0 = arith.constant 1.0 : f32
-    topi.yield %0 : f32
+    %0 = topi.read %x[0] : !e
+    %1 = arith.sitofp %0 : i64 to f32
+    topi.yield %1 : f32
   }
   func.return %r : !p
 }

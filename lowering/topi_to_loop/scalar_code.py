@@ -1,0 +1,259 @@
+"""A kernel on a few integers as scalar code: every element of its results, computed one by one.
+
+What is known when compiling is computed here, numbers of constants and places of elements above all, so that of joining
+and taking apart short lists nothing is left. The rest becomes ops of `arith`:
+
+```
+%r = topi.compute "maximum" [%i : 2] : tensor<2xi64> {      →    %0 = memref.load %s[%c0] : memref<2xi64>
+  %a = topi.read %s[%i] : tensor<2xi64>                          %1 = arith.maxsi %0, %c1 : i64
+  %b = topi.read %t[%i] : tensor<2xi64>                          %2 = arith.constant 7 : i64
+  %m = arith.maxsi %a, %b : i64
+  topi.yield %m : i64                                       for %t = dense<[1, 7]> and an %s whose second element is 5
+}
+```
+
+Refused (`NoScalarCode`): what is no compute on integers of known extents, or on more than a few; elements at places
+that only the run tells; divisors that may be 0, and checked indices that may fail, of which kernels take note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Final, TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, Signedness, UnitAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
+
+from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
+from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
+from xrelay.dialects.topi.index_map import IndexMap, dim_of
+from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, SelectOp
+from xrelay.index_algebra.affine_bounds import linear_form, substitute
+from xrelay.index_algebra.dims import Dim, Shape, is_nonnegative, is_positive
+from xrelay.interpreters.scalar import compile_scalar
+from xrelay.interpreters.scalar_meaning import numpy_dtype
+
+Number: TypeAlias = int | SSAValue
+"""A scalar: a number that is known, or a value."""
+
+MOST_POINTS: Final = 64
+"""How many points the index spaces of a kernel may have together."""
+MOST_OPS: Final = 256
+"""How many ops the code may have."""
+
+TOTAL = (
+    arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp,
+    arith.AndIOp, arith.OrIOp, arith.XOrIOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp,
+    arith.CmpiOp, arith.SelectOp, arith.IndexCastOp, IndexCastUIOp,
+)  # fmt: skip
+"""The ops that have a value for all numbers."""
+
+
+class NoScalarCode(Exception):
+    """A kernel is none that becomes scalar code."""
+
+
+def is_small(kernel: FuncOp) -> bool:
+    """Whether a kernel computes nothing but a few integers, so that it may become scalar code."""
+    *ops, last = kernel.body.block.ops
+    computes = [op for op in ops if isinstance(op, ComputeOp)]
+    if not isinstance(last, ReturnOp) or len(computes) < len(ops):
+        return False
+    known = all(isinstance(extent, int) for op in computes for extent in (*op.spatial, *op.reduction))
+    integers = all(_is_integer(tensor_type(value).element_type) for op in computes for value in op.results)
+    return known and integers and sum(map(_points, computes)) <= MOST_POINTS
+
+
+def _points(op: ComputeOp) -> int:
+    return prod(map(len, _ranges((*op.spatial, *op.reduction))))
+
+
+def _ranges(extents: Shape) -> list[range]:
+    """The values of variables whose extents are known."""
+    return [range(extent) for extent in extents if isinstance(extent, int)]
+
+
+def _is_integer(type: Attribute) -> bool:
+    if isinstance(type, IntegerType):
+        return type.signedness.data == Signedness.SIGNLESS
+    return isinstance(type, IndexType)
+
+
+class ScalarCode:
+    """The code of one call of a kernel.
+
+    `element` gives an element of the argument of a number, by its place in row-major order, and `size` an expression
+    over the names of dimensions.
+    """
+
+    def __init__(self, element: Callable[[int, int], Number], size: Callable[[Dim], Number], ops: Block):
+        """Ops are appended to `ops`, which may keep some of them where a kernel is refused."""
+        self._element, self._size, self._ops, self._count = element, size, ops, 0
+        self._tensors: dict[SSAValue, Sequence[Number]] = {}
+        self._arguments: Mapping[SSAValue, int] = {}
+
+    def run(self, kernel: FuncOp) -> list[Sequence[Number]]:
+        """The elements of each result of `kernel`; `NoScalarCode` where it has none."""
+        block = kernel.body.block
+        self._arguments = {argument: number for number, argument in enumerate(block.args)}
+        returned: list[Sequence[Number]] = []
+        for op in block.ops:
+            if isinstance(op, ComputeOp):
+                self._compute(op)
+            elif isinstance(op, ReturnOp):
+                returned = [self._tensors.get(value, ()) for value in op.operands]
+                if any(value not in self._tensors for value in op.operands):
+                    raise NoScalarCode
+        return returned
+
+    def _compute(self, op: ComputeOp) -> None:
+        results: list[list[Number]] = [[] for _ in op.results]
+        spatial, reduction = (
+            [range(e) for e in extents if isinstance(e, int)] for extents in (op.spatial, op.reduction)
+        )
+        for point in product(*spatial):
+            values: Sequence[Number] = [int(each.value.data) for each in op.init if isinstance(each, IntegerAttr)]
+            for inner in product(*reduction):
+                scalars: dict[SSAValue, Number] = dict(zip(op.body.block.args, (*point, *inner, *values), strict=True))
+                values = self._body(op.body.block, scalars)
+            for elements, value in zip(results, values, strict=True):
+                elements.append(value)
+        self._tensors.update(zip(op.results, results, strict=True))
+
+    def _body(self, block: Block, scalars: dict[SSAValue, Number]) -> Sequence[Number]:
+        """What a body yields."""
+        for op in block.ops:
+            if isinstance(op, YieldOp):
+                return [scalars[value] for value in op.values]
+            scalars[op.results[0]] = self._scalar(op, scalars)
+        raise NoScalarCode
+
+    def _scalar(self, op: Operation, scalars: dict[SSAValue, Number]) -> Number:
+        match op:
+            case ReadOp():
+                return self._read(op, scalars)
+            case IndexOp():
+                index = _place(op.index, 0, scalars)
+                return index if isinstance(index, int) else self._size(index)
+            case InBoundsOp():
+                places = [_place(op.index, axis, scalars) for axis in range(len(op.limits))]
+                return int(all(_is_below(place, limit) for place, limit in zip(places, op.limits, strict=True)))
+            case GuardOp():
+                return self._guard(op, scalars)
+            case CheckedIndexOp():
+                return _checked(op, scalars[op.index])
+            case _:
+                return self._computed(op, [scalars[operand] for operand in op.operands])
+
+    def _read(self, op: ReadOp, scalars: Mapping[SSAValue, Number]) -> Number:
+        shape, flat = shape_of(op.tensor), 0
+        for axis, extent in enumerate(shape):
+            place = _place(op.index, axis, scalars)
+            if not isinstance(place, int) or not isinstance(extent, int) or not 0 <= place < extent:
+                raise NoScalarCode
+            flat = flat * extent + place
+        if op.tensor in self._tensors:
+            return self._tensors[op.tensor][flat]
+        if op.tensor not in self._arguments or not _is_integer(tensor_type(op.tensor).element_type):
+            raise NoScalarCode
+        return self._element(self._arguments[op.tensor], flat)
+
+    def _guard(self, op: GuardOp, scalars: dict[SSAValue, Number]) -> Number:
+        condition = scalars[op.condition]
+        if isinstance(condition, int):
+            (value,) = self._body((op.then_region if condition else op.else_region).block, dict(scalars))
+            return value
+        # No branch reads what is not there: its places are known.
+        (yes,), (no,) = (self._body(region.block, dict(scalars)) for region in (op.then_region, op.else_region))
+        return self._select(condition, yes, no, op.value.type)
+
+    def _computed(self, op: Operation, operands: Sequence[Number]) -> Number:
+        divides = isinstance(op, arith.DivSIOp) and _may_divide(operands[1])
+        if not isinstance(op, (arith.ConstantOp, *TOTAL)) and not divides:
+            raise NoScalarCode
+        known = [number for number in operands if isinstance(number, int)]
+        if len(known) == len(operands):
+            values = [
+                numpy_dtype(operand.type).type(number) for operand, number in zip(op.operands, known, strict=True)
+            ]
+            return int(compile_scalar(op)(*values))
+        if isinstance(op, arith.SelectOp):
+            condition, yes, no = operands
+            return self._select(condition, yes, no, op.results[0].type)
+        values = [self.value(number, old.type) for number, old in zip(operands, op.operands, strict=True)]
+        new = op.clone(dict(zip(op.operands, values, strict=True)))
+        if divides:
+            new.attributes[POSITIVE_DIVISOR] = UnitAttr()
+        return self._add(new)
+
+    def _select(self, condition: Number, yes: Number, no: Number, type: Attribute) -> Number:
+        if isinstance(condition, int):
+            return yes if condition else no
+        if yes is no or (isinstance(yes, int) and yes == no):
+            return yes
+        return self._add(SelectOp(condition, self.value(yes, type), self.value(no, type)))
+
+    def value(self, number: Number, type: Attribute) -> SSAValue:
+        """A number as a value of a type of integers."""
+        return number if isinstance(number, SSAValue) else self._add(constant_of(number, type))
+
+    def _add(self, op: Operation) -> SSAValue:
+        self._ops.add_op(op)
+        self._count += 1
+        if self._count > MOST_OPS:
+            raise NoScalarCode
+        return op.results[0]
+
+
+def constant_of(number: int, type: Attribute) -> arith.ConstantOp:
+    """A number as a constant of a type of integers."""
+    if not isinstance(type, IntegerType | IndexType):
+        raise NoScalarCode
+    return arith.ConstantOp(IntegerAttr(number, type))
+
+
+def _place(index: IndexMap, axis: int, scalars: Mapping[SSAValue, Number]) -> Dim:
+    """An index expression, where nothing but dimensions is left open in it."""
+    known: dict[int, AffineConstantExpr] = {}
+    for position, operand in enumerate(index.operands):
+        number = scalars[operand] if isinstance(operand, SSAValue) else None
+        if isinstance(number, int):
+            known[position] = AffineConstantExpr(number)
+    found = dim_of(linear_form(substitute(index.exprs[axis], dict(known))).expr(), index.operands)
+    if found is None:
+        raise NoScalarCode
+    return found
+
+
+def _is_below(place: Dim, limit: Dim) -> bool:
+    """Whether `0 <= place < limit`; `NoScalarCode` where only the run tells."""
+    if is_nonnegative(place) and is_positive(limit - place):
+        return True
+    if is_positive(-place) or is_nonnegative(place - limit):
+        return False
+    raise NoScalarCode
+
+
+def _checked(op: CheckedIndexOp, index: Number) -> Number:
+    """An index that is known to be in its range."""
+    if isinstance(index, int) and isinstance(op.extent, int):
+        counted = index + op.extent if op.from_end and index < 0 else index
+        if 0 <= counted < op.extent:
+            return counted
+    raise NoScalarCode
+
+
+def _may_divide(divisor: Number) -> bool:
+    """Whether a divisor is 1 or more, by how it was computed."""
+    if isinstance(divisor, int):
+        return divisor > 0
+    if not isinstance(divisor.owner, arith.MaxSIOp):
+        return False
+    constants = [each.owner for each in divisor.owner.operands if isinstance(each.owner, arith.ConstantOp)]
+    return any(isinstance(each.value, IntegerAttr) and each.value.value.data > 0 for each in constants)
