@@ -13,6 +13,7 @@ from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.extents import ExtentWords
+from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.types.dim_names import single_name
 
 _FAILURES: Final[Mapping[type[RelayOp], str]] = {
@@ -30,7 +31,9 @@ _FAILURES: Final[Mapping[type[RelayOp], str]] = {
 
 def words_of(op: RelayOp, names: Sequence[str | None], places: Sequence[int]) -> list[ExtentWords]:
     """What the numbers at these places of what `op` is told are, of which some are extents of its result with names."""
-    axes = {single_name(dim): axis for axis, dim in enumerate(shape_of(op.results[0].type))}
+    # The fields of a tuple that an op gives, as the places and values of topk, have one shape.
+    first, *_ = leaf_types([op.results[0].type])
+    axes = {single_name(dim): axis for axis, dim in enumerate(shape_of(first))}
     words: list[ExtentWords] = []
     for name, at in zip(names, places, strict=True):
         axis = None if name is None else axes.get(name)
