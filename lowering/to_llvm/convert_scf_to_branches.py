@@ -1,212 +1,57 @@
 """convert-scf-to-branches: structured control flow becomes blocks and branches, and loops keep their annotations.
 
 Upstream's and xDSL's pass of this kind drop the loop annotation or leave it where LLVM does not look; here the branch
-that closes the loop carries it, since LLVM reads a loop's metadata there. Ops are taken last to first and inner before
-outer, so that splitting a block moves only the ops up to the next split: the cost is linear.
+that closes the loop carries it, since LLVM reads a loop's metadata there. The rules are those of `structured.py`; the
+ops between move to the blocks that they belong to, one by one, so that the cost is linear.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, cf, scf
+from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import IndexType, ModuleOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION
-from xrelay.passes.infra.conversion import (
-    AnyPattern,
-    ConversionPattern,
-    ConversionRewriter,
-    apply_conversion,
-    legal_outside,
-)
+from xrelay.dialects.levels import level_of
+from xrelay.errors import LoweringError
+from xrelay.lowering.to_llvm.structured import BlockWriter, Words
+from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter, describe_place
 
 
-class LowerFor(ConversionPattern[scf.ForOp]):
-    """A counted loop as a header that tests, a body, and a branch back.
+class _Upstream(Words):
+    """The words of cf and arith."""
 
-        %r = scf.for %i = %lb to %ub step %s iter_args(%a = %init) {body; scf.yield %n} {llvm.loop_annotation = #u}
-    becomes
-        cf.br ^header(%lb, %init)
-      ^header(%i, %a):
-        %more = arith.cmpi slt, %i, %ub
-        cf.cond_br %more, ^body, ^after(%a)
-      ^body:
-        body
-        %next = arith.addi %i, %s overflow<nsw>
-        cf.br ^header(%next, %n) {llvm.loop_annotation = #u}
-      ^after(%r):
-    """
+    annotation = LOOP_ANNOTATION
 
-    def rewrite(self, op: scf.ForOp, rewriter: ConversionRewriter) -> str | None:
-        """Split at the loop and put its blocks between."""
-        before, after = _split_at(op)
-        body = _first_block(op.body)
-        latch = _last_block(op.body)
-        header = Block(arg_types=[arg.type for arg in body.args])
-        for old, new in zip(body.args, header.args, strict=True):
-            new.name_hint = old.name_hint
-            old.replace_all_uses_with(new)
-        for arg in reversed(body.args):
-            body.erase_arg(arg)
-        _inline_before(op.body, after)
-        Rewriter.insert_block(header, BlockInsertPoint.before(body))
+    def number(self, value: int) -> Operation:
+        """`arith.constant 3 : index`."""
+        return arith.ConstantOp.from_int_and_width(value, IndexType())
 
-        _close_loop(latch, op, header, rewriter)
-        rewriter.insertion_point = InsertPoint.at_end(before)
-        rewriter.insert(cf.BranchOp(header, op.lb, *op.iter_args))
-        rewriter.insertion_point = InsertPoint.at_end(header)
-        more = rewriter.insert(arith.CmpiOp(header.args[0], op.ub, "slt"))
-        rewriter.insert(cf.ConditionalBranchOp(more, body, [], after, []))
-        name = header.args[0].name_hint
-        if name is not None:
-            header.name_hint, body.name_hint, after.name_hint = f"{name}_head", f"{name}_body", f"{name}_end"
-        rewriter.replace(op, header.args[1:])
-        return None
+    def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
+        """`arith.cmpi slt, %i, %n : index`."""
+        return arith.CmpiOp(lhs, rhs, predicate)
+
+    def advance(self, index: SSAValue, step: SSAValue) -> Operation:
+        """`arith.addi %i, %s overflow<nsw> : index`."""
+        return arith.AddiOp(index, step, overflow=_NO_WRAP)
+
+    def branch(self, target: Block, values: Sequence[SSAValue]) -> Operation:
+        """`cf.br ^target(values)`."""
+        return cf.BranchOp(target, *values)
+
+    def choose(
+        self, condition: SSAValue, then: Block, otherwise: Block, then_values: Sequence[SSAValue] = ()
+    ) -> Operation:
+        """`cf.cond_br %c, ^then(values), ^otherwise`."""
+        return cf.ConditionalBranchOp(condition, then, list(then_values), otherwise, [])
 
 
-class LowerWhile(ConversionPattern[scf.WhileOp]):
-    """A loop with a test of its own: the before region is the header, the after region the body.
-
-        %r = scf.while (%a = %init) {test; scf.condition(%c) %v} do {^bb0(%v): body; scf.yield %n}
-    becomes
-        cf.br ^before(%init)
-      ^before(%a):
-        test
-        cf.cond_br %c, ^body(%v), ^after(%v)
-      ^body(%v):
-        body
-        cf.br ^before(%n)
-    """
-
-    def rewrite(self, op: scf.WhileOp, rewriter: ConversionRewriter) -> str | None:
-        """Split at the loop and put its blocks between."""
-        before, after = _split_at(op)
-        header, body = _first_block(op.before_region), _first_block(op.after_region)
-        tested, latch = _last_block(op.before_region), _last_block(op.after_region)
-        _inline_before(op.before_region, after)
-        _inline_before(op.after_region, after)
-        _close_loop(latch, op, header, rewriter)
-        condition = tested.last_op
-        assert isinstance(condition, scf.ConditionOp), "the before region ends in scf.condition"
-        for old, new in zip(op.results, condition.args, strict=True):
-            new.name_hint = new.name_hint or old.name_hint
-            old.replace_all_uses_with(new)
-        rewriter.insertion_point = InsertPoint.before(condition)
-        rewriter.insert(cf.ConditionalBranchOp(condition.condition, body, condition.args, after, []))
-        rewriter.erase(condition)
-        rewriter.insertion_point = InsertPoint.at_end(before)
-        rewriter.insert(cf.BranchOp(header, *op.arguments))
-        rewriter.erase(op)
-        return None
-
-
-class LowerIf(ConversionPattern[scf.IfOp]):
-    """`%r = scf.if %c {scf.yield %a} else {scf.yield %b}` → `cf.cond_br %c, ^then, ^else` with both to `^after(%r)`."""
-
-    def rewrite(self, op: scf.IfOp, rewriter: ConversionRewriter) -> str | None:
-        """Split at the op and put the blocks of both regions between."""
-        before, after = _split_at(op)
-        _add_results(op, after)
-        targets: list[Block] = []
-        for region in (op.true_region, op.false_region):
-            targets.append(region.first_block if region.first_block is not None else after)
-            _branch_to(after, region, rewriter)
-        rewriter.insertion_point = InsertPoint.at_end(before)
-        rewriter.insert(cf.ConditionalBranchOp(op.cond, targets[0], [], targets[1], []))
-        rewriter.replace(op, after.args[-len(op.results) :] if op.results else ())
-        return None
-
-
-class LowerIndexSwitch(ConversionPattern[scf.IndexSwitchOp]):
-    """`scf.index_switch` → a chain of comparisons; with the handful of cases it has here, LLVM makes a switch of it."""
-
-    def rewrite(self, op: scf.IndexSwitchOp, rewriter: ConversionRewriter) -> str | None:
-        """Test one case after the other."""
-        before, after = _split_at(op)
-        _add_results(op, after)
-        current = before
-        for value, region in zip(op.cases.get_values(), op.case_regions, strict=True):
-            target = _first_block(region)
-            _branch_to(after, region, rewriter)
-            following = Block()
-            Rewriter.insert_block(following, BlockInsertPoint.before(after))
-            rewriter.insertion_point = InsertPoint.at_end(current)
-            case = rewriter.insert(arith.ConstantOp.from_int_and_width(int(value), IndexType()))
-            equal = rewriter.insert(arith.CmpiOp(op.arg, case, "eq"))
-            rewriter.insert(cf.ConditionalBranchOp(equal, target, [], following, []))
-            current = following
-        default = _first_block(op.default_region)
-        _branch_to(after, op.default_region, rewriter)
-        rewriter.insertion_point = InsertPoint.at_end(current)
-        rewriter.insert(cf.BranchOp(default))
-        rewriter.replace(op, after.args[-len(op.results) :] if op.results else ())
-        return None
-
-
-def _split_at(op: Operation) -> tuple[Block, Block]:
-    """Split the block of `op` before it: the part before, now without a terminator, and the part from `op` on."""
-    before = op.parent_block()
-    assert before is not None, "the op stands in a block"
-    return before, before.split_before(op)
-
-
-def _first_block(region: Region) -> Block:
-    block = region.first_block
-    assert block is not None, "the region has a block"
-    return block
-
-
-def _last_block(region: Region) -> Block:
-    block = region.last_block
-    assert block is not None, "the region has a block"
-    return block
-
-
-def _inline_before(region: Region, block: Block) -> None:
-    Rewriter.inline_region(region, BlockInsertPoint.before(block))
-
-
-def _add_results(op: Operation, after: Block) -> None:
-    """Give the block after `op` an argument for each of its results."""
-    for result in op.results:
-        after.insert_arg(result.type, len(after.args)).name_hint = result.name_hint
-
-
-def _branch_to(after: Block, region: Region, rewriter: ConversionRewriter) -> None:
-    """Move the blocks of `region` before `after`, and turn the yield at their end into a branch to it."""
-    last = region.last_block
-    if last is None:
-        return
-    end = last.last_op
-    assert isinstance(end, scf.YieldOp), "the region ends in scf.yield"
-    _inline_before(region, after)
-    rewriter.insertion_point = InsertPoint.before(end)
-    rewriter.insert(cf.BranchOp(after, *end.arguments))
-    rewriter.erase(end)
-
-
-def _close_loop(latch: Block, loop: scf.ForOp | scf.WhileOp, header: Block, rewriter: ConversionRewriter) -> None:
-    """Turn the yield at the end of a loop's body into the branch back, which carries the loop's annotation."""
-    end = latch.last_op
-    assert isinstance(end, scf.YieldOp), "the body ends in scf.yield"
-    rewriter.insertion_point = InsertPoint.before(end)
-    arguments = list(end.arguments)
-    if isinstance(loop, scf.ForOp):
-        no_wrap = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
-        arguments.insert(0, rewriter.insert(arith.AddiOp(header.args[0], loop.step, overflow=no_wrap)).result)
-    back = rewriter.insert(cf.BranchOp(header, *arguments))
-    if LOOP_ANNOTATION in loop.attributes:
-        back.attributes[LOOP_ANNOTATION] = loop.attributes[LOOP_ANNOTATION]
-    rewriter.erase(end)
-
-
-PATTERNS: tuple[AnyPattern, ...] = (LowerFor(), LowerWhile(), LowerIf(), LowerIndexSwitch())
-"""The patterns of this pass."""
+_NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 
 @dataclass(frozen=True)
@@ -220,9 +65,25 @@ class ConvertScfToBranchesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert the control flow of every function."""
-        apply_conversion(op, PATTERNS, is_legal=_is_legal, inner_first=True)
+        convert_to_branches(op)
 
 
-def _is_legal(op: Operation) -> bool:
-    """Terminators go with the op they end."""
-    return isinstance(op, scf.YieldOp | scf.ConditionOp | scf.ReduceOp) or legal_outside("scf")(op)
+def convert_to_branches(top: Operation) -> None:
+    """Converts the control flow in `top`."""
+    around: list[Operation] = [top]
+
+    def move(op: Operation) -> None:
+        if level_of(op) == "scf":
+            raise LoweringError(
+                f"failed to convert {op.name}: nothing converts this op here", location=describe_place(op)
+            )
+        op.detach()
+        writer.block.add_op(op)
+        if op.regions:
+            around.append(op)
+
+    writer = BlockWriter(ConversionRewriter(NO_TYPE_CHANGES), _Upstream(), move)
+    while around:
+        for region in around.pop().regions:
+            for block in tuple(region.blocks):
+                writer.write(block, block)

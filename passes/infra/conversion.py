@@ -131,6 +131,10 @@ class ConversionRewriter:
     def begin(self, op: Operation) -> None:
         """Turn to `op`: new ops go before it and get its location."""
         self.insertion_point = InsertPoint.before(op)
+        self.locate_at(op)
+
+    def locate_at(self, op: Operation) -> None:
+        """New ops get the location of `op`."""
         self._location = op.location
 
     def take_inserted(self) -> list[Operation]:
@@ -187,6 +191,12 @@ class ConversionRewriter:
                 new.name_hint = old.name_hint
             self._replace_value(old, new, InsertPoint.before(op))
         self.erase(op)
+
+    def bind(self, old: SSAValue, new: SSAValue) -> None:
+        """Let `new`, which has the type of `old` at the next level, stand for it."""
+        if new.name_hint is None:
+            new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
 
     def erase(self, op: Operation) -> None:
         """Erase `op`, whose results have no uses any more."""
@@ -326,33 +336,32 @@ def apply_conversion(
     *,
     is_legal: Callable[[Operation], bool],
     types: TypeConverter = NO_TYPE_CHANGES,
-    inner_first: bool = False,
+    nested: bool = True,
 ) -> None:
-    """Convert every op nested in `root` for which `is_legal` does not hold.
+    """Convert every op in `root` for which `is_legal` does not hold; without `nested` not the ops in those.
 
-    Patterns for a class are tried in the order given. With `inner_first` ops are visited last to first, and the ops in
-    an op's regions before the op. Raises `LoweringError` "failed to convert OP: REASONS", with
+    Patterns for a class are tried in the order given. Raises `LoweringError` "failed to convert OP: REASONS", with
     the op's source location (or function), for an op that no pattern takes.
     """
-    table = _PatternTable(tuple(patterns))
+    table = PatternTable(tuple(patterns))
     rewriter = ConversionRewriter(types)
     counts = RECORDER.get()
-    pending = [op for op in _stacked(root, inner_first) if op is not root]
+    stacked = _stacked if nested else _alone
+    pending = [op for top in reversed(_children(root)) for op in stacked(top)]
     while pending:
         op = pending.pop()
         if op.parent is None or is_legal(op):
             continue
         rewriter.begin(op)
-        _convert_one(op, table, rewriter, counts)
+        convert_one(op, table, rewriter, counts)
         if op.parent_block() is not None and not is_legal(op):
             raise LoweringError(f"{op.name} is still there after its conversion", location=describe_place(op))
-        inserted = rewriter.take_inserted()
-        for new in inserted if inner_first else reversed(inserted):
-            pending.extend(_stacked(new, inner_first))
+        for new in reversed(rewriter.take_inserted()):
+            pending.extend(stacked(new))
     rewriter.finish()
 
 
-class _PatternTable:
+class PatternTable:
     """Patterns by exact op class, looked up once per class."""
 
     def __init__(self, patterns: tuple[AnyPattern, ...]):
@@ -360,6 +369,7 @@ class _PatternTable:
         self._by_class: dict[type[Operation], tuple[AnyPattern, ...]] = {}
 
     def get(self, op_type: type[Operation]) -> tuple[AnyPattern, ...]:
+        """The patterns for ops of this class, in order."""
         found = self._by_class.get(op_type)
         if found is None:
             found = tuple(p for p in self._patterns if p.handles(op_type))
@@ -367,9 +377,8 @@ class _PatternTable:
         return found
 
 
-def _convert_one(
-    op: Operation, table: _PatternTable, rewriter: ConversionRewriter, counts: PatternCounts | None
-) -> None:
+def convert_one(op: Operation, table: PatternTable, rewriter: ConversionRewriter, counts: PatternCounts | None) -> None:
+    """Have `op` converted by the first pattern that takes it; raises `LoweringError` where none does."""
     reasons: list[str] = []
     for pattern in table.get(type(op)):
         reason = pattern.rewrite(op, rewriter)
@@ -383,8 +392,15 @@ def _convert_one(
     raise LoweringError(f"failed to convert {op.name}: {why}", location=describe_place(op))
 
 
-def _stacked(op: Operation, inner_first: bool) -> list[Operation]:
+def _children(op: Operation) -> list[Operation]:
+    """Returns the ops that stand right in the regions of `op`."""
+    return [inner for region in op.regions for block in region.blocks for inner in block.ops]
+
+
+def _alone(op: Operation) -> list[Operation]:
+    return [op]
+
+
+def _stacked(op: Operation) -> list[Operation]:
     """Returns `op` and the ops in it, as a stack whose top is the first to be visited."""
-    if not op.regions:
-        return [op]
-    return list(op.walk()) if inner_first else list(op.walk(reverse=True, region_first=True))
+    return list(op.walk(reverse=True, region_first=True)) if op.regions else [op]

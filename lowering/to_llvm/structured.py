@@ -1,0 +1,233 @@
+"""The rules by which structured control flow becomes blocks, of `convert-scf-to-branches` and `convert-scf-to-llvm`.
+
+A rule is a generator: it writes what stands in front of a region, yields the region's block to have its ops written
+next, and goes on behind them. So blocks come out in the order of the program, each op is written once, and nothing
+recurses. The words of a rule, a branch or a comparison, are those of the dialect that is written.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from xrelay.dialects.attribute_names import LOOP_ANNOTATION
+from xrelay.passes.infra.conversion import ConversionRewriter
+
+Steps: TypeAlias = "Iterator[Steps]"
+
+
+class Words(ABC):
+    """The ops that control flow is written with."""
+
+    annotation: str
+    """The attribute of a branch that says how its loop is to be compiled."""
+
+    @abstractmethod
+    def number(self, value: int) -> Operation:
+        """An index that is known."""
+
+    @abstractmethod
+    def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
+        """Compares two indices."""
+
+    @abstractmethod
+    def advance(self, index: SSAValue, step: SSAValue) -> Operation:
+        """The next index of a loop, which stays in the range of signed indices."""
+
+    @abstractmethod
+    def branch(self, target: Block, values: Sequence[SSAValue]) -> Operation:
+        """Goes on at `target`."""
+
+    @abstractmethod
+    def choose(
+        self, condition: SSAValue, then: Block, otherwise: Block, then_values: Sequence[SSAValue] = ()
+    ) -> Operation:
+        """Goes on at one of two blocks, of which the second takes no values."""
+
+
+class BlockWriter:
+    """Writes the ops of a block one after another, with more blocks behind it where control flow needs them."""
+
+    def __init__(self, rewriter: ConversionRewriter, words: Words, visit: Callable[[Operation], None]):
+        """`visit` writes an op that no rule takes, by `rewriter`, whose insertion point is the end of `block`."""
+        self.rewriter, self.words, self._visit = rewriter, words, visit
+        self.block = Block()
+        """The block that is written."""
+
+    def write(self, source: Block, target: Block) -> None:
+        """Writes the ops of `source` to the end of `target` and to new blocks behind that."""
+        self._turn_to(target)
+        stack: list[Steps] = [self._ops(source)]
+        while stack:
+            inner = next(stack[-1], None)
+            if inner is None:
+                stack.pop()
+            else:
+                stack.append(inner)
+
+    def begin(self, block: Block) -> None:
+        """Puts `block` behind the one that has been written, and writes there."""
+        region = self.block.parent
+        assert region is not None, "blocks are written into a region"
+        region.insert_block_after(block, self.block)
+        self._turn_to(block)
+
+    def with_arguments(self, values: Sequence[SSAValue]) -> Block:
+        """A new block with an argument for each of `values`, which stands for it from now on."""
+        block = Block(arg_types=[self.rewriter.types.convert(value.type) for value in values])
+        for old, new in zip(values, block.args, strict=True):
+            self.rewriter.bind(old, new)
+        return block
+
+    def close(self, block: Block, target: Block) -> Operation:
+        """Branches to `target` with what the yield at the end of `block` yields."""
+        return self.rewriter.insert(self.words.branch(target, self.rewriter.operands(_end_of(block).operands)))
+
+    def _turn_to(self, block: Block) -> None:
+        self.block = block
+        self.rewriter.insertion_point = InsertPoint.at_end(block)
+
+    def _ops(self, block: Block) -> Steps:
+        for op in tuple(block.ops):
+            kind = type(op)
+            if (rule := RULES.get(kind)) is not None:
+                yield self._steps(rule, op)
+            elif kind not in ENDS:
+                self._visit(op)
+
+    def _steps(self, rule: Rule, op: Operation) -> Steps:
+        self.rewriter.locate_at(op)
+        for block in rule(op, self):
+            yield self._ops(block)
+            self.rewriter.locate_at(op)
+
+
+Rule: TypeAlias = Callable[[Any, BlockWriter], Iterator[Block]]
+
+
+def lower_for(op: scf.ForOp, writer: BlockWriter) -> Iterator[Block]:
+    """A counted loop as a header that tests, a body, and a branch back, which carries the loop's annotation.
+
+        %r = scf.for %i = %lb to %ub step %s iter_args(%a = %init) {body; scf.yield %n} {llvm.loop_annotation = #u}
+    becomes
+        cf.br ^header(%lb, %init)
+      ^header(%i, %a):
+        %more = arith.cmpi slt, %i, %ub
+        cf.cond_br %more, ^body, ^after(%a)
+      ^body:
+        body
+        %next = arith.addi %i, %s overflow<nsw>
+        cf.br ^header(%next, %n) {llvm.loop_annotation = #u}
+      ^after(%r):
+    """
+    rewriter, words, source = writer.rewriter, writer.words, op.body.block
+    lower, upper, step, *initial = rewriter.operands(op.operands)
+    header, body, after = writer.with_arguments(source.args), Block(), Block()
+    if (name := header.args[0].name_hint) is not None:
+        header.name_hint, body.name_hint, after.name_hint = f"{name}_head", f"{name}_body", f"{name}_end"
+    rewriter.insert(words.branch(header, [lower, *initial]))
+    writer.begin(header)
+    more = rewriter.insert(words.compare("slt", header.args[0], upper)).results[0]
+    rewriter.insert(words.choose(more, body, after))
+    writer.begin(body)
+    yield source
+    following = rewriter.insert(words.advance(header.args[0], step)).results[0]
+    carried = rewriter.operands(_end_of(source).operands)
+    _annotate(rewriter.insert(words.branch(header, [following, *carried])), op, words)
+    writer.begin(after)
+    rewriter.replace(op, header.args[1:])
+
+
+def lower_while(op: scf.WhileOp, writer: BlockWriter) -> Iterator[Block]:
+    """A loop with a test of its own: the before region is the header, the after region the body.
+
+        %r = scf.while (%a = %init) {test; scf.condition(%c) %v} do {^bb0(%v): body; scf.yield %n}
+    becomes
+        cf.br ^before(%init)
+      ^before(%a):
+        test
+        cf.cond_br %c, ^body(%v), ^after(%v)
+      ^body(%v):
+        body
+        cf.br ^before(%n)
+    """
+    rewriter, words, test, source = writer.rewriter, writer.words, op.before_region.block, op.after_region.block
+    initial = rewriter.operands(op.operands)
+    header, body, after = writer.with_arguments(test.args), writer.with_arguments(source.args), Block()
+    rewriter.insert(words.branch(header, initial))
+    writer.begin(header)
+    yield test
+    condition = test.last_op
+    assert isinstance(condition, scf.ConditionOp), "the before region ends in scf.condition"
+    more, *values = rewriter.operands(condition.operands)
+    rewriter.insert(words.choose(more, body, after, values))
+    writer.begin(body)
+    yield source
+    _annotate(writer.close(source, header), op, words)
+    writer.begin(after)
+    rewriter.replace(op, values)
+
+
+def lower_if(op: scf.IfOp, writer: BlockWriter) -> Iterator[Block]:
+    """`%r = scf.if %c {scf.yield %a} else {scf.yield %b}` → `cf.cond_br %c, ^then, ^else` with both to `^after(%r)`."""
+    rewriter = writer.rewriter
+    condition = rewriter.operand(op.cond)
+    after, parts = writer.with_arguments(op.results), [region.block for region in op.regions if region.blocks]
+    targets = [Block() for _ in parts]
+    rewriter.insert(writer.words.choose(condition, targets[0], (*targets, after)[1]))
+    for source, target in zip(parts, targets, strict=True):
+        writer.begin(target)
+        yield source
+        writer.close(source, after)
+    writer.begin(after)
+    rewriter.erase(op)
+
+
+def lower_index_switch(op: scf.IndexSwitchOp, writer: BlockWriter) -> Iterator[Block]:
+    """`scf.index_switch` → a chain of comparisons; with the handful of cases it has here, LLVM makes a switch of it."""
+    rewriter, words = writer.rewriter, writer.words
+    chosen, after = rewriter.operand(op.arg), writer.with_arguments(op.results)
+    for value, region in zip(op.cases.get_values(), op.case_regions, strict=True):
+        case = rewriter.insert(words.number(int(value))).results[0]
+        equal = rewriter.insert(words.compare("eq", chosen, case)).results[0]
+        target, following = Block(), Block()
+        rewriter.insert(words.choose(equal, target, following))
+        writer.begin(target)
+        yield region.block
+        writer.close(region.block, after)
+        writer.begin(following)
+    default = Block()
+    rewriter.insert(words.branch(default, ()))
+    writer.begin(default)
+    yield op.default_region.block
+    writer.close(op.default_region.block, after)
+    writer.begin(after)
+    rewriter.erase(op)
+
+
+def _end_of(block: Block) -> scf.YieldOp:
+    end = block.last_op
+    assert isinstance(end, scf.YieldOp), "the region ends in scf.yield"
+    return end
+
+
+def _annotate(branch: Operation, loop: Operation, words: Words) -> None:
+    """Keeps the annotation of a loop on the branch back, where LLVM looks for it."""
+    if (annotation := loop.attributes.get(LOOP_ANNOTATION)) is not None:
+        branch.attributes[words.annotation] = annotation
+
+
+RULES: Mapping[type[Operation], Rule] = {
+    scf.ForOp: lower_for,
+    scf.WhileOp: lower_while,
+    scf.IfOp: lower_if,
+    scf.IndexSwitchOp: lower_index_switch,
+}
+"""Class of an op → its rule."""
+ENDS = (scf.YieldOp, scf.ConditionOp)
+"""The ops that end the regions of those, and go with them."""
