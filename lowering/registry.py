@@ -27,6 +27,7 @@ LOWERINGS: dict[str, str] = {
     "arith-guard-division": "xrelay.lowering.to_llvm.arith_guard_division:ArithGuardDivisionPass",
     "arith-expand-half": "xrelay.lowering.to_llvm.arith_expand_half:ArithExpandHalfPass",
     "math-expand": "xrelay.lowering.to_llvm.math_expand:MathExpandPass",
+    "convert-scf-to-llvm": "xrelay.lowering.to_llvm.convert_scf_to_llvm:ConvertScfToLLVMPass",
     "convert-scf-to-branches": "xrelay.lowering.to_llvm.convert_scf_to_branches:ConvertScfToBranchesPass",
     "convert-memref-to-llvm": "xrelay.lowering.to_llvm.convert_memref_to_llvm:ConvertMemrefToLLVMPass",
     "convert-vector-to-llvm": "xrelay.lowering.to_llvm.convert_vector_to_llvm:ConvertVectorToLLVMPass",

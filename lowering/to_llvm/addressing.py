@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from math import gcd
 
 from xdsl.dialects import arith, llvm, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import ALIGN
@@ -38,8 +38,22 @@ def constant_index(value: SSAValue) -> int | None:
     owner = value.owner
     if isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 1:
         owner = owner.inputs[0].owner
-    number = owner.value if isinstance(owner, arith.ConstantOp | llvm.ConstantOp) else None
-    return number.value.data if isa(number, IntegerAttr) else None
+    if isinstance(owner, memref.DimOp):
+        return static_extent(owner)
+    number = owner.value if isinstance(owner, _CONSTANTS) else None
+    return number.value.data if isinstance(number, IntegerAttr) else None
+
+
+_CONSTANTS = (arith.ConstantOp, llvm.ConstantOp)
+
+
+def static_extent(op: memref.DimOp) -> int | None:
+    """The extent that is asked for, where the type of the memref tells."""
+    dimension, type_ = constant_index(op.index), op.source.type
+    if dimension is None or not isinstance(type_, MemRefType):
+        return None
+    extent = type_.get_shape()[dimension]
+    return None if extent == DYNAMIC_INDEX else extent
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
@@ -75,7 +89,7 @@ def offset_address(
     type_ = memref_type(base)
     flags = NO_WRAP if in_bounds else WRAPS
     linear: SSAValue | None = None
-    alignment, size = known_alignment(base), byte_size(type_.element_type)
+    alignment, size = known_alignment(base, rewriter), byte_size(type_.element_type)
     for index, stride in terms:
         number = constant_index(index)
         if number is not None:
@@ -105,39 +119,25 @@ def offset_address(
     return Address(rewriter.insert(gep).results[0], alignment)
 
 
-def known_alignment(value: SSAValue) -> int:
+def known_alignment(value: SSAValue, rewriter: ConversionRewriter) -> int:
     """Bytes to which a memref's pointer is certainly aligned.
 
-    Buffers placed by the compiler say so themselves, function arguments by `llvm.align`; else it is one element.
+    Buffers on the stack say so themselves, function arguments by `llvm.align`; else it is one element.
     """
-    least = scalar_alignment(memref_type(value).element_type)
+    least, owner = scalar_alignment(memref_type(value).element_type), value.owner
+    if isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 1:
+        value = owner.inputs[0]
     if isinstance(value, BlockArgument):
         return max(least, _argument_alignment(value))
-    owner = value.owner
-    assert isinstance(owner, Operation), "a value that is no block argument is made by an op"
-    if isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 1:
-        return max(least, _pointer_alignment(owner.inputs[0]))
-    if isinstance(owner, memref.AllocaOp | memref.AllocOp):
-        return max(least, buffer_alignment(owner))
-    if isinstance(owner, memref.ViewOp):
-        shift = constant_index(owner.byte_shift)
-        return max(least, gcd(known_alignment(owner.source), shift)) if shift is not None else least
+    placed = rewriter.operand(value).owner
+    if isinstance(placed, llvm.AllocaOp) and placed.alignment is not None:
+        return max(least, placed.alignment.value.data)
     return least
 
 
 def buffer_alignment(op: memref.AllocaOp | memref.AllocOp | memref.GlobalOp) -> int:
     """Bytes to which a buffer is placed: what the op asks for, and at least `BUFFER_ALIGNMENT`."""
     return max(BUFFER_ALIGNMENT, op.alignment.value.data) if op.alignment is not None else BUFFER_ALIGNMENT
-
-
-def _pointer_alignment(pointer: SSAValue) -> int:
-    """The alignment of a pointer that stands for a memref converted before."""
-    owner = pointer.owner
-    if isinstance(pointer, BlockArgument):
-        return _argument_alignment(pointer)
-    if isinstance(owner, llvm.AllocaOp) and owner.alignment is not None:
-        return owner.alignment.value.data
-    return 1
 
 
 def _argument_alignment(value: BlockArgument) -> int:

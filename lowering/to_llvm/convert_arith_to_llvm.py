@@ -217,4 +217,9 @@ class ConvertArithToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every arith op in the module."""
-        apply_conversion(op, PATTERNS, is_legal=legal_outside("arith"), types=llvm_types())
+        convert(op)
+
+
+def convert(top: Operation) -> None:
+    """Converts every arith op in `top`."""
+    apply_conversion(top, PATTERNS, is_legal=legal_outside("arith"), types=llvm_types())

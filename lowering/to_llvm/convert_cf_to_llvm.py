@@ -73,7 +73,10 @@ class ConvertCfToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every branch in the module."""
-        outside = legal_outside("cf")
-        apply_conversion(
-            op, PATTERNS, is_legal=lambda inner: isinstance(inner, cf.AssertOp) or outside(inner), types=llvm_types()
-        )
+        convert(op)
+
+
+def convert(top: Operation) -> None:
+    """Converts every branch in `top`."""
+    outside = legal_outside("cf")
+    apply_conversion(top, PATTERNS, is_legal=lambda op: isinstance(op, cf.AssertOp) or outside(op), types=llvm_types())

@@ -50,6 +50,7 @@ from xrelay.dialects.attribute_names import GRAPH_FUNCTION, RECURSION, SOURCES
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
+from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_checks, write_kernels
 from xrelay.lowering.loop_to_scf.graph_function import CANCELLED, POLL
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
@@ -76,6 +77,7 @@ from xrelay.passes.infra.conversion import (
     ConversionPattern,
     ConversionRewriter,
     apply_conversion,
+    describe_place,
     legal_outside,
 )
 
@@ -162,15 +164,6 @@ def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None
     return None
 
 
-class ConvertFunctionConstant(ConversionPattern[ConstantOp]):
-    """`func.constant @f : (…) -> ()` → `llvm.mlir.addressof @f : !llvm.ptr`."""
-
-    def rewrite(self, op: ConstantOp, rewriter: ConversionRewriter) -> str | None:
-        """Take the function's address."""
-        rewriter.replace(op, rewriter.insert(llvm.AddressOfOp(op.value, PTR)))
-        return None
-
-
 def _kept_properties(op: func.FuncOp, place: int | None) -> dict[str, Attribute | None]:
     """Returns the properties of an `llvm.func`: its arguments' attributes, and `no_inline` where it is private.
 
@@ -208,18 +201,30 @@ class _BodyConversion:
         if results is not None:
             results.name_hint = "boxes"
         exits, held = FunctionExits(context, self._body), live_allocations_at_exits(self._body)
-        convention = [op for op in self._body.walk() if isinstance(op, func.CallOp | func.ReturnOp | cf.AssertOp)]
-        for op in reversed(convention):
+        for op in reversed(self._to_convert()):
             rewriter.begin(op)
             if isinstance(op, func.CallOp):
                 self._call(op, exits, held.get(op))
             elif isinstance(op, cf.AssertOp):
                 self._assert(op, context, exits.fail(held.get(op)))
+            elif isinstance(op, ConstantOp):
+                rewriter.replace(op, rewriter.insert(llvm.AddressOfOp(op.value, PTR)))
             else:
                 if results is not None:
                     store_results(op, results, rewriter)
                 rewriter.insert(llvm.ReturnOp(rewriter.insert(constant(0, i32)).result))
                 rewriter.erase(op)
+
+    def _to_convert(self) -> list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp]:
+        """The ops of the body that are of this convention; raises `LoweringError` for others of func."""
+        found: list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp] = []
+        for op in self._body.walk():
+            if isinstance(op, _CONVERTED):
+                found.append(op)
+            elif not _outside_func(op):
+                reason = f"failed to convert {op.name}: nothing converts this op here"
+                raise LoweringError(reason, location=describe_place(op))
+        return found
 
     def _assert(self, op: cf.AssertOp, context: SSAValue, exit: Block) -> None:
         """`cf.assert %c, "…"` → `llvm.cond_br %c, ^rest, ^fail(number)`."""
@@ -302,8 +307,8 @@ def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     return [op for op in asked if op.msg.data != CANCELLED]
 
 
-def _is_legal(op: Operation) -> bool:
-    return not isinstance(op, cf.AssertOp) and legal_outside("func")(op)
+_CONVERTED = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
+_outside_func = legal_outside("func")
 
 
 @dataclass(frozen=True)
@@ -319,20 +324,24 @@ class ConvertFuncToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every function, then add the entry."""
-        kernels = numbered_functions(op)
-        write_kernels(op, [(kernel.sym_name.data, kernel.attributes.get(SOURCES)) for kernel in kernels])
-        inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
-        convention = _Convention(kernel_numbers(op), write_checks(op, _checks(op)), inlined)
-        has_lists, returning = any(map(is_list_declaration, op.ops)), _returning(op)
-        has_boxes = has_lists or declares_boxes(op)
-        patterns = (ConvertFunction(convention), ConvertFunctionConstant())
-        apply_conversion(op, patterns, is_legal=_is_legal, types=llvm_types())
-        define_note(op)
-        if has_lists:
-            define_lists(op)
-        if has_boxes or returning:
-            define_boxes(op)
-        add_entries(op, releases=has_boxes and not returning)
+        convert_functions(op)
+
+
+def convert_functions(op: ModuleOp) -> None:
+    """Converts the functions of a module whose bodies are in the llvm dialect, and adds the entry."""
+    kernels = numbered_functions(op)
+    write_kernels(op, [(kernel.sym_name.data, kernel.attributes.get(SOURCES)) for kernel in kernels])
+    inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
+    convention = _Convention(kernel_numbers(op), write_checks(op, _checks(op)), inlined)
+    has_lists, returning = any(map(is_list_declaration, op.ops)), _returning(op)
+    has_boxes = has_lists or declares_boxes(op)
+    apply_conversion(op, [ConvertFunction(convention)], is_legal=_outside_func, types=llvm_types(), nested=False)
+    define_note(op)
+    if has_lists:
+        define_lists(op)
+    if has_boxes or returning:
+        define_boxes(op)
+    add_entries(op, releases=has_boxes and not returning)
 
 
 def _returning(module: ModuleOp) -> bool:

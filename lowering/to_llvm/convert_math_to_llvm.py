@@ -147,4 +147,9 @@ class ConvertMathToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every math op in the module."""
-        apply_conversion(op, PATTERNS, is_legal=legal_outside("math"), types=llvm_types())
+        convert(op)
+
+
+def convert(top: Operation) -> None:
+    """Converts every math op in `top`."""
+    apply_conversion(top, PATTERNS, is_legal=legal_outside("math"), types=llvm_types())

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
-    MemRefType,
     ModuleOp,
     TensorType,
     i1,
@@ -26,7 +25,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION
 from xrelay.errors import LoweringError
@@ -34,10 +32,10 @@ from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import (
     Address,
     buffer_alignment,
-    constant_index,
     element_address,
     memref_type,
     offset_address,
+    static_extent,
 )
 from xrelay.lowering.to_llvm.boxes import declare_boxes
 from xrelay.lowering.to_llvm.c_library import declare
@@ -118,10 +116,11 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
         count = element_count(type_)
         if count is None:
             return f"a stack buffer of type {type_} has no static size"
-        entry = _entry_block(op)
-        rewriter.insertion_point = InsertPoint.at_start(entry)
+        here = rewriter.insertion_point
+        rewriter.insertion_point = InsertPoint.at_start(rewriter.block(_entry_block(op)))
         one = rewriter.insert(constant(1, i64))
         alloca = rewriter.insert(llvm.AllocaOp(one, storage_type(type_, count), alignment=buffer_alignment(op)))
+        rewriter.insertion_point = here
         rewriter.replace(op, alloca)
         return None
 
@@ -256,12 +255,9 @@ class ConvertDim(ConversionPattern[memref.DimOp]):
 
     def rewrite(self, op: memref.DimOp, rewriter: ConversionRewriter) -> str | None:
         """Read the size off the type."""
-        dimension = constant_index(op.index)
-        if dimension is None or not isa(op.source.type, MemRefType):
-            return "which dimension is asked for is not known when compiling"
-        extent = op.source.type.get_shape()[dimension]
-        if extent == DYNAMIC_INDEX:
-            return f"dimension {dimension} of {op.source.type} is not known when compiling"
+        extent = static_extent(op)
+        if extent is None:
+            return f"which dimension of {op.source.type} is asked for, or its size, is not known when compiling"
         rewriter.replace(op, rewriter.insert(constant(extent, i64)))
         return None
 
@@ -360,6 +356,21 @@ class ConvertMemrefToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every memref op in the module."""
-        if any(isinstance(each, FuncOp) and GRAPH_FUNCTION in each.attributes for each in op.ops):
-            declare_boxes(op)
-        apply_conversion(op, PATTERNS, is_legal=legal_outside("memref"), types=llvm_types())
+        announce_boxes(op)
+        convert(op)
+
+
+def announce_boxes(module: ModuleOp) -> None:
+    """Declares the functions of boxes, where the module has graph functions that may allocate some."""
+    if any(isinstance(op, FuncOp) and GRAPH_FUNCTION in op.attributes for op in module.ops):
+        declare_boxes(module)
+
+
+def convert_globals(module: ModuleOp) -> None:
+    """Converts the globals of a module, and nothing in its functions."""
+    apply_conversion(module, PATTERNS, is_legal=lambda op: not isinstance(op, memref.GlobalOp), nested=False)
+
+
+def convert(top: Operation) -> None:
+    """Converts every memref op in `top`."""
+    apply_conversion(top, PATTERNS, is_legal=legal_outside("memref"), types=llvm_types())

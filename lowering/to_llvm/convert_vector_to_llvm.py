@@ -228,4 +228,9 @@ class ConvertVectorToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every vector op in the module."""
-        apply_conversion(op, PATTERNS, is_legal=legal_outside("vector"), types=llvm_types())
+        convert(op)
+
+
+def convert(top: Operation) -> None:
+    """Converts every vector op in `top`."""
+    apply_conversion(top, PATTERNS, is_legal=legal_outside("vector"), types=llvm_types())

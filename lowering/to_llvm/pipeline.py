@@ -14,16 +14,21 @@ def llvm_pipeline(*, converts_f16: bool = True) -> tuple[str, ...]:
         "arith-guard-division",
         "arith-expand-half" if converts_f16 else "arith-expand-half{f16=true}",
         "math-expand",
-        "convert-scf-to-branches",
-        "convert-memref-to-llvm",
-        "convert-vector-to-llvm",
-        "convert-arith-to-llvm",
-        "convert-math-to-llvm",
-        "convert-cf-to-llvm",
-        "convert-func-to-llvm",
+        "convert-scf-to-llvm",
         "llvm-recursion-to-frames",
     )
 
+
+STEPS = (
+    "convert-scf-to-branches",
+    "convert-memref-to-llvm",
+    "convert-vector-to-llvm",
+    "convert-arith-to-llvm",
+    "convert-math-to-llvm",
+    "convert-cf-to-llvm",
+    "convert-func-to-llvm",
+)
+"""The passes that `convert-scf-to-llvm` stands for, and gives the text of: for reading, and for texts in between."""
 
 LLVM_PIPELINE = llvm_pipeline()
 """The passes where nothing is known of the CPU."""

@@ -19,6 +19,9 @@ from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.infra.conversion import ConversionRewriter
 
+_EXTENTS = (IndexType(), i64)
+"""The types of extents, before and after the bodies of functions were converted."""
+
 
 def can_be_returned(types: Sequence[Attribute]) -> bool:
     """Whether all of these are buffers and extents."""
@@ -26,8 +29,8 @@ def can_be_returned(types: Sequence[Attribute]) -> bool:
 
 
 def place_of_results(inputs: Sequence[Attribute]) -> int:
-    """The number, among arguments of these types, of the pointer to the results."""
-    return len(inputs) - sum(1 for _ in takewhile(lambda type_: isinstance(type_, IndexType), reversed(inputs)))
+    """The number, among arguments of these types, of the pointer to the results: before the extents, which are last."""
+    return len(inputs) - sum(1 for _ in takewhile(lambda type_: type_ in _EXTENTS, reversed(inputs)))
 
 
 def store_results(op: func.ReturnOp, results: SSAValue, rewriter: ConversionRewriter) -> None:

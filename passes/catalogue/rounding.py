@@ -81,6 +81,7 @@ EXACT: frozenset[str] = frozenset(
         "convert-scf-parallel-to-calls",
         "memref-hoist-allocations",
         "convert-scf-to-branches",
+        "convert-scf-to-llvm",
         "convert-memref-to-llvm",
         "arith-guard-division",
         "convert-arith-to-llvm",

@@ -181,6 +181,10 @@ class ConversionRewriter:
         """`values`, each in its type at the next level."""
         return [self.operand(value) for value in values]
 
+    def block(self, block: Block) -> Block:
+        """`block` at the next level, or being taken there."""
+        return block
+
     def replace(self, op: Operation, values: Operation | Sequence[SSAValue]) -> None:
         """Put `values` (or the results of an op) in the place of the results of `op`, and erase `op`."""
         new_values = values.results if isinstance(values, Operation) else values

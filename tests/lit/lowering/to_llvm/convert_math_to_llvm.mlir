@@ -45,8 +45,8 @@ func.func @other(%x: f32) -> f32 {
 // CHECK:         llvm.extractelement
 // CHECK-NEXT:    llvm.call @cbrtf
 // CHECK:         llvm.call @erf
-// CHECK:       llvm.func @erf(f64) -> f64
-// CHECK-NEXT:  llvm.func @cbrtf(f32) -> f32
+// CHECK:       llvm.func @cbrtf(f32) -> f32
+// CHECK-NEXT:  llvm.func @erf(f64) -> f64
 // CHECK-NOT:   llvm.func
 func.func @library(%x: f64, %v: vector<2xf32>) -> (f64, vector<2xf32>) {
   %0 = math.erf %x : f64

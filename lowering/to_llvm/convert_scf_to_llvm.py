@@ -1,0 +1,175 @@
+"""convert-scf-to-llvm: from scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
+
+It does what the passes do that it stands for (`STEPS` in `pipeline.py`), by their patterns and rules, and gives the
+same text. One after another they erase what the one before has made, and put casts between what is converted and what
+is not; here each op of the llvm dialect is made once. Calls, assertions and returns are kept for the calling convention
+(`convert_func_to_llvm.py`), which comes after the bodies.
+
+A function that has blocks already, or holds ops that none of these patterns knows, is converted step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from xdsl.context import Context
+from xdsl.dialects import cf, func, llvm
+from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.levels import level_of_class
+from xrelay.dialects.upstream.func_extras import ConstantOp
+from xrelay.lowering.to_llvm import convert_arith_to_llvm as arith_step
+from xrelay.lowering.to_llvm import convert_cf_to_llvm as cf_step
+from xrelay.lowering.to_llvm import convert_math_to_llvm as math_step
+from xrelay.lowering.to_llvm import convert_memref_to_llvm as memref_step
+from xrelay.lowering.to_llvm import convert_vector_to_llvm as vector_step
+from xrelay.lowering.to_llvm import ops
+from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.convert_func_to_llvm import convert_functions
+from xrelay.lowering.to_llvm.convert_scf_to_branches import convert_to_branches
+from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, Words
+from xrelay.lowering.to_llvm.types import llvm_types
+from xrelay.passes.infra.conversion import PatternTable, convert_one
+from xrelay.passes.infra.pattern_counts import RECORDER
+from xrelay.passes.infra.rebuilding import RebuildingRewriter
+
+
+class _LlvmWords(Words):
+    """The words of the llvm dialect."""
+
+    annotation = "loop_annotation"
+
+    def number(self, value: int) -> Operation:
+        """`llvm.mlir.constant(3 : i64)`."""
+        return constant(value, i64)
+
+    def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
+        """`llvm.icmp "slt" %i, %n : i64`."""
+        return ops.compare(predicate, lhs, rhs)
+
+    def advance(self, index: SSAValue, step: SSAValue) -> Operation:
+        """`llvm.add %i, %s overflow<nsw> : i64`."""
+        return ops.overflowing(llvm.AddOp, index, step, ops.NO_SIGNED_WRAP)
+
+    def branch(self, target: Block, values: Sequence[SSAValue]) -> Operation:
+        """`llvm.br ^target(values)`."""
+        return ops.branch(target, values)
+
+    def choose(
+        self, condition: SSAValue, then: Block, otherwise: Block, then_values: Sequence[SSAValue] = ()
+    ) -> Operation:
+        """`llvm.cond_br %c, ^then(values), ^otherwise`."""
+        return ops.choose(condition, then, then_values, otherwise, ())
+
+
+PATTERNS = (
+    *memref_step.PATTERNS,
+    *vector_step.PATTERNS,
+    *arith_step.PATTERNS,
+    *math_step.PATTERNS,
+)
+"""The patterns of the steps that this pass is made of."""
+KEPT = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
+"""What the calling convention converts."""
+
+
+@dataclass(frozen=True)
+class ConvertScfToLLVMPass(ModulePass):
+    """Convert scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
+
+    It gives the text that these passes give, run in a row, and refuses what they refuse: `convert-scf-to-branches`,
+    `convert-memref-to-llvm`, `convert-vector-to-llvm`, `convert-arith-to-llvm`, `convert-math-to-llvm`,
+    `convert-cf-to-llvm`, `convert-func-to-llvm`.
+
+    ```
+    scf.for %i = %lb to %ub step %s {        →    llvm.br ^header(%lb)
+      %x = memref.load %m[%i]                   ^header(%i): …
+      …                                         ^body:
+    }                                             %p = llvm.getelementptr inbounds %m[%i]
+                                                  %x = llvm.load %p
+                                                  …
+    ```
+    """
+
+    name = "convert-scf-to-llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert the body of each function, then the functions."""
+        memref_step.announce_boxes(op)
+        bodies = _Bodies()
+        for each in tuple(op.ops):
+            if isinstance(each, func.FuncOp) and each.body.blocks:
+                bodies.convert(each)
+        memref_step.convert_globals(op)
+        convert_functions(op)
+
+
+class _Bodies:
+    """Converts the bodies of functions; what is known of classes of ops and of types serves all of them."""
+
+    def __init__(self) -> None:
+        self._types, self._patterns, self._counts = llvm_types(), PatternTable(PATTERNS), RECORDER.get()
+        self._known: dict[type[Operation], bool] = {}
+
+    def convert(self, function: func.FuncOp) -> None:
+        """Converts one body, in one traversal if possible."""
+        body = function.body
+        if body.first_block is body.last_block and all(map(self._is_known, body.walk())):
+            self._rebuild(function)
+        else:
+            _convert_by_steps(function)
+
+    def _is_known(self, op: Operation) -> bool:
+        """Whether there is a rule or pattern for an op, and no region of it has several blocks."""
+        kind = type(op)
+        if isinstance(op, UnrealizedConversionCastOp):
+            inputs, outputs = (
+                [self._types.convert(value.type) for value in side] for side in (op.operands, op.results)
+            )
+            return inputs == outputs
+        known = self._known.get(kind)
+        if known is None:
+            known = kind in RULES or kind in ENDS or _is_kept(kind) or bool(self._patterns.get(kind))
+            self._known[kind] = known
+        return known and all(region.first_block is region.last_block for region in op.regions)
+
+    def _rebuild(self, function: func.FuncOp) -> None:
+        rewriter, source = RebuildingRewriter(self._types), function.body.block
+
+        def visit(op: Operation) -> None:
+            if isinstance(op, UnrealizedConversionCastOp):
+                rewriter.look_through(op)
+            elif _is_kept(type(op)):
+                rewriter.keep(op, writer.block)
+            else:
+                rewriter.begin(op)
+                convert_one(op, self._patterns, rewriter, self._counts)
+                rewriter.take_inserted()
+
+        writer = BlockWriter(rewriter, _LlvmWords(), visit)
+        entry = writer.with_arguments(source.args)
+        for old_argument, argument in zip(source.args, entry.args, strict=True):
+            argument.location = old_argument.location
+        rewriter.blocks[source], body = entry, Region(entry)
+        writer.write(source, entry)
+        old = function.detach_region(function.body)
+        function.add_region(body)
+        for block in old.blocks:
+            for op in block.walk():
+                op.operands = ()
+
+
+@cache
+def _is_kept(kind: type[Operation]) -> bool:
+    return kind in KEPT or level_of_class(kind) == llvm.LLVM.name
+
+
+def _convert_by_steps(function: func.FuncOp) -> None:
+    """Converts a body as the passes do that this one stands for."""
+    convert_to_branches(function)
+    for step in (memref_step, vector_step, arith_step, math_step, cf_step):
+        step.convert(function)

@@ -1,0 +1,20 @@
+// RUN: xrelay-opt %s -p convert-scf-to-llvm --split-input-file --verify-diagnostics
+
+func.func @several_dimensions(%v: vector<2x2xf32>) {
+  // expected-error@+1 {{failed to convert vector.extract: only vectors of one dimension can be converted}}
+  %r = vector.extract %v[0, 0] : f32 from vector<2x2xf32>
+  func.return
+}
+
+// -----
+
+func.func @parallel(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{failed to convert scf.parallel: nothing converts this op here}}
+  "scf.parallel"(%c0, %n, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}
