@@ -1,10 +1,20 @@
-"""Source locations as text: what stands before `error:` in a message."""
+"""Source locations: as text, which stands before `error:` in a message, and fused."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+)
 from xdsl.ir import Attribute, Operation
 
 
@@ -42,6 +52,27 @@ def location_of(op: Operation) -> str | None:
             return place
         current = current.parent_op()
     return None
+
+
+def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
+    """Returns the location of something that came from all of `locations`.
+
+    Fused locations among them are flattened, unknown ones and repetitions dropped; one that is left stands for
+    itself, none gives the unknown location, several give `loc(fused[…])` in order of first appearance.
+    """
+    pending = list[Attribute](reversed(tuple(locations)))
+    found: dict[LocationAttr, None] = {}
+    while pending:
+        location = pending.pop()
+        if isinstance(location, UnknownLoc):
+            continue
+        if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
+            pending.extend(reversed(location.locations.data))
+        elif isinstance(location, FileLineColLoc | NameLoc | CallSiteLoc | FusedLoc):
+            found[location] = None
+    if len(found) > 1:
+        return FusedLoc(tuple(found), NoneAttr())
+    return next(iter(found), UnknownLoc())
 
 
 def source_names(location: Attribute) -> list[str]:

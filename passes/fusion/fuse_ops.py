@@ -38,6 +38,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.attribute_names import PRIMITIVE, RESHAPE_ONLY
+from xrelay.dialects.locations import fuse_locations
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -48,7 +49,6 @@ from xrelay.passes.fusion.op_patterns import FunctionGraph, forward_graph, is_fu
 from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
 from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.graph.replacements import Replacements
-from xrelay.passes.infra.conversion import fuse_locations
 
 DEFAULT_OPT_LEVEL = 2
 

@@ -28,49 +28,17 @@ from collections.abc import Callable, Iterable, Sequence
 from types import UnionType
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    CallSiteLoc,
-    FileLineColLoc,
-    FusedLoc,
-    LocationAttr,
-    NameLoc,
-    NoneAttr,
-    StringAttr,
-    UnknownLoc,
-    UnrealizedConversionCastOp,
-)
+from xdsl.dialects.builtin import LocationAttr, StringAttr, UnknownLoc, UnrealizedConversionCastOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.levels import level_of
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.locations import fuse_locations, location_of
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 
 OpT = TypeVar("OpT", bound=Operation)
 AnyOpT = TypeVar("AnyOpT", bound=Operation)
-
-
-def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
-    """Returns the location of something that came from all of `locations`.
-
-    Fused locations among them are flattened, unknown ones and repetitions dropped; one that is left stands for
-    itself, none gives the unknown location, several give `loc(fused[…])` in order of first appearance.
-    """
-    pending = list[Attribute](reversed(tuple(locations)))
-    found: dict[LocationAttr, None] = {}
-    while pending:
-        location = pending.pop()
-        if isinstance(location, UnknownLoc):
-            continue
-        if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
-            pending.extend(reversed(location.locations.data))
-        elif isinstance(location, FileLineColLoc | NameLoc | CallSiteLoc | FusedLoc):
-            found[location] = None
-    if len(found) > 1:
-        return FusedLoc(tuple(found), NoneAttr())
-    return next(iter(found), UnknownLoc())
 
 
 def describe_place(op: Operation) -> str | None:

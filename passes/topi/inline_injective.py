@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.levels import level_of
+from xrelay.dialects.locations import fuse_locations
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
 from xrelay.dialects.topi.index_map import IndexMap, Place, box_of, extent_of, stored
 from xrelay.dialects.topi.index_space import BodyOp, compute_around
@@ -22,7 +23,6 @@ from xrelay.index_algebra.affine_bounds import simplify
 from xrelay.index_algebra.dim_expressions import is_positive
 from xrelay.index_algebra.dims import Dim, DimExpr, Shape, evaluate, product
 from xrelay.index_algebra.value_map import Space, ValueMap
-from xrelay.passes.infra.conversion import fuse_locations
 
 USUAL_SIZE = 64
 """What a named dimension is taken to be where costs are compared."""
