@@ -71,6 +71,9 @@ CONTAINER: Final = "loop.container"
 """Of a list that `@main` takes or returns: the sequence or optional that it is; `convert-topi-to-loop` sets it."""
 NUM_SCRATCH: Final = "loop.num_scratch"
 """How many arguments after its outputs are a kernel's scratch buffers; `loop-plan-memory` sets it."""
+TAKES_SCRATCH: Final = "loop.takes_scratch"
+"""Of a kernel in a module of its own: its callers give it all memory; who takes kernels out of a module sets it, and
+`loop-plan-memory` removes it."""
 LOOP_DIMS: Final = "loop.dims"
 """Of a kernel the extents that its index arguments are, of a buffer of `@main` those of its `?`; as `#relay.dims`
 in the names of the function. `convert-topi-to-loop` sets it."""

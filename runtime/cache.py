@@ -54,10 +54,10 @@ class ObjectCache:
         self._store = Store(root, ".o", limit)
 
     @staticmethod
-    def default() -> ObjectCache | None:
-        """The user's cache; `None` where the environment turns caches off."""
+    def default(folder: str = "objects") -> ObjectCache | None:
+        """The user's cache in a folder of its own; `None` where the environment turns caches off."""
         root = cache_root()
-        return None if root is None else ObjectCache(root / "objects", environment.cache_limit())
+        return None if root is None else ObjectCache(root / folder, environment.cache_limit())
 
     def path(self, key: str) -> Path:
         """The place of the entry of a key, whether it is there or not."""

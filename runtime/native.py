@@ -59,7 +59,7 @@ def compile_many(
 
     def compile_one(module: tuple[str, int]) -> bytes:
         text, level = module
-        return _compile_cached(text, cpu=cpu, features=features, opt_level=level, cache=cache)
+        return compile_cached(text, cpu=cpu, features=features, opt_level=level, cache=cache)
 
     if threads is None:
         threads = default_num_threads()
@@ -80,7 +80,8 @@ def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> st
         return _Compiler(cpu, features, opt_level, module.triple).assembly(module)
 
 
-def _compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
+def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
+    """As `compile_ir`; with a `cache`, the object is taken from it or added to it."""
     if cache is None:
         return compile_ir(ir_text, cpu=cpu, features=features, opt_level=opt_level)
     key = object_key(ir_text, cpu=cpu, features=features, opt_level=opt_level)

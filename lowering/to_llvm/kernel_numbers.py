@@ -67,12 +67,16 @@ def kernel_around(function: func.FuncOp) -> str:
 def kernels_that_may_fail(module: ModuleOp) -> set[str]:
     """The functions of which a call may return a status other than 0: they or parts of them assert, or call others."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
+    harmless = {op.sym_name.data for op in functions if is_always_inline(op)} | _CANNOT_FAIL
     groups = {op.sym_name.data: kernel_around(op) for op in functions if not op.is_declaration}
-    return {kernel_around(op) for op in functions if _may_fail(op, groups)}
+    return {kernel_around(op) for op in functions if _may_fail(op, groups, harmless)}
 
 
-def _may_fail(function: func.FuncOp, groups: Mapping[str, str]) -> bool:
-    """Whether a function fails by itself; `groups` tells of which kernel the functions are that have a body."""
+def _may_fail(function: func.FuncOp, groups: Mapping[str, str], harmless: Collection[str]) -> bool:
+    """Whether a function fails by itself, or by calling what is neither `harmless` nor of the same kernel.
+
+    `groups` tells of which kernel the functions are that have a body.
+    """
     if function.is_declaration:
         return MAY_FAIL in function.attributes
     own = groups[function.sym_name.data]
@@ -81,6 +85,6 @@ def _may_fail(function: func.FuncOp, groups: Mapping[str, str]) -> bool:
             return True
         if isinstance(op, func.CallOp):
             callee = op.callee.string_value()
-            if groups.get(callee) != own and callee not in _CANNOT_FAIL:
+            if groups.get(callee) != own and callee not in harmless:
                 return True
     return False

@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL, NUM_SCRATCH
+from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL, NOALIAS, NUM_SCRATCH, TAKES_SCRATCH
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import element_bytes
 from xrelay.passes.loop.lifetimes import Buffer, lifetimes_in
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
+
+
+@dataclass(frozen=True)
+class _Scratch:
+    """The buffers that a kernel is given to work in, of the types `types`, as its calls know them.
+
+    They are operands from number `place` on; `extents` are the numbers of the operands, before there are any buffers,
+    that the open extents of each are.
+    """
+
+    place: int
+    types: Sequence[MemRefType]
+    names: Sequence[str | None]
+    extents: Sequence[Sequence[int]]
 
 
 def hoist_scratch(
@@ -33,16 +59,65 @@ def hoist_scratch(
             continue
         if any(site not in own for site in sites):
             continue
-        given = lifetimes_in(kernel.body.block).given if LOOP_KERNEL not in kernel.attributes else set[Buffer]()
-        allocs = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp) and op.memref not in given]
-        scratch = [op for op in allocs if _can_be_given(op)]
-        if scratch:
-            types = [op.memref.type for op in scratch]
-            names = [op.memref.name_hint for op in scratch]
-            extents = [[_number_of(size) for size in op.dynamic_sizes] for op in scratch]
-            place = len(kernel.body.block.args) - len(dim_arguments(kernel))
-            calls[name][:] = [_pass_scratch(site, place, types, names, extents) for site in sites]
-            _allocations_to_arguments(kernel, place, scratch)
+        scratch = _take_scratch(kernel)
+        if scratch is not None:
+            calls[name][:] = [_pass_scratch(site, scratch) for site in sites]
+
+
+def give_scratch(kernel: func.FuncOp) -> None:
+    """Turns what a kernel allocates at its top into arguments that overlap no other; its callers are elsewhere."""
+    del kernel.attributes[TAKES_SCRATCH]
+    scratch = _take_scratch(kernel)
+    if scratch is not None:
+        attrs = argument_attrs(kernel)
+        for attributes in attrs[scratch.place : scratch.place + len(scratch.types)]:
+            attributes[NOALIAS] = UnitAttr()
+        set_argument_attrs(kernel, attrs)
+
+
+def pass_declared_scratch(kernel: func.FuncOp, sites: Sequence[func.CallOp]) -> None:
+    """Lets calls of a kernel that is only declared allocate what its declaration says that it is given.
+
+    `PassError` where that leaves the size of a buffer open.
+    """
+    scratch = _declared_scratch(kernel)
+    for site in sites:
+        _pass_scratch(site, scratch)
+
+
+def _take_scratch(kernel: func.FuncOp) -> _Scratch | None:
+    """Turns the buffers that a kernel allocates at its top into arguments; `None` where there are none."""
+    given = lifetimes_in(kernel.body.block).given if LOOP_KERNEL not in kernel.attributes else set[Buffer]()
+    allocs = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp) and op.memref not in given]
+    scratch = [op for op in allocs if _can_be_given(op)]
+    if not scratch:
+        return None
+    types = [op.memref.type for op in scratch]
+    names = [op.memref.name_hint for op in scratch]
+    extents = [[_number_of(size) for size in op.dynamic_sizes] for op in scratch]
+    place = len(kernel.body.block.args) - len(dim_arguments(kernel))
+    _allocations_to_arguments(kernel, place, scratch)
+    return _Scratch(place, types, names, extents)
+
+
+def _declared_scratch(kernel: func.FuncOp) -> _Scratch:
+    """What a kernel that is only declared says of its scratch."""
+    inputs, scratch = kernel.function_type.inputs.data, kernel.attributes.get(NUM_SCRATCH)
+    count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
+    place = sum(not isinstance(type, IndexType) for type in inputs) - count
+    rows = list(zip(inputs, argument_attrs(kernel), strict=True))[place : place + count]
+    types = [type for type, _ in rows if isinstance(type, MemRefType)]
+    numbers = [attrs.get(EXTENTS) for _, attrs in rows]
+    extents = [
+        [place + number for number in each.get_values()] if isa(each, DenseArrayBase[IntegerType]) else []
+        for each in numbers
+    ]
+    for number, (type, given) in enumerate(zip(types, extents, strict=True), start=place):
+        if type.get_shape().count(DYNAMIC_INDEX) != len(given):
+            raise PassError(
+                f"argument {number} of @{kernel.sym_name.data} is {type}, {EXTENTS} names {len(given)} sizes"
+            )
+    return _Scratch(place, types, [None] * len(types), extents)
 
 
 def _can_be_given(op: memref.AllocOp) -> bool:
@@ -74,23 +149,15 @@ def _allocations_to_arguments(kernel: func.FuncOp, place: int, scratch: Sequence
     kernel.attributes[NUM_SCRATCH] = IntegerAttr(len(scratch), i64)
 
 
-def _pass_scratch(
-    site: func.CallOp,
-    place: int,
-    types: Sequence[MemRefType],
-    names: Sequence[str | None],
-    extents: Sequence[Sequence[int]],
-) -> func.CallOp:
-    """The call with fresh buffers of `types` as additional operands from `place` on.
-
-    `extents` are the numbers of the operands that the open extents of each buffer are.
-    """
+def _pass_scratch(site: func.CallOp, scratch: _Scratch) -> func.CallOp:
+    """The call with fresh buffers as additional operands."""
     allocs = [
         memref.AllocOp([site.arguments[number] for number in numbers], [], type)
-        for type, numbers in zip(types, extents, strict=True)
+        for type, numbers in zip(scratch.types, scratch.extents, strict=True)
     ]
-    for op, name in zip(allocs, names, strict=True):
+    for op, name in zip(allocs, scratch.names, strict=True):
         op.memref.name_hint = name
+    place = scratch.place
     operands = [*site.arguments[:place], *(op.memref for op in allocs), *site.arguments[place:]]
     call = func.CallOp(site.callee, operands, site.result_types)
     call.attributes |= site.attributes

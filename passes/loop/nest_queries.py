@@ -19,8 +19,9 @@ from xrelay.index_algebra.value_map import Space
 
 
 def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
-    """The kernels of a module: the functions marked `loop.kernel`, in order."""
-    return [op for op in module.ops if isinstance(op, func.FuncOp) and LOOP_KERNEL in op.attributes]
+    """The kernels of a module that have a body: the functions marked `loop.kernel`, in order."""
+    functions = (op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks)
+    return [function for function in functions if LOOP_KERNEL in function.attributes]
 
 
 def structure_of(root: Operation) -> Iterator[Operation]:

@@ -14,18 +14,18 @@ extents that a kernel is handed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, UnitAttr, i8
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import ARENA, LOOP_KERNEL, NOALIAS
+from xrelay.dialects.attribute_names import ARENA, LOOP_KERNEL, TAKES_SCRATCH
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
@@ -33,8 +33,9 @@ from xrelay.passes.loop.arena import Lifetime, assign_offsets
 from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
 from xrelay.passes.loop.free_boxes import free_boxes
-from xrelay.passes.loop.hoist_scratch import hoist_scratch
-from xrelay.passes.loop.lifetimes import Buffer, Lifetimes, lifetimes_in, roots_of
+from xrelay.passes.loop.hoist_scratch import give_scratch, hoist_scratch
+from xrelay.passes.loop.lifetimes import Lifetimes, lifetimes_in
+from xrelay.passes.loop.noalias import check_noalias, mark_noalias
 from xrelay.passes.loop.plan_function import add_plan_function, is_shape_code
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
@@ -105,6 +106,9 @@ class LoopPlanMemoryPass(ModulePass):
     it returns, or that regions of it give, stay allocations: boxes. Each that is not given away gets a `memref.dealloc`
     behind its last use (see `free_boxes.py`).
 
+    A kernel in a module of its own says `loop.takes_scratch` where callers give it all memory. `PassError` where a call
+    gives buffers that overlap to a kernel that is only declared, with `llvm.noalias` on its arguments.
+
     Left alone: modules without `@main`, and those whose `@main` has an arena. `PassError` if `@main` has several
     blocks.
     """
@@ -125,7 +129,9 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
     """
     if alignment < 1 or alignment & (alignment - 1):
         raise PassError(f"loop-plan-memory: alignment is {alignment}, it must be a power of two")
-    functions = {f.sym_name.data: f for f in module.ops if isinstance(f, func.FuncOp) and not f.is_declaration}
+    named = {f.sym_name.data: f for f in module.ops if isinstance(f, func.FuncOp)}
+    functions = {name: f for name, f in named.items() if not f.is_declaration}
+    declared = {name: f for name, f in named.items() if f.is_declaration and LOOP_KERNEL in f.attributes}
     calls: defaultdict[str, list[func.CallOp]] = defaultdict(list)
     for op in module.walk():
         if isinstance(op, func.CallOp):
@@ -145,7 +151,11 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
     for function in functions.values():
         if function is not main and LOOP_KERNEL not in function.attributes and len(function.body.blocks) == 1:
             _place_in_frame(function, alignment)
-    _mark_noalias(functions, calls, main)
+    for kernel in functions.values():
+        if TAKES_SCRATCH in kernel.attributes:
+            give_scratch(kernel)
+    mark_noalias(functions, calls, main)
+    check_noalias(declared, calls, main)
     return statistics
 
 
@@ -255,51 +265,3 @@ def _replace_by_views(arena: SSAValue, allocs: Sequence[memref.AllocOp], places:
         view = memref.ViewOp(arena, place, list(alloc.dynamic_sizes), result.type)
         view.result.name_hint = result.name_hint
         Rewriter.replace_op(alloc, view)
-
-
-# --- which arguments overlap no other
-
-
-def _mark_noalias(
-    functions: Mapping[str, func.FuncOp], calls: Mapping[str, list[func.CallOp]], main: func.FuncOp | None
-) -> None:
-    """`llvm.noalias` on each memref argument whose buffer is no other argument's at every call.
-
-    The arguments of `main` are distinct by contract; those of any other caller may overlap, so its callees get no mark.
-    """
-    roots = roots_of(main.body.block) if main is not None else {}
-    own = set(walk_ops(main)) if main is not None else set[Operation]()
-    for name, sites in calls.items():
-        kernel = functions.get(name)
-        if kernel is None or any(main is None or site not in own for site in sites):
-            continue
-        attrs = argument_attrs(kernel)
-        for index in _never_shared(sites, roots):
-            attrs[index][NOALIAS] = UnitAttr()
-        set_argument_attrs(kernel, attrs)
-
-
-def _never_shared(sites: Sequence[func.CallOp], roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> list[int]:
-    """The positions of memref operands that share a buffer with no other operand at any of the calls."""
-    shared: set[int] = set()
-    for site in sites:
-        users: defaultdict[Buffer, list[int]] = defaultdict(list)
-        for position, operand in enumerate(site.arguments):
-            for root in roots.get(operand, ()):
-                users[root].append(position)
-        for positions in users.values():
-            for position in positions:
-                one = site.arguments[position]
-                if any(other != position and not _take_turns(one, site.arguments[other], roots) for other in positions):
-                    shared.add(position)
-    positions = range(len(sites[0].arguments))
-    return [i for i in positions if i not in shared and isinstance(sites[0].arguments[i].type, MemRefType)]
-
-
-def _take_turns(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> bool:
-    """Whether one condition chooses both buffers, and never the same: `select %c, %a, %b` and `select %c, %b, %a`."""
-    first, second = one.owner, other.owner
-    if not isinstance(first, arith.SelectOp) or not isinstance(second, arith.SelectOp):
-        return False
-    sides = ((first.lhs, second.lhs), (first.rhs, second.rhs))
-    return first.cond is second.cond and all(set(roots[a]).isdisjoint(roots[b]) for a, b in sides)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -11,6 +13,7 @@ from xrelay.api.context import decide
 from xrelay.api.interface import ModelTables, tables_of
 from xrelay.api.sources import Shapes, Source, load_source, write_text
 from xrelay.api.stage_runner import Progress, StageRunner
+from xrelay.api.streaming import kernel_stream
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.infra.gc_pause import gc_pause
@@ -54,8 +57,12 @@ def build_artifact(
     cache: bool = True,
     progress: Progress | None = None,
     name: str = "model",
+    stream: bool = True,
 ) -> Artifact:
-    """Object code, tables and weights of a module, which is consumed."""
+    """Object code, tables and weights of a module, which is consumed.
+
+    Unless the stages are dumped, kernels go through those behind LOOP by themselves; without `stream` all do together.
+    """
     stages = compile_stages(
         opt_level=opt_level,
         vector_lanes=target.lanes(),
@@ -64,15 +71,20 @@ def build_artifact(
         decide=decide,
     )
     runner = StageRunner(stages, dump=dump, progress=progress)
-    runner.run(module)
-    runner.tell(len(stages), "native code")
-    tables = tables_of(module)
-    with runner.clock.step("native code"):
-        objects = _native(module, target, opt_level, dump, len(stages) + 1, cache=cache)
+    objects, level = ObjectCache.default() if cache else None, max(opt_level, LEAST_LLVM_LEVEL)
+    kernels = kernel_stream(runner, stages, target, level, objects) if stream and dump is None else None
+    with kernels if kernels is not None else nullcontext():
+        runner.run(module, kernels)
+        runner.tell(len(stages), "native code")
+        tables = tables_of(module)
+        with runner.clock.step("native code"):
+            symbols = kernels.symbols if kernels is not None else {}
+            code = _native(module, target, level, dump, len(stages) + 1, objects, symbols)
+            code += kernels.finish() if kernels is not None else ()
     if dump is not None:
         write_text(dump / "timing.txt", runner.clock.report())
     runner.tell(len(stages) + 1, "done")
-    return Artifact(tuple(objects), _metadata(tables, target, name), tables.arrays)
+    return Artifact(tuple(code), _metadata(tables, target, name), tables.arrays)
 
 
 def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
@@ -94,13 +106,19 @@ def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
 
 
 def _native(
-    module: ModuleOp, target: Target, opt_level: int, dump: Path | None, number: int, *, cache: bool
+    module: ModuleOp,
+    target: Target,
+    level: int,
+    dump: Path | None,
+    number: int,
+    cache: ObjectCache | None,
+    symbols: Mapping[str, str],
 ) -> list[bytes]:
-    """Object code of a module in the llvm dialect."""
+    """Object code of a module in the llvm dialect; `symbols` are those of kernels that are elsewhere."""
     features = ",".join(target.code_features())
-    pieces = llvm_texts(module, target)
+    pieces = llvm_texts(module, target, symbols)
     texts = [piece.text for piece in pieces]
-    levels = [GLUE_LLVM_LEVEL if piece.is_glue else max(opt_level, LEAST_LLVM_LEVEL) for piece in pieces]
+    levels = [GLUE_LLVM_LEVEL if piece.is_glue else level for piece in pieces]
     if dump is not None:
         write_text(dump / f"{number:02d}_native.ll", "\n".join(texts))
         listings = [
@@ -108,5 +126,4 @@ def _native(
             for text, level in zip(texts, levels, strict=True)
         ]
         write_text(dump / f"{number + 1:02d}_native.s", "\n".join(listings))
-    objects = ObjectCache.default() if cache else None
-    return compile_many(texts, cpu=target.mcpu, features=features, opt_level=levels, cache=objects)
+    return compile_many(texts, cpu=target.mcpu, features=features, opt_level=levels, cache=cache)

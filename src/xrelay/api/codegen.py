@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr
@@ -21,6 +22,8 @@ from xrelay.target.target import Target
 _GLUE = frozenset({"main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL, *BOX_FUNCTIONS})
 """The functions that stand around the kernels."""
 
+NO_SYMBOLS: Final[Mapping[str, str]] = MappingProxyType({})
+
 
 class Piece(NamedTuple):
     """LLVM IR of a part of a module."""
@@ -30,13 +33,13 @@ class Piece(NamedTuple):
     """Whether it only calls the kernels, and so gains nothing from LLVM's optimiser."""
 
 
-def llvm_texts(module: ModuleOp, target: Target) -> list[Piece]:
+def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO_SYMBOLS) -> list[Piece]:
     """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
 
     A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main`, the
     entries and the functions of boxes are a piece of their own. Functions that are always inlined bind nobody, nor does
     the one that notes an index: each piece gets its copy. For another architecture, whose objects this machine's linker
-    may not join, all is one piece.
+    may not join, all is one piece. `symbols` are those in object code of functions that the module only declares.
     """
     if target.triple is not None:
         return [Piece(_text(module, target), is_glue=False)]
@@ -52,8 +55,9 @@ def llvm_texts(module: ModuleOp, target: Target) -> list[Piece]:
         outside = sorted({used for name in names for used in references[name]}.difference(names))
         copies = [copied[name].clone() for name in outside if name in copied]
         declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in copied]
-        is_glue = ENTRY_SYMBOL in names and not any(_computes(defined[name], references) for name in names)
-        text = _piece([*copies, *(defined[name] for name in names)], declarations, target)
+        kernels = references.keys() | symbols.keys()
+        is_glue = ENTRY_SYMBOL in names and not any(_computes(defined[name], kernels) for name in names)
+        text = _piece([*copies, *(defined[name] for name in names)], declarations, target, symbols)
         pieces.append(Piece(text, is_glue))
     return pieces
 
@@ -82,16 +86,36 @@ def _components(references: dict[str, set[str]]) -> list[list[str]]:
     return [component for component in components if component]
 
 
-def _piece(functions: Iterable[Operation], declarations: Iterable[Operation | None], target: Target) -> str:
+def _piece(
+    functions: Iterable[Operation],
+    declarations: Iterable[llvm.FuncOp | None],
+    target: Target,
+    symbols: Mapping[str, str],
+) -> str:
     """The text of some ops of a module, which move into one of their own."""
-    ops = [op for op in declarations if op is not None]
+    announced = {symbols.get(op.sym_name.data, op.sym_name.data): op for op in declarations if op is not None}
+    ops: list[Operation] = list(announced.values())
     for op in functions:
         if op.parent is not None:
             op.detach()
         if isinstance(op, llvm.FuncOp) and op.sym_visibility is None and not _is_copied(op):
             op.linkage = llvm.LinkageAttr("external")
         ops.append(op)
-    return _text(ModuleOp(ops), target)
+    module = ModuleOp(ops)
+    if symbols:
+        rename_symbols(module, symbols)
+    return _text(module, target)
+
+
+def rename_symbols(module: ModuleOp, names: Mapping[str, str]) -> None:
+    """Renames functions of a module in the llvm dialect, and all that refers to them."""
+    for op in walk_ops(module):
+        for kind in (op.properties, op.attributes):
+            for key, value in kind.items():
+                if isinstance(value, SymbolRefAttr) and (new := names.get(value.root_reference.data)) is not None:
+                    kind[key] = SymbolRefAttr(new)
+        if isinstance(op, llvm.FuncOp) and op.sym_name.data in names:
+            op.sym_name = StringAttr(names[op.sym_name.data])
 
 
 def _text(module: ModuleOp, target: Target) -> str:
@@ -153,7 +177,7 @@ def _calls(op: Operation, names: Collection[str]) -> bool:
     return isinstance(op, llvm.CallOp) and op.callee is not None and op.callee.string_value() in names
 
 
-def _declaration(op: Operation | None) -> Operation | None:
+def _declaration(op: Operation | None) -> llvm.FuncOp | None:
     """A function announced for another piece; None for what is not a function of the module."""
     if not isinstance(op, llvm.FuncOp):
         return None

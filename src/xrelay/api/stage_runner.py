@@ -13,12 +13,15 @@ from xrelay import environment
 from xrelay.api.context import context_instruments, required_passes, with_context
 from xrelay.api.dumps import StageDump
 from xrelay.api.interface import check_names, main_function
+from xrelay.api.kernel_lowering import split_stage
+from xrelay.api.kernel_stream import KernelStream
+from xrelay.lowering.kernel_units import KernelUnit, take_units
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.remaining_stages import remaining_stages
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
-from xrelay.passes.infra.pipeline_text import parse_passes
+from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.passes.instruments.timing import PassTiming
@@ -49,9 +52,14 @@ class StageRunner:
         """The context that passes get."""
         return self._context
 
+    @property
+    def passes(self) -> PassTable:
+        """The classes of all passes by name, imported when first asked for."""
+        return self._passes
+
     @keep_tried_schedules()
-    def run(self, module: ModuleOp) -> None:
-        """The stages that `module` has yet to go through.
+    def run(self, module: ModuleOp, kernels: KernelStream | None = None) -> None:
+        """The stages that `module` has yet to go through; with `kernels` its kernels go to object code by themselves.
 
         Raises what their passes raise, `InputError` for a module without an entry and for one that cannot be compiled
         from its level, `LoweringError` for an input with an extent that is open, or from which no size follows.
@@ -70,16 +78,39 @@ class StageRunner:
             if stage not in stages:
                 continue
             self.tell(number - 1, stage.name)
-            passes = with_context(parse_passes(",".join(stage.passes), self._passes))
-            required = required_passes(stage, passes)
-            with self.clock.step(stage.name):
-                run_pipeline(module, passes, context=self._context, instruments=instruments, required=required)
+            if kernels is not None and stage.phase is Phase.LOOP:
+                self._run_kernels(module, stage, kernels, number - 1, instruments)
+            else:
+                self._run_stage(module, stage, instruments)
             if stage.phase is Phase.FUSED:
                 check_names(module)
             if self._dump is not None:
                 self._dump.write(number, stage.name, module)
         if self._dump is not None:
             self._dump.finish()
+
+    def _run_stage(self, module: ModuleOp, stage: Stage, instruments: Sequence[PassInstrument]) -> None:
+        passes = with_context(parse_passes(",".join(stage.passes), self._passes))
+        required = required_passes(stage, passes)
+        with self.clock.step(stage.name):
+            run_pipeline(module, passes, context=self._context, instruments=instruments, required=required)
+
+    def _run_kernels(
+        self, module: ModuleOp, stage: Stage, kernels: KernelStream, done: int, instruments: Sequence[PassInstrument]
+    ) -> None:
+        """The stage at which kernels leave the module; those that take extents once it is known which are equal."""
+        before, after = split_stage(stage)
+        self._run_stage(module, before, instruments)
+        self._stream(take_units(module, with_extents=False), kernels, done)
+        self._run_stage(module, after, instruments)
+        if __import__("os").environ.get("DYN") != "0":
+            self._stream(take_units(module, with_extents=True), kernels, done)
+
+    def _stream(self, units: Sequence[KernelUnit], kernels: KernelStream, done: int) -> None:
+        for number, unit in enumerate(units, start=1):
+            self.tell(done, f"kernel {number} of {len(units)}: {unit.name}")
+            with self.clock.step("kernels"):
+                kernels.add(unit)
 
     def tell(self, done: int, step: str) -> None:
         """Report progress; compiling to native code is one step more than there are stages."""

@@ -1,0 +1,98 @@
+"""A kernel in a module of its own, from the loop level to LLVM IR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+
+from xrelay import environment
+from xrelay.api.codegen import llvm_texts, rename_symbols
+from xrelay.api.kernel_records import KernelFacts
+from xrelay.dialects.attribute_names import NUM_SCRATCH
+from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
+from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
+from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
+from xrelay.lowering.pipelines import Phase, Stage
+from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
+from xrelay.passes.infra.printing import print_module
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.passes.instruments.verify import Verify
+from xrelay.target.target import Target
+
+FIRST_PASS = "loop-assign-schedules"
+"""The first pass of a kernel that goes by itself."""
+
+
+@dataclass(frozen=True)
+class LoweredKernel:
+    """A kernel as LLVM IR, and what callers have to know of it."""
+
+    texts: tuple[str, ...]
+    facts: KernelFacts
+
+
+def split_stage(stage: Stage) -> tuple[Stage, Stage]:
+    """The passes of a stage up to the point at which kernels are taken out of the module, and those behind it."""
+    names = [spec.partition("{")[0] for spec in stage.passes]
+    place = names.index(FIRST_PASS) if FIRST_PASS in names else len(names)
+    return Stage(stage.phase, stage.passes[:place]), Stage(stage.phase, stage.passes[place:])
+
+
+def kernel_stages(stages: Sequence[Stage]) -> list[Stage]:
+    """What kernels by themselves go through, of all stages of a compilation."""
+    phases = list(Phase)
+    after = [stage for stage in stages if phases.index(stage.phase) > phases.index(Phase.LOOP)]
+    return [*(split_stage(stage)[1] for stage in stages if stage.phase is Phase.LOOP), *after]
+
+
+class KernelLowering:
+    """Takes kernels to LLVM IR, one after another."""
+
+    def __init__(self, stages: Sequence[Stage], target: Target, context: Context, passes: PassTable, clock: TimeTree):
+        """`stages` are those of `kernel_stages`; `clock` gets the time of each."""
+        self._stages: list[tuple[Stage, list[ModulePass]]] = [
+            (stage, list(parse_passes(",".join(stage.passes), passes))) for stage in stages
+        ]
+        self._target, self._context, self._clock = target, context, clock
+        self._instruments: list[PassInstrument] = [Verify(before=False)] if environment.debug() else []
+
+    def lower(self, module: ModuleOp, symbol: str) -> LoweredKernel:
+        """The kernel of a unit's module, which is consumed, under the symbol that it has in object code."""
+        declaration = ""
+        for stage, passes in self._stages:
+            with self._clock.step(stage.name):
+                run_pipeline(module, passes, context=self._context, instruments=self._instruments)
+            if stage.phase is Phase.SCHEDULED:
+                kernel = kernel_of(module)
+                if NUM_SCRATCH in kernel.attributes:
+                    # The custom form of a declaration leaves out what it says of arguments.
+                    declaration = print_module(ModuleOp([declaration_of(kernel)]), generic=True)
+        with self._clock.step("emit"):
+            may_fail = _may_fail(module)
+            rename_symbols(module, _names(module, symbol))
+            texts = tuple(piece.text for piece in llvm_texts(module, self._target))
+        return LoweredKernel(texts, KernelFacts(may_fail, declaration))
+
+
+def _may_fail(module: ModuleOp) -> bool:
+    """Whether a kernel in the llvm dialect stores a status in the context."""
+    functions = (op for op in module.ops if isinstance(op, llvm.FuncOp) and op.sym_name.data != NOTE_INDEX)
+    return any(isinstance(op, CmpXchgOp) for function in functions for op in walk_ops(function))
+
+
+def _names(module: ModuleOp, symbol: str) -> Mapping[str, str]:
+    """New names for all that other modules could see: those of parts and tables begin with the kernel's."""
+    names = [op.get_attr_or_prop("sym_name") for op in module.ops]
+    return {
+        name.data: symbol + name.data.removeprefix(KERNEL)
+        for name in names
+        if isinstance(name, StringAttr) and name.data.startswith(KERNEL)
+    }

@@ -1,0 +1,58 @@
+"""What the cache knows of kernels: the keys of their objects, and what their callers have to know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from xrelay.errors import ArtifactError
+from xrelay.runtime.cache import ObjectCache
+from xrelay.runtime.digests import content_key
+from xrelay.runtime.json_fields import JsonFields, parse_json_object
+
+FOLDER: Final = "kernels"
+"""The folder of the records in the cache."""
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """What the callers of a kernel have to know."""
+
+    may_fail: bool
+    """Whether its status may be other than 0."""
+    declaration: str = ""
+    """A module with its declaration as text, where callers give it memory to work in."""
+
+
+class KernelRecords:
+    """Records of kernels on disk, for one state of the compiler.
+
+    One that cannot be read, or whose objects are gone, is none.
+    """
+
+    def __init__(self, records: ObjectCache, objects: ObjectCache, stamp: str):
+        """`stamp` is that of the compiler; `objects` holds what records name by its key."""
+        self._records, self._objects, self._stamp = records, objects, stamp
+
+    def get(self, symbol: str) -> tuple[list[bytes], KernelFacts] | None:
+        """The objects of the kernel with this symbol, and the facts; `None` where it is not known."""
+        data = self._records.get(self._key(symbol))
+        if data is None:
+            return None
+        try:
+            fields = JsonFields(parse_json_object(data, "the record of a kernel"), "the record of a kernel")
+            keys, facts = fields.texts("objects"), KernelFacts(fields.flag("may_fail"), fields.text("declaration"))
+        except ArtifactError:
+            return None  # its digest is right, so another version wrote it
+        objects = [code for key in keys if (code := self._objects.get(key)) is not None]
+        return (objects, facts) if len(objects) == len(keys) else None
+
+    def put(self, symbol: str, object_keys: Sequence[str], facts: KernelFacts) -> None:
+        """Keep what is known of a kernel whose objects are in the cache."""
+        record = {"objects": list(object_keys), "may_fail": facts.may_fail, "declaration": facts.declaration}
+        self._records.put(self._key(symbol), json.dumps(record).encode())
+
+    def _key(self, symbol: str) -> str:
+        return content_key([self._stamp, symbol])
