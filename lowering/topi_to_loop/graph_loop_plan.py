@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.loop import LoopOp, own_names
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Selection, Symbol, names_of, single_atom
@@ -78,6 +79,14 @@ class LoopPlan:
         outer = [type if index < count else leading(type) for index, type in enumerate(types)]
         names, origins = origins_of(sorted(own), arguments, op), origins_of(sorted(made), outer, op)
         return LoopPlan(op, types, varying, growing, names, origins, rows)
+
+    @property
+    def may_not_run(self) -> bool:
+        """Whether the loop may have no iteration: then what is wrong in its body is no error."""
+        count = None if self.op.trip_count is None else self.op.trip_count.owner
+        known = elements_of_constant(count) if isinstance(count, ConstantOp) else None
+        least = None if known is None else known[0]
+        return self.op.condition is not None or not isinstance(least, int) or least < 1
 
     @property
     def stacked(self) -> list[Attribute]:

@@ -114,7 +114,7 @@ class LoopLowering(TurnLowering):
         """An iteration: its ops, the rows of the stacks, and the next carried values."""
         op, block = plan.op, Block(arg_types=plan.state_types)
         state = plan.state(block.args)
-        with self._inside(block, dict(zip(plan.names, state.sizes, strict=True))):
+        with self._inside(block, dict(zip(plan.names, state.sizes, strict=True)), is_branch=plan.may_not_run):
             for index, buffer in zip(plan.varying, state.buffers, strict=True):
                 argument = op.carried[index]
                 self._buffers[argument] = self._noted(buffer, list(dims_in(argument.type)))

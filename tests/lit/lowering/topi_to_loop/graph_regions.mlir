@@ -150,6 +150,39 @@ func.func @apart(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>, %s: tensor<f
   func.return %r : tensor<f32>
 }
 
+// So is what fails in a loop that may have no iteration.
+// CHECK-LABEL: func.func @never
+// CHECK-NOT:     cf.assert
+// CHECK:         } do {
+// CHECK:           %[[LESS:.*]] = arith.subi %n, %{{.*}} : index
+// CHECK:           cf.assert %{{.*}}, "shape mismatch: n - 3 >= 0"
+func.func @never(%i: tensor<i64>, %x: tensor<?xf32, #relay.dims<n>>, %s: tensor<f32>) -> tensor<f32> {
+  %r = relay.loop(%k, %c = %s : tensor<f32>) to %i : tensor<i64> -> tuple<tensor<f32>> {
+    %y = func.call @tail(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n - 3>>
+    %m = func.call @max(%y) : (tensor<?xf32, #relay.dims<n - 3>>) -> tensor<f32>
+    %t = relay.tuple(%m) : (tensor<f32>) -> tuple<tensor<f32>>
+    relay.yield %t : tuple<tensor<f32>>
+  }
+  %l = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<f32>>) -> tensor<f32>
+  func.return %l : tensor<f32>
+}
+
+// One that has iterations is certain to fail.
+// CHECK-LABEL: func.func @twice
+// CHECK:         cf.assert %{{.*}}, "shape mismatch: n - 3 >= 0"
+// CHECK:         scf.while
+func.func @twice(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<f32>) -> tensor<f32> {
+  %i = relay.constant dense<2> : tensor<i64>
+  %r = relay.loop(%k, %c = %s : tensor<f32>) to %i : tensor<i64> -> tuple<tensor<f32>> {
+    %y = func.call @tail(%x) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n - 3>>
+    %m = func.call @max(%y) : (tensor<?xf32, #relay.dims<n - 3>>) -> tensor<f32>
+    %t = relay.tuple(%m) : (tensor<f32>) -> tuple<tensor<f32>>
+    relay.yield %t : tuple<tensor<f32>>
+  }
+  %l = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<f32>>) -> tensor<f32>
+  func.return %l : tensor<f32>
+}
+
 func.func private @tail(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n - 3>> attributes {relay.primitive} {
   %y = topi.compute "tail" [%i : n - 3] : tensor<?xf32, #relay.dims<n - 3>> {
     %0 = topi.read %x[%i + 3] : tensor<?xf32, #relay.dims<n>>
