@@ -25,9 +25,11 @@ import ctypes
 from enum import IntEnum
 from typing import Final
 
-ABI_VERSION: Final = 3
+ABI_VERSION: Final = 4
 ENTRY_SYMBOL: Final = "xrelay_entry"
 PLAN_SYMBOL: Final = "xrelay_plan"
+BOX_SYMBOL: Final = "xrelay_box_new"
+"""Defined in models that allocate boxes."""
 RELEASE_SYMBOL: Final = "xrelay_release"
 MAX_EXTENT: Final = 1 << 47
 PARALLEL_FOR_SYMBOL: Final = "xrelay_parallel_for"
@@ -57,7 +59,8 @@ class Context(ctypes.Structure):
     `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region. What
     fails may keep three numbers for the message, `noted` says which (see `Noted`). A `cancel` other than 0 ends loops
     between kernels. `boxes` lists the boxes of the run, which take `box_bytes`, and may take `box_limit` (0: whatever
-    there is).
+    there is). Their memory comes from `allocate(allocator, alignment, bytes)` and goes to `free(allocator, block)`;
+    where these are null, from and to the C library.
     """
 
     _fields_ = (
@@ -71,7 +74,10 @@ class Context(ctypes.Structure):
         ("cancel", ctypes.c_int64),
         ("box_bytes", ctypes.c_int64),
         ("box_limit", ctypes.c_int64),
-        ("reserved", ctypes.c_int64 * 7),
+        ("allocate", ctypes.c_void_p),
+        ("free", ctypes.c_void_p),
+        ("allocator", ctypes.c_void_p),
+        ("reserved", ctypes.c_int64 * 4),
     )
 
 

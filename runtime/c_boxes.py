@@ -1,4 +1,4 @@
-"""What the C header of a model says of outputs whose extents a run makes: a struct with their addresses and extents."""
+"""What the C header of a model says of outputs that a run makes: a struct with their addresses and extents."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from xrelay.runtime.c_lists import OBJECT_TYPE
 from xrelay.runtime.metadata import TensorSpec
 
 
@@ -17,6 +18,7 @@ class BoxTexts:
     declarations: str
     functions: str
     parameters: tuple[str, ...]
+    names: tuple[str, ...]
     arguments: tuple[str, ...]
     context: str
     """How `run` comes to its `context`, a pointer."""
@@ -24,7 +26,9 @@ class BoxTexts:
     """What `run` does where it fails."""
 
 
-_NONE: Final = BoxTexts((), "", "", (), (), "  xrelay_context own = {0, 0, {0}}, *context = &own;\n", "")
+_NONE: Final = BoxTexts(
+    (), "", "", (), (), (), "  xrelay_context own, *context = &own;\n  memset(&own, 0, sizeof own);\n", ""
+)
 
 
 def box_texts(
@@ -36,18 +40,22 @@ def box_texts(
     fields: list[str] = []
     lines: list[str] = []
     for spec, name in boxes:
+        lines.append(f"{name}: {spec}")
+        if spec.containers:
+            fields.append(f"  struct {{ const {OBJECT_TYPE} *list; }} {name}; /* {spec} */")
+            continue
         extents = [extent for extent in spec.shape if isinstance(extent, str)]
         told = "; ".join(f"extents[{number}] = {extent}" for number, extent in enumerate(extents))
         fields.append(
             f"  struct {{ {c_type(spec)} *data; int64_t extents[{len(extents)}]; }} {name}; /* {spec}: {told} */"
         )
-        lines.append(f"{name}: {spec}")
     struct = _STRUCT.format(prefix=prefix, fields="\n".join(fields))
     return BoxTexts(
         (f"results, to which the run stores addresses and extents: {'; '.join(lines)}",),
         struct + f"void {release}(void *ctx);\n",
         _RELEASE.format(prefix=prefix, release=release),
         (f"{prefix}_results *results",),
+        ("results",),
         (f"(void *)&results->{boxes[0][1]}",),
         "  xrelay_context *context = &results->context;\n  memset(results, 0, sizeof *results);\n",
         f"  if (status != 0) {prefix}_release(results);\n",
@@ -56,7 +64,7 @@ def box_texts(
 
 _STRUCT: Final = """\
 
-/* Outputs of which a run tells how large they are, with their open extents. */
+/* Outputs of which a run tells how large they are, with their open extents, and lists. */
 typedef struct {prefix}_results {{
   xrelay_context context;
 {fields}

@@ -14,6 +14,9 @@ Outputs whose extents a run makes are no parameters. They lie in a struct, which
     typedef struct m_results { … struct { float *data; int64_t extents[1]; } rows; } m_results;
     void m_release(m_results *results);          // frees the data, after each run that succeeded
 
+and a model that makes buffers on its way has m_run_with too, which is m_run and takes, last, an `xrelay_allocator` of
+the program's for all of them. Sequences and optionals are objects, which the header has functions to make and read.
+
 The header also defines, as a weak symbol, an `xrelay_parallel_for` that runs serially; a program may bring its own. The
 object file is position-independent and needs libc and libm. Every global symbol in it begins with the model's name, the
 entry is `m_entry`, so one program may hold several models.
@@ -33,14 +36,16 @@ from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import (
     ABI_VERSION,
     ALIGNMENT,
+    BOX_SYMBOL,
     ENTRY_SYMBOL,
     PARALLEL_FOR_SYMBOL,
     PLAN_SYMBOL,
     RELEASE_SYMBOL,
 )
 from xrelay.runtime.artifact import Artifact
-from xrelay.runtime.c_boxes import box_texts
-from xrelay.runtime.c_sizes import size_texts
+from xrelay.runtime.c_boxes import BoxTexts, box_texts
+from xrelay.runtime.c_lists import OBJECT_TYPE, list_texts
+from xrelay.runtime.c_sizes import SizeTexts, size_texts
 from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
@@ -54,7 +59,7 @@ _C_TYPES: Final = {
 _C_WORDS: Final = """
     auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-    weights arena dims sizes results own num_threads context args status bool class new delete this template
+    weights arena dims sizes results own num_threads context args status allocator bool class new delete this template
 """
 
 
@@ -67,9 +72,6 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
     cannot be written, where the model has several object files and there is no linker (`ld`, `ld.lld`) to join them, or
     where they are no ELF files.
     """
-    for spec in (*artifact.metadata.inputs, *artifact.metadata.outputs):
-        if spec.containers:
-            raise ArtifactError(f"cannot export to C: '{spec.name}' is {spec}, which no C program gives or takes")
     prefix = c_identifier(header_path.stem if name is None else name, set())
     offsets, size = _weight_places(artifact.metadata)
     weights_path = object_path.with_suffix(".weights")
@@ -81,7 +83,8 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
                     file.write(bytes(offset - file.tell()))
                     file.write(array.tobytes())
                 file.write(bytes(size - file.tell()))
-        header_path.write_text(header_text(artifact.metadata, prefix), encoding="utf-8")
+        allocates = any(BOX_SYMBOL in defined_symbols(code) for code in artifact.objects)
+        header_path.write_text(header_text(artifact.metadata, prefix, allocates=allocates), encoding="utf-8")
     except OSError as error:
         raise ArtifactError(f"cannot export to '{object_path}': {error}") from error
     return [object_path, header_path, *([weights_path] if artifact.weights else [])]
@@ -100,8 +103,11 @@ def c_identifier(name: str, taken: set[str]) -> str:
     return chosen
 
 
-def header_text(metadata: ModelMetadata, prefix: str) -> str:
-    """The header of a model; `prefix` begins the names of its functions and macros."""
+def header_text(metadata: ModelMetadata, prefix: str, *, allocates: bool = False) -> str:
+    """The header of a model; `prefix` begins the names of its functions and macros.
+
+    One that `allocates` buffers on its way takes an allocator.
+    """
     taken: set[str] = set()
     inputs = [(spec, c_identifier(spec.name, taken)) for spec in metadata.inputs]
     named = [(spec, c_identifier(spec.name, taken)) for spec in metadata.outputs]
@@ -110,13 +116,8 @@ def header_text(metadata: ModelMetadata, prefix: str) -> str:
         [named[number] for number in metadata.boxes], prefix=prefix, release=release_symbol(prefix), c_type=_c_type
     )
     offsets, weights_size = _weight_places(metadata)
-    parameters = [f"const {_c_type(spec)} *{name} /* {spec} */" for spec, name in inputs]
-    parameters += [f"{_c_type(spec)} *{name} /* {spec} */" for spec, name in outputs]
     sizes = size_texts(metadata, prefix=prefix, plan_entry=plan_symbol(prefix))
-    parameters += [*boxes.parameters, "const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
-    arguments = [f"(void *){name}" for _, name in (*inputs, *outputs)]
-    arguments += [f"(char *)weights + {offset}" for offset in offsets]
-    arguments += ["arena", *boxes.arguments, *sizes.arguments]
+    run = _run_text(prefix, inputs, outputs, offsets, boxes, sizes)
     return _HEADER.format(
         comment=_comment(metadata, offsets, [sizes.comment[0], *boxes.comment, *sizes.comment[1:]]),
         guard=f"XRELAY_MODEL_{prefix.upper()}_H",
@@ -126,16 +127,43 @@ def header_text(metadata: ModelMetadata, prefix: str) -> str:
         parallel_for=PARALLEL_FOR_SYMBOL,
         alignment=ALIGNMENT,
         abi=ABI_VERSION,
+        objects=list_texts((*metadata.inputs, *metadata.outputs)),
         declarations=boxes.declarations + sizes.declarations,
         release=boxes.functions,
-        context=boxes.context,
-        failure=boxes.failure,
+        run=run[allocates],
         constants=sizes.constants,
         new_arena=sizes.new_arena,
         weights_size=weights_size,
-        parameters=",\n    ".join(parameters),
-        arguments=",\n        ".join(arguments),
     )
+
+
+def _run_text(
+    prefix: str,
+    inputs: Sequence[tuple[TensorSpec, str]],
+    outputs: Sequence[tuple[TensorSpec, str]],
+    offsets: Sequence[int],
+    boxes: BoxTexts,
+    sizes: SizeTexts,
+) -> tuple[str, str]:
+    """The function that runs a model; and two, the first of which takes an allocator."""
+    parameters = [f"const {_c_type(spec)} *{name} /* {spec} */" for spec, name in inputs]
+    parameters += [f"{_c_type(spec)} *{name} /* {spec} */" for spec, name in outputs]
+    parameters += [*boxes.parameters, "const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
+    names = [name for _, name in (*inputs, *outputs)]
+    arguments = [f"(void *){name}" for name in names]
+    arguments += [f"(char *)weights + {offset}" for offset in offsets]
+    arguments += ["arena", *boxes.arguments, *sizes.arguments]
+    names += [*boxes.names, "weights", "arena", *sizes.names, "num_threads"]
+    fields = {
+        "prefix": prefix,
+        "entry": entry_symbol(prefix),
+        "context": boxes.context,
+        "failure": boxes.failure,
+        "parameters": ",\n    ".join(parameters),
+        "names": ", ".join(names),
+        "arguments": ",\n        ".join(arguments),
+    }
+    return _RUN.format(**fields), _RUN_WITH.format(**fields)
 
 
 def _comment(metadata: ModelMetadata, offsets: list[int], behind: Sequence[str]) -> str:
@@ -153,7 +181,7 @@ def _comment(metadata: ModelMetadata, offsets: list[int], behind: Sequence[str])
 
 def _bytes(spec: TensorSpec) -> str:
     """How large a tensor is, where that is known."""
-    return "" if spec.is_open else f", {spec.nbytes} bytes"
+    return "" if spec.is_open or spec.containers else f", {spec.nbytes} bytes"
 
 
 def _safe(name: str) -> str:
@@ -162,6 +190,8 @@ def _safe(name: str) -> str:
 
 
 def _c_type(spec: TensorSpec) -> str:
+    if spec.containers:
+        return OBJECT_TYPE
     return _C_TYPES.get(spec.dtype, f"uint{8 * spec.numpy_dtype.itemsize}_t")
 
 
@@ -219,6 +249,39 @@ def _join_objects(objects: tuple[bytes, ...], path: Path) -> None:
         raise ArtifactError(f"{linker} cannot join the object files: {' '.join(result.stderr.split())}")
 
 
+_BODY: Final = """\
+{context}  void *args[] = {{
+        {arguments}}};
+  int32_t status;
+  (void)weights;
+"""
+_REST: Final = """\
+  context->num_threads = num_threads;
+  status = {entry}(context, args);
+  if (status == 0) status = context->status;
+{failure}  return status;
+}}
+
+"""
+_RUN: Final = f"""\
+/* Runs the model; 0 or a status. weights and arena may be NULL where their size is 0. */
+static inline int32_t {{prefix}}_run(
+    {{parameters}}) {{{{
+{_BODY}{_REST}"""
+_RUN_WITH: Final = f"""\
+/* Runs the model; 0 or a status. weights and arena may be NULL where their size is 0. What it allocates on its way
+ * comes from the allocator, from the C library where that is NULL. */
+static inline int32_t {{prefix}}_run_with(
+    {{parameters}},
+    const xrelay_allocator *allocator) {{{{
+{_BODY}  if (allocator != NULL) context->allocator = *allocator;
+{_REST}/* The same with memory of the C library. */
+static inline int32_t {{prefix}}_run(
+    {{parameters}}) {{{{
+  return {{prefix}}_run_with({{names}}, NULL);
+}}}}
+
+"""
 _HEADER: Final = """\
 /* A model compiled by xrelay. Link the object file beside this header; needs libc and libm.
  *
@@ -243,10 +306,19 @@ extern "C" {{
 
 #ifndef XRELAY_RUNTIME
 #define XRELAY_RUNTIME {abi}
+/* Where memory comes from that a run asks for on its way: NULL where there is none. */
+typedef struct xrelay_allocator {{
+  void *(*allocate)(void *self, size_t alignment, size_t bytes);
+  void (*free)(void *self, void *block);
+  void *self;
+}} xrelay_allocator;
+
 typedef struct xrelay_context {{
   int32_t status;
   int32_t num_threads;
-  int64_t reserved[15];
+  int64_t reserved[8];
+  xrelay_allocator allocator;
+  int64_t unused[4];
 }} xrelay_context;
 
 typedef int32_t (*xrelay_body)(void *ctx, void *env, int64_t begin, int64_t end);
@@ -259,7 +331,7 @@ __attribute__((weak)) int32_t {parallel_for}(void *ctx, xrelay_body body, void *
 #error "headers of models that different versions of xrelay compiled"
 #endif
 
-int32_t {entry}(void *ctx, void **args);
+{objects}int32_t {entry}(void *ctx, void **args);
 {declarations}
 #define {macro}_ALIGNMENT {alignment}
 {constants}#define {macro}_WEIGHTS_SIZE {weights_size}u
@@ -280,20 +352,7 @@ static inline void *{prefix}_load_weights(const char *path) {{
   return weights;
 }}
 
-{release}/* Runs the model; 0 or a status. weights and arena may be NULL where their size is 0. */
-static inline int32_t {prefix}_run(
-    {parameters}) {{
-{context}  void *args[] = {{
-        {arguments}}};
-  int32_t status;
-  (void)weights;
-  context->num_threads = num_threads;
-  status = {entry}(context, args);
-  if (status == 0) status = context->status;
-{failure}  return status;
-}}
-
-#ifdef __cplusplus
+{release}{run}#ifdef __cplusplus
 }}
 #endif
 #endif

@@ -17,6 +17,7 @@ class SizeTexts:
     constants: str
     new_arena: str
     parameters: tuple[str, ...]
+    names: tuple[str, ...]
     arguments: tuple[str, ...]
 
 
@@ -29,6 +30,7 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
             "",
             f"#define {prefix.upper()}_ARENA_SIZE {metadata.arena_size}u\n",
             _KNOWN_ARENA.format(**fields),
+            (),
             (),
             (),
         )
@@ -48,6 +50,7 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
         constants,
         _PLAN.format(told=told, **fields),
         ("const int64_t *dims",),
+        ("dims",),
         ("(void *)dims",),
     )
 
@@ -62,7 +65,8 @@ _PLAN: Final = """\
 /* What a run with these dims needs: 0 or a status.
  * {told} */
 static inline int32_t {prefix}_plan(const int64_t *dims, int64_t *sizes) {{
-  xrelay_context context = {{0, 0, {{0}}}};
+  xrelay_context context;
+  memset(&context, 0, sizeof context);
   return {plan}(&context, dims, sizes);
 }}
 

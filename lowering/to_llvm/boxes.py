@@ -7,7 +7,8 @@ returned, and those that it held where it failed.
 
 `@xrelay_box_new` gives null where the system has no such memory, where the size is beyond 62 bits, and where the boxes
 of the run would be larger than the context allows. The context keeps then what was asked for, what boxes took, and the
-limit, for the message. The places of all of this in the context are those of `runtime/abi.py`.
+limit, for the message. Memory comes from the functions that the context names, for programs in C, else from the C
+library. The places of all of this in the context are those of `runtime/abi.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from xrelay.lowering.to_llvm.types import PTR
 BOX_NEW: Final = "xrelay_box_new"
 BOX_FREE: Final = "xrelay_box_free"
 RELEASE: Final = "xrelay_release"
-BOX_FUNCTIONS: Final = frozenset({BOX_NEW, BOX_FREE, RELEASE})
+BOX_FUNCTIONS: Final = frozenset({BOX_NEW, BOX_FREE, RELEASE, "xrelay_box_take", "xrelay_box_give"})
 _SIGNATURES: Final[Mapping[str, tuple[Sequence[Attribute], Sequence[Attribute]]]] = {
     BOX_NEW: ([i64], [PTR]),
     BOX_FREE: ([PTR], []),
@@ -60,7 +61,6 @@ _FUNCTIONS: Final = """
 llvm.func @xrelay_box_new(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   %zero = llvm.mlir.constant(0 : i64) : i64
   %most = llvm.mlir.constant(4611686018427387904 : i64) : i64
-  %alignment = llvm.mlir.constant(64 : i64) : i64
   %used_at = llvm.getelementptr inbounds %ctx[7] : (!llvm.ptr) -> !llvm.ptr, i64
   %used = llvm.load %used_at : !llvm.ptr -> i64
   %limit_at = llvm.getelementptr inbounds %ctx[8] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -78,7 +78,7 @@ llvm.func @xrelay_box_new(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
   %allowed = llvm.or %within, %unlimited : i1
   llvm.cond_br %allowed, ^take, ^refuse(%padded : i64)
 ^take:
-  %header = llvm.call @aligned_alloc(%alignment, %padded) : (i64, i64) -> !llvm.ptr
+  %header = llvm.call @xrelay_box_take(%ctx, %padded) : (!llvm.ptr, i64) -> !llvm.ptr
   %address = llvm.ptrtoint %header : !llvm.ptr to i64
   %there = llvm.icmp "ne" %address, %zero : i64
   llvm.cond_br %there, ^list, ^refuse(%padded : i64)
@@ -140,7 +140,7 @@ llvm.func @xrelay_box_free(%ctx: !llvm.ptr, %box: !llvm.ptr) {
   llvm.store %before, %next : !llvm.ptr, !llvm.ptr
   llvm.br ^free
 ^free:
-  llvm.call @free(%header) : (!llvm.ptr) -> ()
+  llvm.call @xrelay_box_give(%ctx, %header) : (!llvm.ptr, !llvm.ptr) -> ()
   llvm.return
 }
 
@@ -159,9 +159,44 @@ llvm.func @xrelay_release(%ctx: !llvm.ptr) {
 ^free:
   %next_at = llvm.getelementptr inbounds %header[1] : (!llvm.ptr) -> !llvm.ptr, i64
   %next = llvm.load %next_at : !llvm.ptr -> !llvm.ptr
-  llvm.call @free(%header) : (!llvm.ptr) -> ()
+  llvm.call @xrelay_box_give(%ctx, %header) : (!llvm.ptr, !llvm.ptr) -> ()
   llvm.br ^each(%next : !llvm.ptr)
 ^done:
+  llvm.return
+}
+
+llvm.func @xrelay_box_take(%ctx: !llvm.ptr, %bytes: i64) -> !llvm.ptr {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %alignment = llvm.mlir.constant(64 : i64) : i64
+  %allocate_at = llvm.getelementptr inbounds %ctx[9] : (!llvm.ptr) -> !llvm.ptr, i64
+  %allocate = llvm.load %allocate_at : !llvm.ptr -> !llvm.ptr
+  %address = llvm.ptrtoint %allocate : !llvm.ptr to i64
+  %is_given = llvm.icmp "ne" %address, %zero : i64
+  llvm.cond_br %is_given, ^caller, ^library
+^caller:
+  %self_at = llvm.getelementptr inbounds %ctx[11] : (!llvm.ptr) -> !llvm.ptr, i64
+  %self = llvm.load %self_at : !llvm.ptr -> !llvm.ptr
+  %given = llvm.call %allocate(%self, %alignment, %bytes) : !llvm.ptr, (!llvm.ptr, i64, i64) -> !llvm.ptr
+  llvm.return %given : !llvm.ptr
+^library:
+  %new = llvm.call @aligned_alloc(%alignment, %bytes) : (i64, i64) -> !llvm.ptr
+  llvm.return %new : !llvm.ptr
+}
+
+llvm.func @xrelay_box_give(%ctx: !llvm.ptr, %block: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %free_at = llvm.getelementptr inbounds %ctx[10] : (!llvm.ptr) -> !llvm.ptr, i64
+  %free = llvm.load %free_at : !llvm.ptr -> !llvm.ptr
+  %address = llvm.ptrtoint %free : !llvm.ptr to i64
+  %is_given = llvm.icmp "ne" %address, %zero : i64
+  llvm.cond_br %is_given, ^caller, ^library
+^caller:
+  %self_at = llvm.getelementptr inbounds %ctx[11] : (!llvm.ptr) -> !llvm.ptr, i64
+  %self = llvm.load %self_at : !llvm.ptr -> !llvm.ptr
+  llvm.call %free(%self, %block) : !llvm.ptr, (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.return
+^library:
+  llvm.call @free(%block) : (!llvm.ptr) -> ()
   llvm.return
 }
 

@@ -228,10 +228,21 @@ def test_graph_modules_give_them(model: CompiledModel) -> None:
 
 C_MAIN = """
 #include "m.h"
+static int64_t live, left = 1000;
+static void *take(void *self, size_t alignment, size_t bytes) {
+  if (self != &live || left-- == 0) return NULL;
+  ++live;
+  return aligned_alloc(alignment, bytes);
+}
+static void give(void *self, void *block) {
+  --*(int64_t *)self;
+  free(block);
+}
 int main(void) {
   float x[16], y[16];
   int64_t n, room = 3;
   m_results results;
+  xrelay_allocator own = {take, give, &live};
   for (int i = 0; i < 16; ++i) x[i] = i;
   for (n = 0; n <= 8; ++n) {
     if (m_run(&n, &room, x, y, &results, NULL, NULL, 1) != 0) return 2;
@@ -243,6 +254,12 @@ int main(void) {
   }
   if ((m_run(&n, &room, x, y, &results, NULL, NULL, 1) & 255) != 6) return 6;
   m_release(&results);
+  n = 5;
+  if (m_run_with(&n, &room, x, y, &results, NULL, NULL, 1, &own) != 0 || live != 2 || left >= 1000) return 7;
+  m_release(&results);
+  if (live != 0) return 8;
+  left = 3;
+  if ((m_run_with(&n, &room, x, y, &results, NULL, NULL, 1, &own) & 255) == 0 || live != 0) return 9;
   return 0;
 }
 """
