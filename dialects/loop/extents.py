@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerAttr, IntegerType, MemRefType
@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL
+from xrelay.dialects.loop.remembered import remembered
 from xrelay.index_algebra.affine_bounds import Box, bounds, simplify
 from xrelay.index_algebra.dims import MAX_EXTENT
 from xrelay.index_algebra.value_map import Space, ValueMap
@@ -90,6 +91,8 @@ def expression_of(value: int | SSAValue) -> ValueMap:
     """
     if isinstance(value, int):
         return ValueMap.constant(value)
+    if isinstance(value, BlockArgument):
+        return ValueMap.identity((value,))
     known: dict[SSAValue, ValueMap] = {}
     pending = [value]
     while pending:
@@ -99,8 +102,22 @@ def expression_of(value: int | SSAValue) -> ValueMap:
             pending += missing
         else:
             last = pending.pop()
-            known[last] = _combined(last, [known[part] for part in parts])
+            known[last] = _expression(last, {part: known[part] for part in parts})
     return known[value]
+
+
+def _expression(value: SSAValue, parts: Mapping[SSAValue, ValueMap]) -> ValueMap:
+    """The expression of `value` from those of its operands, remembered as long as these are the same."""
+    if not isinstance(value, OpResult):
+        return ValueMap.identity((value,))
+
+    def expression(op: Operation) -> ValueMap:
+        return _combined(value, [parts[part] for part in _parts(value)])
+
+    told = (part for operand, part in parts.items() if isinstance(operand, OpResult))
+    are_extents = (is_index_argument(operand) for part in parts.values() for operand in part.operands)
+    content = value.op.properties.get("value")
+    return remembered(value.op, (content, *value.op.operands, *told, *are_extents), expression)
 
 
 def _parts(value: SSAValue) -> tuple[SSAValue, ...]:

@@ -19,7 +19,7 @@ def remembered(op: OpT, parts: tuple[object, ...], answer: Callable[[OpT], Answe
     """
     answers = vars(op)
     known = answers.get(answer.__name__)
-    if known is not None and all(map(is_, known[0], parts)):
+    if known is not None and len(known[0]) == len(parts) and all(map(is_, known[0], parts)):
         return known[1]
     found = answer(op)
     answers[answer.__name__] = parts, found

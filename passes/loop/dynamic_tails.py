@@ -80,8 +80,7 @@ def _tiles(loop: ForOp) -> Tiles | None:
     found = {
         _full_tiles(loop, binding, extent)
         for block in blocks_inside(loop)
-        for binding, extent in domain_conditions(block)
-        if loop.index in binding.operands
+        for binding, extent in domain_conditions(block, loop.index)
     }
     full = found.pop() if len(found) == 1 else None
     if full is None or not all(map(is_made_outside, count.operands)):

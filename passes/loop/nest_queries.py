@@ -181,14 +181,15 @@ def is_made_outside(value: SSAValue) -> bool:
     return isinstance(owner.parent_op(), func.FuncOp)
 
 
-def domain_conditions(block: BlockOp) -> list[tuple[ValueMap, ValueMap]]:
-    """The variables of `block` that may leave their domains, as (binding, extent)."""
+def domain_conditions(block: BlockOp, index: SSAValue | None = None) -> list[tuple[ValueMap, ValueMap]]:
+    """The variables of `block` that may leave their domains, as (binding, extent); given `index`, those bound to it."""
     bindings = block.bindings
     conditions: list[tuple[ValueMap, ValueMap]] = []
     for position, extent in enumerate(block.extents):
-        if extent == DYNAMIC:
+        binding = bindings[position]
+        if extent == DYNAMIC or (index is not None and index not in binding.operands):
             continue
-        binding, limit = bindings[position], expression_of(extent)
+        limit = expression_of(extent)
         if not all(stays_in(binding, limit)):
             conditions.append((binding, limit))
     return conditions

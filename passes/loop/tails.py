@@ -104,7 +104,9 @@ def _may_leave_domain(loop: ForOp) -> bool:
 
 def _all_tail_bounds(loop: ForOp, block: BlockOp) -> Iterator[TailBounds]:
     """Yields the bounds at which `loop` drives the variables of `block` out of their domains."""
-    for binding, extent in domain_conditions(block):
+    if loop.extent is None:
+        return
+    for binding, extent in domain_conditions(block, loop.index):
         number = extent.exprs[0]
         limits = tail_bounds(loop, binding, number.value) if isinstance(number, AffineConstantExpr) else None
         if limits is not None:
