@@ -8,28 +8,31 @@ from xdsl.dialects import memref, scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.interpreters.scalar_meaning import Value
+from xrelay.interpreters.work import Work
 
 Values = dict[SSAValue, Value]
-RunBlock = Callable[[Block, Values], None]
+RunBlock = Callable[[Block, Values], "Work[None]"]
 
 
-def run_between_kernels(op: Operation, values: Values, run_block: RunBlock) -> bool:
-    """Run `op`, where it is control flow between calls of kernels, or reads or writes a number; whether it is.
+def enter_between_kernels(op: Operation, values: Values, run_block: RunBlock) -> Work[None] | None:
+    """What runs `op`, where it is control flow between calls of kernels.
 
     `run_block` runs the ops of a block; its last op is looked at here.
     """
     match op:
         case scf.IfOp():
-            taken = op.true_region if values[op.cond] else op.false_region
-            if taken.blocks:
-                run_block(taken.block, values)
-                last = taken.block.last_op
-                if op.output and last is not None:
-                    values.update(zip(op.output, [values[operand] for operand in last.operands], strict=True))
+            return _if(op, values, run_block)
         case scf.WhileOp():
-            _while(op, values, run_block)
+            return _while(op, values, run_block)
         case scf.ForOp():
-            _for(op, values, run_block)
+            return _for(op, values, run_block)
+        case _:
+            return None
+
+
+def run_between_kernels(op: Operation, values: Values) -> bool:
+    """Run `op`, where it reads or writes a number; whether it does."""
+    match op:
         case memref.LoadOp():
             values[op.res] = values[op.memref][_places(op.indices, values)]
         case memref.StoreOp():
@@ -39,30 +42,40 @@ def run_between_kernels(op: Operation, values: Values, run_block: RunBlock) -> b
     return True
 
 
-def _while(op: scf.WhileOp, values: Values, run_block: RunBlock) -> None:
+def _if(op: scf.IfOp, values: Values, run_block: RunBlock) -> Work[None]:
+    taken = op.true_region if values[op.cond] else op.false_region
+    if not taken.blocks:
+        return
+    yield run_block(taken.block, values)
+    last = taken.block.last_op
+    if op.output and last is not None:
+        values.update(zip(op.output, [values[operand] for operand in last.operands], strict=True))
+
+
+def _while(op: scf.WhileOp, values: Values, run_block: RunBlock) -> Work[None]:
     before, after = op.before_region.block, op.after_region.block
     given: Sequence[Value] = [values[operand] for operand in op.arguments]
     while True:
         values.update(zip(before.args, given, strict=True))
-        run_block(before, values)
+        yield run_block(before, values)
         test = before.last_op
         assert isinstance(test, scf.ConditionOp), "the region that tests ends in scf.condition"
         given = [values[operand] for operand in test.args]
         if not values[test.condition]:
             break
         values.update(zip(after.args, given, strict=True))
-        run_block(after, values)
+        yield run_block(after, values)
         given = [values[operand] for operand in after.last_op.operands] if after.last_op is not None else []
     values.update(zip(op.results, given, strict=True))
 
 
-def _for(op: scf.ForOp, values: Values, run_block: RunBlock) -> None:
+def _for(op: scf.ForOp, values: Values, run_block: RunBlock) -> Work[None]:
     bounds = (int(values[each]) for each in (op.lb, op.ub, op.step))
     carried: Sequence[Value] = [values[operand] for operand in op.iter_args]
     block = op.body.block
     for number in range(*bounds):
         values.update(zip(block.args, (number, *carried), strict=True))
-        run_block(block, values)
+        yield run_block(block, values)
         carried = [values[operand] for operand in block.last_op.operands] if block.last_op is not None else []
     values.update(zip(op.results, carried, strict=True))
 

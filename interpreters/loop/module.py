@@ -18,11 +18,12 @@ from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Shape, evaluate
 from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.interpreters.loop.body import undefined
-from xrelay.interpreters.loop.control_flow import Values, run_between_kernels
+from xrelay.interpreters.loop.control_flow import Values, enter_between_kernels, run_between_kernels
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
 from xrelay.interpreters.loop.lists import has_lists, list_of, run_list_op
@@ -30,9 +31,7 @@ from xrelay.interpreters.loop.memory import run_memory_op
 from xrelay.interpreters.loop.named_sizes import NamedSizes
 from xrelay.interpreters.scalar import compile_scalar, is_scalar_op
 from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
-
-MAX_DEPTH = 64
-"""How many calls may be open here: they are Python's."""
+from xrelay.interpreters.work import Work, finish
 
 ResolveWeight = Callable[[Attribute], Array]
 """From the attribute of a `loop.weight` to its array."""
@@ -74,7 +73,7 @@ def run_loop_module(
         known = _known_shape(function_name, parameter, shape, runner.sizes)
         extents = known if known is not None else (runner.arena_size(dims),)
         provided.append(undefined(extents, numpy_dtype(buffer_type(parameter).element_type)))
-    returned = runner.call(function_name, [*inputs, *provided, *dims])
+    returned = finish(runner.call(function_name, [*inputs, *provided, *dims]))
     return _in_order(function, provided[:outputs], returned)
 
 
@@ -129,7 +128,7 @@ class _Runner:
         self._functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
         self._resolve_weight = resolve_weight
         self._kernels: dict[str, KernelFunction] = {}
-        self._depth = 0
+        self._depth, self._call_limit = 0, call_limit()
         self.sizes: Mapping[str, int] = {}
         """The sizes of names, for messages."""
 
@@ -137,7 +136,7 @@ class _Runner:
         """The bytes of the arena that `@main_plan` tells for these sizes of names."""
         sizes = self.function(PLAN).body.block.args[0]
         needed = undefined(buffer_type(sizes).get_shape(), np.dtype(np.int64))
-        self._walk(self.function(PLAN), [needed, *dims])
+        finish(self._walk(self.function(PLAN), [needed, *dims]))
         return int(needed[0])
 
     def function(self, name: str) -> func.FuncOp:
@@ -147,11 +146,8 @@ class _Runner:
             raise InterpreterError(f"no function @{name} with a body in the module")
         return function
 
-    def call(self, name: str, arguments: Sequence[Value]) -> list[Value]:
-        """A function of calls is walked, any other is a kernel: what it returns.
-
-        Calls are Python's, so a recursion may only be as deep as `MAX_DEPTH`.
-        """
+    def call(self, name: str, arguments: Sequence[Value]) -> Work[list[Value]]:
+        """A function of calls is walked, any other is a kernel: what it returns."""
         function = self.function(name)
         walked = func.CallOp | WeightOp | scf.IfOp | scf.WhileOp
         if LOOP_KERNEL in function.attributes or not any(
@@ -161,25 +157,24 @@ class _Runner:
                 self._kernels[name] = compile_kernel(function)
             self._kernels[name](arguments)
             return []
-        if self._depth >= MAX_DEPTH:
-            raise InterpreterError(too_many_calls(f"@{name}", MAX_DEPTH), help="run it at the relay level")
+        if self._depth > self._call_limit:
+            raise InterpreterError(too_many_calls(f"@{name}", self._call_limit))
         self._depth += 1
-        returned = self._walk(function, arguments)
+        returned = yield self._walk(function, arguments)
         self._depth -= 1
         return returned
 
-    def _walk(self, function: func.FuncOp, arguments: Sequence[Value]) -> list[Value]:
+    def _walk(self, function: func.FuncOp, arguments: Sequence[Value]) -> Work[list[Value]]:
         values: dict[SSAValue, Value] = dict(zip(function.body.block.args, arguments, strict=True))
-        for op in function.body.block.ops:
-            self._step(op, values)
+        yield self._block(function.body.block, values)
         last = function.body.block.last_op
         return [values[operand] for operand in last.operands] if last is not None else []
 
-    def _step(self, op: Operation, values: dict[SSAValue, Value]) -> None:
+    def _step(self, op: Operation, values: dict[SSAValue, Value]) -> Work[None] | None:
+        """Run an op, or give the work that does."""
         match op:
             case func.CallOp():
-                given = self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
-                values.update(zip(op.results, given, strict=True))
+                return self._call(op, values)
             case WeightOp():
                 values[op.result] = self._weight(op)
             case cf.AssertOp():
@@ -193,12 +188,20 @@ class _Runner:
                 with np.errstate(over="ignore"):
                     values[op.results[0]] = compile_scalar(op)(*(values[operand] for operand in op.operands))
             case _:
-                if not run_list_op(op, values) and not run_between_kernels(op, values, self._block):
+                if (work := enter_between_kernels(op, values, self._block)) is not None:
+                    return work
+                if not run_list_op(op, values) and not run_between_kernels(op, values):
                     raise InterpreterError(f"'{op.name}' has no meaning between kernels")
+        return None
 
-    def _block(self, block: Block, values: dict[SSAValue, Value]) -> None:
+    def _call(self, op: func.CallOp, values: dict[SSAValue, Value]) -> Work[None]:
+        given = yield self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
+        values.update(zip(op.results, given, strict=True))
+
+    def _block(self, block: Block, values: dict[SSAValue, Value]) -> Work[None]:
         for op in block.ops:
-            self._step(op, values)
+            if (work := self._step(op, values)) is not None:
+                yield work
 
     def _failure(self, op: cf.AssertOp, values: Values) -> str:
         """What an assertion says, with both sides of what it requires."""

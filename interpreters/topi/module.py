@@ -10,6 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
@@ -21,6 +22,7 @@ from xrelay.dialects.relay.structure.optionals import OptionalOp
 from xrelay.dialects.relay.structure.sequences import SequenceOp
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
+from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
 from xrelay.interpreters.relay.extents import note_extents
@@ -36,11 +38,9 @@ from xrelay.interpreters.topi.scan import evaluate_scan
 from xrelay.interpreters.topi.scatter import evaluate_scatter
 from xrelay.interpreters.topi.sort import evaluate_sort
 from xrelay.interpreters.topi.suppress import evaluate_suppress
+from xrelay.interpreters.work import Work, finish
 
 ResolveWeight = Callable[[Attribute], Array]
-
-MAX_DEPTH = 64
-"""How many calls may be open here."""
 
 
 def run_topi_module(
@@ -52,7 +52,7 @@ def run_topi_module(
     Raises `InputError` for a wrong number, shape or dtype of inputs, `InterpreterError` for what has no meaning here.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
-    return _Runner(functions, resolve_weight).call(name, inputs)
+    return finish(_Runner(functions, resolve_weight).call(name, inputs))
 
 
 def _sizes_in(type: Attribute, array: Array) -> dict[str, int]:
@@ -70,21 +70,21 @@ class _Runner:
     def __init__(self, functions: dict[str, func.FuncOp], resolve_weight: ResolveWeight | None):
         self._functions = functions
         self._resolve_weight = resolve_weight
-        self._depth = 0
+        self._depth, self._call_limit = 0, call_limit()
         self._sizes: list[dict[str, int]] = []
         self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
         self._regions = Regions(self._step, self._note_sizes)
 
-    def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> list[Array]:
-        """Calls are Python's, so a recursion may only be as deep as `MAX_DEPTH`.
+    def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> Work[list[Array]]:
+        """The results of a function.
 
         `given` has sizes of named dimensions that the caller knows; the others are those of the inputs.
         """
         function = self._functions.get(name)
         if function is None or not function.body.blocks:
             raise InterpreterError(f"no function @{name} with a body in the module")
-        if self._depth >= MAX_DEPTH:
-            raise InterpreterError(too_many_calls(f"@{name}", MAX_DEPTH), help="run it at the relay level")
+        if self._depth > self._call_limit and PRIMITIVE not in function.attributes:
+            raise InterpreterError(too_many_calls(f"@{name}", self._call_limit))
         sizes = self._bind_sizes(function, inputs, {} if given is None else given)
         check_promises(function, sizes)
         function = self._for_sizes(function, sizes)
@@ -96,7 +96,8 @@ class _Runner:
                 self._depth -= 1
                 self._sizes.pop()
                 return [self._value(values, operand) for operand in op.operands]
-            self._step(op, values)
+            if (work := self._step(op, values)) is not None:
+                yield work
         raise InterpreterError(f"@{name} does not return")
 
     def _bind_sizes(self, function: func.FuncOp, inputs: Sequence[Array], given: Mapping[str, int]) -> dict[str, int]:
@@ -121,9 +122,22 @@ class _Runner:
                 raise InputError(f"@{name} has no meaning for its inputs: {error.message}") from error
         return known[key]
 
-    def _step(self, op: Operation, values: dict[SSAValue, Array]) -> None:
+    def _step(self, op: Operation, values: dict[SSAValue, Array]) -> Work[None] | None:
+        """Run an op, or give the work that does."""
+        if (work := self._regions.enter(op, values)) is not None:
+            return work
+        if isinstance(op, func.CallOp | NamedCallOp):
+            return self._call(op, values)
         if not self._regions.run(op, values):
             values.update(zip(op.results, self._results(op, values), strict=True))
+        return None
+
+    def _call(self, op: func.CallOp | NamedCallOp, values: dict[SSAValue, Array]) -> Work[None]:
+        sizes = self._sizes[-1]
+        if isinstance(op, NamedCallOp):
+            sizes = {name: evaluate(dim, sizes) for name, dim in op.names.items()}
+        given = yield self.call(callee_name(op), [self._value(values, operand) for operand in op.operands], sizes)
+        values.update(zip(op.results, given, strict=True))
 
     def _bind(self, function: func.FuncOp, inputs: Sequence[Array]) -> dict[SSAValue, Array]:
         name, arguments = function.sym_name.data, function.body.block.args
@@ -181,11 +195,6 @@ class _Runner:
                 return [cast(Array, value)]
             case ConstantOp():
                 return [op.array if self._resolve_weight is None else np.asarray(self._resolve_weight(op.value))]
-            case func.CallOp() | NamedCallOp():
-                sizes = self._sizes[-1]
-                if isinstance(op, NamedCallOp):
-                    sizes = {name: evaluate(dim, sizes) for name, dim in op.names.items()}
-                return self.call(callee_name(op), [self._value(values, operand) for operand in op.operands], sizes)
             case _:
                 raise InterpreterError(f"'{op.name}' has no meaning at the topi level")
 

@@ -15,56 +15,75 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.registry import Value
 from xrelay.interpreters.topi.indices import Array
+from xrelay.interpreters.work import Work
 
 Values = dict[SSAValue, Array]
+Step = Callable[[Operation, Values], "Work[None] | None"]
+"""Runs an op, or gives the work that runs it."""
 
 
 class Regions:
-    """Runs control flow; `step` runs every other op of a block, `note` is told values whose types may bring names."""
+    """Runs control flow; `step` runs every other op of a block, `note` is told values whose types may bring names.
 
-    def __init__(self, step: Callable[[Operation, Values], None], note: Callable[[Attribute, Array], None]):
+    The value of a tuple is that of its fields.
+    """
+
+    def __init__(self, step: Step, note: Callable[[Attribute, Array], None]):
         self._step, self._note = step, note
-        self._fields: dict[SSAValue, Sequence[Array]] = {}
 
-    def run(self, op: Operation, values: Values) -> bool:
-        """Run `op`, if it is control flow or a tuple; whether it is."""
+    def enter(self, op: Operation, values: Values) -> Work[None] | None:
+        """What runs `op`, if it has regions."""
         match op:
             case IfOp():
-                taken = op.true_region if values[op.condition].item() else op.false_region
-                self._give(op.result, self._block(taken.block, values), values)
+                return self._if(op, values)
             case LoopOp():
-                self._loop(op, values)
+                return self._loop(op, values)
+            case _:
+                return None
+
+    def run(self, op: Operation, values: Values) -> bool:
+        """Run `op`, if it is one of tuples; whether it is."""
+        match op:
             case TupleOp():
-                self._fields[op.result] = [values[field] for field in op.fields]
+                values[op.result] = _tuple([values[field] for field in op.fields])
             case TupleGetItemOp():
-                values[op.results[0]] = self._fields[op.data][op.index.value.data]
+                values[op.results[0]] = values[op.data][op.index.value.data]
             case _:
                 return False
         return True
 
-    def _loop(self, op: LoopOp, values: Values) -> None:
+    def _if(self, op: IfOp, values: Values) -> Work[None]:
+        taken = op.true_region if values[op.condition].item() else op.false_region
+        given = yield self._block(taken.block, values)
+        self._give(op.result, given, values)
+
+    def _loop(self, op: LoopOp, values: Values) -> Work[None]:
         run = LoopRun.start(op, [values[operand] for operand in op.operands])
         while (arguments := run.arguments) is not None:
             for argument, value in zip(op.body.block.args, cast("Sequence[Array]", arguments), strict=True):
                 self._note(argument.type, value)
                 values[argument] = value
-            run.take(tuple(self._block(op.body.block, values)))
+            given = yield self._block(op.body.block, values)
+            run.take(tuple(given))
         result: Value = run.result({})
         self._give(op.result, cast("Sequence[Array]", result), values)
 
-    def _block(self, block: Block, values: Values) -> Sequence[Array]:
+    def _block(self, block: Block, values: Values) -> Work[Sequence[Array]]:
         """What a region yields, a tuple's fields one by one."""
         for op in block.ops:
             if isinstance(op, YieldOp):
-                return self._fields[op.value] if isinstance(op.value.type, TupleType) else [values[op.value]]
-            self._step(op, values)
+                value = values[op.value]
+                return cast("Sequence[Array]", value) if isinstance(op.value.type, TupleType) else [value]
+            if (work := self._step(op, values)) is not None:
+                yield work
         return []
 
     def _give(self, result: SSAValue, fields: Sequence[Array], values: Values) -> None:
         types = result.type.types.data if isinstance(result.type, TupleType) else [result.type]
         for type, field in zip(types, fields, strict=True):
             self._note(type, field)
-        if isinstance(result.type, TupleType):
-            self._fields[result] = fields
-        else:
-            values[result] = fields[0]
+        values[result] = _tuple(fields) if isinstance(result.type, TupleType) else fields[0]
+
+
+def _tuple(fields: Sequence[Array]) -> Array:
+    return cast("Array", tuple(fields))

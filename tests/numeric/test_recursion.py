@@ -6,11 +6,12 @@ from math import comb
 
 import numpy as np
 import pytest
-from support.levels import check_levels
+from support.levels import check_levels, run_passes
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay.errors import ExecutionError, InterpreterError
+from xrelay.interpreters.at_level import run_at_level
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
@@ -209,6 +210,18 @@ def test_a_recursion_may_be_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InterpreterError, match=said):
         run_relay(module, [np.array(1000)])
     assert limited(np.array(5))[0] == 5
+
+
+def test_interpreters_of_lower_levels_have_the_same_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XRELAY_CALL_LIMIT", "200")
+    topi = typed(DEEP.replace("NAME", "both"))
+    run_passes(topi, "relay-to-basic-block-normal-form,relay-outline-fused,convert-relay-to-topi")
+    loop = topi.clone()
+    run_passes(loop, "convert-topi-to-loop")
+    for level, module in (("topi", topi), ("loop", loop)):
+        assert run_at_level(level, module, "main", [np.array(199)])[0] == 199
+        with pytest.raises(InterpreterError, match="@both: more than 200 calls are open: endless recursion?"):
+            run_at_level(level, module, "main", [np.array(200)])
 
 
 def test_a_recursion_that_is_a_loop_has_the_same_limit(monkeypatch: pytest.MonkeyPatch) -> None:
