@@ -7,19 +7,23 @@ when it is about to run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType, TupleType
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
+from xrelay.dialects.attribute_names import DEMANDS
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
+from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size, names_of
+from xrelay.index_algebra.requirement import Requirement
 
 
 def bind_dims(value: object, type: Attribute, sizes: dict[str, int], op: Operation) -> None:
@@ -97,8 +101,20 @@ def note_made_sizes(call: NamedCallOp, callee: Mapping[str, int], sizes: dict[st
 
 
 def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
-    """Raise `InterpreterError` where something does not hold that `op` requires of dimensions whose sizes are known."""
-    for requirement in requirements_of(op):
+    """Raise `InterpreterError` where something does not hold that `op` requires of dimensions whose sizes are known.
+
+    Of the call of a kernel that is what the ops in there required.
+    """
+    _check(op.name, requirements_of(op), sizes, op)
+    rows = op.attributes.get(DEMANDS)
+    for row in rows if isa(rows, ArrayAttr[DictionaryAttr]) else ():
+        name, requires = row.data.get("op"), row.data.get("requires")
+        if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
+            _check(name.data, requires.data, sizes, op)
+
+
+def _check(name: str, requirements: Sequence[Requirement], sizes: Mapping[str, int], place: Operation) -> None:
+    for requirement in requirements:
         if not requirement.names <= sizes.keys():
             continue
         try:
@@ -106,9 +122,9 @@ def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
         except DimensionError as error:
             failure = error.message
         if failure is not None:
-            constraint = f"[{op.name} {requirement.constraint}]" if requirement.constraint else f"{op.name}:"
-            names = ", ".join(f"{name} = {sizes[name]}" for name in sorted(requirement.names))
-            raise InterpreterError(f"{constraint} {failure} ({names})", location=location_of(op))
+            constraint = f"[{name} {requirement.constraint}]" if requirement.constraint else f"{name}:"
+            names = ", ".join(f"{each} = {sizes[each]}" for each in sorted(requirement.names))
+            raise InterpreterError(f"{constraint} {failure} ({names})", location=location_of(place))
 
 
 def _sizes(dim: DimExpr, sizes: Mapping[str, int]) -> str:

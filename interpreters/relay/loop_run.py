@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -59,7 +60,7 @@ class LoopRun:
         self.stacks.append(tuple(fields[count:]))
         self.number += 1
 
-    def result(self, sizes: dict[str, int]) -> Value:
+    def result(self, sizes: Mapping[str, int]) -> Value:
         """The carried values and the stacks; `InterpreterError` where they do not have the type that the loop says."""
         type = self.op.result.type
         types = type.types.data[len(self.carried) :] if isinstance(type, TupleType) else ()
@@ -71,7 +72,7 @@ class LoopRun:
             )
         return value
 
-    def _stacked(self, index: int, type: Attribute, sizes: dict[str, int]) -> Array:
+    def _stacked(self, index: int, type: Attribute, sizes: Mapping[str, int]) -> Array:
         if self.stacks:
             try:
                 return np.stack([cast(Array, each[index]) for each in self.stacks])
@@ -104,6 +105,6 @@ def _defined(op: Operation) -> list[SSAValue]:
     return [*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args)]
 
 
-def _size(dim: DimExpr, sizes: dict[str, int]) -> int:
+def _size(dim: DimExpr, sizes: Mapping[str, int]) -> int:
     """The size of an extent; 0 for one that only an iteration tells."""
     return evaluate(dim, sizes) if dim.names and dim.names <= sizes.keys() else 0

@@ -25,6 +25,7 @@ from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
+from xrelay.interpreters.relay.dim_bindings import check_requirements
 from xrelay.interpreters.relay.extents import note_extents
 from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, evaluate_op
 from xrelay.interpreters.relay.run import value_of
@@ -73,7 +74,7 @@ class _Runner:
         self._depth, self._call_limit = 0, call_limit()
         self._sizes: list[dict[str, int]] = []
         self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
-        self._regions = Regions(self._step, self._note_sizes)
+        self._regions = Regions(self._step, self._note_sizes, lambda: self._sizes[-1])
 
     def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> Work[list[Array]]:
         """The results of a function.
@@ -119,6 +120,8 @@ class _Runner:
             try:
                 known[key] = specialized(function, sizes) if has_named_dimensions(function) else function
             except DimensionError as error:
+                for op in function.body.block.ops:
+                    check_requirements(op, sizes)
                 raise InputError(f"@{name} has no meaning for its inputs: {error.message}") from error
         return known[key]
 
@@ -134,6 +137,7 @@ class _Runner:
 
     def _call(self, op: func.CallOp | NamedCallOp, values: dict[SSAValue, Array]) -> Work[None]:
         sizes = self._sizes[-1]
+        check_requirements(op, sizes)
         if isinstance(op, NamedCallOp):
             sizes = {name: evaluate(dim, sizes) for name, dim in op.names.items()}
         given = yield self.call(callee_name(op), [self._value(values, operand) for operand in op.operands], sizes)

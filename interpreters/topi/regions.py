@@ -28,8 +28,9 @@ class Regions:
     The value of a tuple is that of its fields.
     """
 
-    def __init__(self, step: Step, note: Callable[[Attribute, Array], None]):
-        self._step, self._note = step, note
+    def __init__(self, step: Step, note: Callable[[Attribute, Array], None], sizes: Callable[[], dict[str, int]]):
+        """`sizes` gives those of the names that are known; those that a region binds end with it."""
+        self._step, self._note, self._sizes = step, note, sizes
 
     def enter(self, op: Operation, values: Values) -> Work[None] | None:
         """What runs `op`, if it has regions."""
@@ -60,18 +61,22 @@ class Regions:
     def _loop(self, op: LoopOp, values: Values) -> Work[None]:
         run = LoopRun.start(op, [values[operand] for operand in op.operands])
         while (arguments := run.arguments) is not None:
-            for argument, value in zip(op.body.block.args, cast("Sequence[Array]", arguments), strict=True):
-                self._note(argument.type, value)
-                values[argument] = value
-            given = yield self._block(op.body.block, values)
+            given = yield self._block(op.body.block, values, cast("Sequence[Array]", arguments))
             run.take(tuple(given))
-        result: Value = run.result({})
+        result: Value = run.result(self._sizes())
         self._give(op.result, cast("Sequence[Array]", result), values)
 
-    def _block(self, block: Block, values: Values) -> Work[Sequence[Array]]:
+    def _block(self, block: Block, values: Values, arguments: Sequence[Array] = ()) -> Work[Sequence[Array]]:
         """What a region yields, a tuple's fields one by one."""
+        sizes = self._sizes()
+        around = dict(sizes)
+        for argument, value in zip(block.args, arguments, strict=True):
+            self._note(argument.type, value)
+            values[argument] = value
         for op in block.ops:
             if isinstance(op, YieldOp):
+                sizes.clear()
+                sizes.update(around)
                 value = values[op.value]
                 return cast("Sequence[Array]", value) if isinstance(op.value.type, TupleType) else [value]
             if (work := self._step(op, values)) is not None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.levels import run_passes
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import InputError, InterpreterError
@@ -124,11 +125,12 @@ def test_wrong_inputs(inputs: list[np.ndarray], message: str) -> None:
         run_topi_module(module(SUM), "f", inputs)
 
 
-def test_what_has_no_meaning() -> None:
+def test_what_has_no_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XRELAY_CALL_LIMIT", "100")
     with pytest.raises(InterpreterError, match="no function @g"):
         run_topi_module(module(SUM), "g", [])
     loop = "func.func @f() { func.call @f() : () -> ()\n func.return }"
-    with pytest.raises(InterpreterError, match="@f: more than 64 calls are open"):
+    with pytest.raises(InterpreterError, match="@f: more than 100 calls are open"):
         run_topi_module(module(loop), "f", [])
 
 
@@ -198,3 +200,58 @@ def test_a_verifier_refuses_no_place_that_depends_on_a_size() -> None:
     np.testing.assert_array_equal(run_topi_module(program, "f", [x])[0], x[2:])
     with pytest.raises(InterpreterError, match="read at index -1"):
         run_topi_module(program, "f", [x[:3]])
+
+
+def at_topi_level(text: str) -> ModuleOp:
+    found = module(text.replace("!U", "!relay.incomplete"))
+    run_passes(found, "relay-infer-type,relay-name-extents,relay-outline-fused,convert-relay-to-topi")
+    return found
+
+
+def test_names_that_a_region_binds_end_with_it() -> None:
+    """The second run of the inner loop has no iteration, and so no rows that tell how long they are."""
+    program = at_topi_level("""
+    func.func @main(%n: tensor<i64>, %p: tensor<1xi64>, %f: tensor<f32>) -> !U {
+      %a = relay.dyn.full(%f, %p) : (tensor<f32>, tensor<1xi64>) -> !U
+      %z = relay.constant dense<0> : tensor<2xi64>
+      %o = relay.loop(%j, %s = %z : tensor<2xi64>) to %n : tensor<i64> -> !U {
+        %one = relay.constant dense<1> : tensor<i64>
+        %c = relay.subtract(%one, %j) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+        %l = relay.loop(%i, %g = %f : tensor<f32>) to %c : tensor<i64> -> !U {
+          %q = relay.negative(%p) : (tensor<1xi64>) -> tensor<1xi64>
+          %m = relay.negative(%q) : (tensor<1xi64>) -> tensor<1xi64>
+          %d = relay.dyn.full(%g, %m) : (tensor<f32>, tensor<1xi64>) -> !U
+          %e = relay.add(%a, %g) : (!U, tensor<f32>) -> !U
+          %y = relay.tuple(%g, %d, %e) : (tensor<f32>, !U, !U) -> !U
+          relay.yield %y : !U
+        }
+        %r = relay.tuple_get_item(%l) {index = 1} : (!U) -> !U
+        %t = relay.tuple_get_item(%l) {index = 2} : (!U) -> !U
+        %v = relay.shape_of(%r) : (!U) -> !U
+        %w = relay.shape_of(%t) : (!U) -> !U
+        %u = relay.tuple(%v, %w) : (!U, !U) -> !U
+        %x = relay.concatenate(%u) {axis = 0} : (!U) -> !U
+        %y = relay.tuple(%s, %x) : (tensor<2xi64>, !U) -> !U
+        relay.yield %y : !U
+      }
+      %1 = relay.tuple_get_item(%o) {index = 1} : (!U) -> !U
+      func.return %1 : !U
+    }""")
+    (shapes,) = run_topi_module(program, "main", [np.array(2), np.array([3]), np.array(0, np.float32)])
+    assert shapes.tolist() == [[1, 3, 1, 3], [0, 0, 0, 3]]
+
+
+def test_calls_of_kernels_are_checked() -> None:
+    program = at_topi_level("""
+    func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>, %p: tensor<2xi64>)
+        -> (!U, !U) {
+      %z = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> !U
+      %w = relay.dyn.reshape(%x, %p) : (tensor<?xf32, #relay.dims<n>>, tensor<2xi64>) -> !U
+      func.return %z, %w : !U, !U
+    }""")
+    for n, m, shape, message in [
+        (3, 2, (3, 1), r":4:7: \[relay.add C2\] extents: broadcastable\(n, m\) is broadcastable\(3, 2\)"),
+        (3, 1, (2, 2), r":5:7: \[relay.dyn.reshape C3\] .* is 3 == 4"),
+    ]:
+        with pytest.raises(InterpreterError, match=message):
+            run_topi_module(program, "main", [np.zeros(n, np.float32), np.zeros(m, np.float32), np.array(shape)])
