@@ -83,7 +83,7 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
         and VERSION not in kernel.attributes
         and (with_extents or not (index_arguments(kernel) or kernel.sym_name.data in versions))
         and _stands_alone(kernel)
-        and not any(version.of == kernel.sym_name.data and not _stands_alone(own) for own, version in versions.values())
+        and all(_stands_alone(own) for own, _ in versions.get(kernel.sym_name.data, ()))
     ]
     calls = _calls(module)
     main = functions.get("main")
@@ -95,7 +95,7 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
         sites = calls.get(kernel.sym_name.data, ())
         if sites and own.issuperset(sites):
             kernel.attributes[TAKES_SCRATCH] = UnitAttr()
-        units.append(_take(kernel, versions.get(kernel.sym_name.data), sites))
+        units.append(_take(kernel, versions.get(kernel.sym_name.data, ()), sites))
     return units
 
 
@@ -127,21 +127,22 @@ def declaration_of(kernel: func.FuncOp) -> func.FuncOp:
 
 
 def _take(
-    kernel: func.FuncOp, version: tuple[func.FuncOp, KernelVersion] | None, calls: Sequence[func.CallOp]
+    kernel: func.FuncOp, versions: Sequence[tuple[func.FuncOp, KernelVersion]], calls: Sequence[func.CallOp]
 ) -> KernelUnit:
-    """A kernel with its version in a module of its own; a declaration in its place."""
+    """A kernel with its versions in a module of its own; a declaration in its place."""
     name, declaration = kernel.sym_name.data, declaration_of(kernel)
     declaration.location = kernel.location
     Rewriter.insert_op(declaration, InsertPoint.before(kernel))
     functions = [kernel]
     for attribute in _NOT_OF_ITS_CODE:
-        if attribute != LOOP_DIMS or version is None:
+        if attribute != LOOP_DIMS or not versions:
             kernel.attributes.pop(attribute, None)
-    if version is not None:
-        own, told = version
+    for number, (own, told) in enumerate(versions):
         own.attributes[VERSION] = KernelVersion(KERNEL, told.sizes, "").attribute()
         symbol = own.sym_name.data
-        own.sym_name = StringAttr(KERNEL + (symbol.removeprefix(name) if symbol.startswith(name) else "_version"))
+        own.sym_name = StringAttr(
+            KERNEL + (symbol.removeprefix(name) if symbol.startswith(name) else f"_version{number}")
+        )
         for attribute in (SOURCES, SCHEDULE_REASON):
             own.attributes.pop(attribute, None)
         functions.append(own)

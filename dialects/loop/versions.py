@@ -52,7 +52,10 @@ def version_of(function: FuncOp) -> KernelVersion | None:
     return KernelVersion(of.string_value(), numbers, reason.data)
 
 
-def versions_by_kernel(functions: Iterable[FuncOp]) -> dict[str, tuple[FuncOp, KernelVersion]]:
-    """The version of each kernel that has one, by the kernel's symbol."""
-    told = ((function, version_of(function)) for function in functions)
-    return {version.of: (function, version) for function, version in told if version is not None}
+def versions_by_kernel(functions: Iterable[FuncOp]) -> dict[str, list[tuple[FuncOp, KernelVersion]]]:
+    """The versions of each kernel that has some, by the kernel's symbol, in the order of the functions."""
+    found: dict[str, list[tuple[FuncOp, KernelVersion]]] = {}
+    for function in functions:
+        if (version := version_of(function)) is not None:
+            found.setdefault(version.of, []).append((function, version))
+    return found

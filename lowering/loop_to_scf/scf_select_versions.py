@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
@@ -15,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import LOOP_KERNEL, NOALIAS, PART_OF_KERNEL, SOURCES
 from xrelay.dialects.loop.signature import dim_arguments
-from xrelay.dialects.loop.versions import KernelVersion, versions_by_kernel
+from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
@@ -34,9 +35,10 @@ class ScfSelectVersionsPass(ModulePass):
                                                                   } …
     ```
 
-    What the kernel did is `@k_any` then; both are parts of `@k`, so that an error in them names its nodes. A version
-    that would allocate memory for itself, which the memory plan gives to kernels that are called, is erased: it would
-    take longer than it saves. So is one whose kernel is no more, or whose arguments are not the kernel's first ones.
+    Several versions are asked for in their order. What the kernel did is `@k_any` then; all are parts of `@k`, so that
+    an error in them names its nodes. A version that would allocate memory for itself, which the memory plan gives to
+    kernels that are called, is erased: it would take longer than it saves. So is one whose kernel is no more, or whose
+    arguments are not the kernel's first ones.
     """
 
     name = "scf-select-versions"
@@ -45,13 +47,24 @@ class ScfSelectVersionsPass(ModulePass):
         """Makes the choices of a module's kernels in place."""
         functions = {each.sym_name.data: each for each in op.ops if isinstance(each, FuncOp)}
         new = [each for each in functions.values() if PART_OF_KERNEL not in each.attributes]
-        for name, (function, version) in versions_by_kernel(new).items():
+        for name, versions in versions_by_kernel(new).items():
             kernel = functions.get(name)
-            extents = None if kernel is None else version.extents(kernel)
-            if kernel is None or extents is None or not _fits(kernel, function) or f"{name}_any" in functions:
-                Rewriter.erase_op(function, safe_erase=False)
-            else:
-                _select(kernel, function, version, extents)
+            chosen: list[_Choice] = []
+            for function, version in versions:
+                extents = None if kernel is None else version.extents(kernel)
+                if kernel is None or extents is None or not _fits(kernel, function) or f"{name}_any" in functions:
+                    Rewriter.erase_op(function, safe_erase=False)
+                else:
+                    chosen.append(_Choice(function, extents))
+            if kernel is not None and chosen:
+                _select(kernel, chosen)
+
+
+class _Choice(NamedTuple):
+    """A version of a kernel, and the extents that it is for."""
+
+    version: FuncOp
+    extents: Sequence[int]
 
 
 def _fits(kernel: FuncOp, version: FuncOp) -> bool:
@@ -66,7 +79,7 @@ def _fits(kernel: FuncOp, version: FuncOp) -> bool:
     return same and len(given) == len(inputs) and not any(isinstance(op, memref.AllocOp) for op in version.walk())
 
 
-def _select(kernel: FuncOp, version: FuncOp, told: KernelVersion, extents: Sequence[int]) -> None:
+def _select(kernel: FuncOp, choices: Sequence[_Choice]) -> None:
     """`kernel` chooses, and a new function behind it does what it did."""
     name = kernel.sym_name.data
     attributes = {key: value for key, value in kernel.attributes.items() if key != SOURCES}
@@ -78,22 +91,28 @@ def _select(kernel: FuncOp, version: FuncOp, told: KernelVersion, extents: Seque
         arg_attrs=kernel.arg_attrs,
     )
     any_size.attributes |= attributes
-    version.attributes.pop(SOURCES, None)
-    for part in (any_size, version):
+    for part in (any_size, *(version for version, _ in choices)):
+        part.attributes.pop(SOURCES, None)
         part.attributes[PART_OF_KERNEL] = StringAttr(name)
-    _share_noalias(kernel, version)
     block = Block(arg_types=kernel.function_type.inputs.data)
     for own, old in zip(block.args, any_size.body.block.args, strict=True):
         own.name_hint = old.name_hint
     kernel.add_region(Region(block))
     kernel.attributes.pop(LOOP_KERNEL, None)
-    given = dim_arguments(kernel)
-    condition, ops = _all_equal(given, extents)
-    casts, passed = _cast(block.args, version.function_type.inputs.data)
-    chosen = [*casts, CallOp(version.sym_name.data, passed, []), scf.YieldOp()]
-    otherwise = [CallOp(f"{name}_any", list(block.args), []), scf.YieldOp()]
-    block.add_ops([*ops, scf.IfOp(condition, [], chosen, otherwise), ReturnOp()])
+    otherwise: list[Operation] = [CallOp(f"{name}_any", list(block.args), [])]
+    for choice in reversed(choices):
+        _share_noalias(kernel, choice.version)
+        otherwise = _chosen(kernel, choice, otherwise)
+    block.add_ops([*otherwise, ReturnOp()])
     Rewriter.insert_op(any_size, InsertPoint.after(kernel))
+
+
+def _chosen(kernel: FuncOp, choice: _Choice, otherwise: Sequence[Operation]) -> list[Operation]:
+    """The ops that call a version where the kernel's extents are those that it is for, and do something else if not."""
+    condition, ops = _all_equal(dim_arguments(kernel), choice.extents)
+    casts, passed = _cast(kernel.body.block.args, choice.version.function_type.inputs.data)
+    call = CallOp(choice.version.sym_name.data, passed, [])
+    return [*ops, scf.IfOp(condition, [], [*casts, call, scf.YieldOp()], [*otherwise, scf.YieldOp()])]
 
 
 def _cast(values: Sequence[SSAValue], types: Sequence[Attribute]) -> tuple[list[Operation], list[SSAValue]]:

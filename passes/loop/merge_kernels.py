@@ -62,12 +62,12 @@ class LoopMergeKernelsPass(ModulePass):
         for kernel in kernels_of(op):
             if kernel.parent is None or not index_arguments(kernel) or kernel.sym_visibility != _PRIVATE:
                 continue
-            own, version = versions.get(kernel.sym_name.data, (None, None))
-            extents = None if version is None else version.extents(kernel)
+            own = versions.get(kernel.sym_name.data, [])
+            extents = tuple(version.extents(kernel) for _, version in own)
             first = kept.setdefault((extents, _key(kernel, keys)), kernel)
             if first is not kernel:
-                if own is not None:
-                    Rewriter.erase_op(own, safe_erase=False)
+                for function, _ in own:
+                    Rewriter.erase_op(function, safe_erase=False)
                 _add_sources(first, kernel)
                 _keep_common_sizes(first, kernel)
                 callees[SymbolRefAttr(kernel.sym_name)] = SymbolRefAttr(first.sym_name)

@@ -1,8 +1,8 @@
-"""`topi-add-versions`: a second version of kernels that a certain size makes much simpler."""
+"""`topi-add-versions`: versions of kernels for certain sizes that make them much simpler."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -29,7 +29,7 @@ MAX_ROWS = 64
 
 @dataclass(frozen=True)
 class TopiAddVersionsPass(ModulePass):
-    """Adds, beside a matrix product of rows that only a run tells, the same kernel for so many rows as are usual.
+    """Adds, beside a matrix product of rows that only a run tells, the same kernel for so many rows as are usual, or 1.
 
     ```
     func.func private @k(%x: tensor<?x64xf32,        →    func.func private @k(…) …
@@ -37,12 +37,13 @@ class TopiAddVersionsPass(ModulePass):
                                                               attributes {loop.version = {of = @k, sizes = {n = 1}, …}}
     ```
 
-    `scf-select-versions` lets the kernel choose when it is called. The usual size is that of `relay.sizes`; a kernel of
-    a single name of which nothing is said gets a version for 1, as of a batch. That is where a version pays: a tile of
-    rows holds a product's sums, and one row, or fewer rows than a tile has, take the time of a tile (1.7 to 2.9 times
-    that of a kernel for one row). A convolution, a softmax or a broadcast of extents that are told their usual size
-    runs as fast as a static one, so it has no version; nor has a product of more than 64 usual rows. A kernel has one
-    version at most.
+    `scf-select-versions` lets the kernel choose when it is called. There is a version for the usual sizes, which
+    `relay.sizes` says, where names of which nothing is said are 1; and one for 1 of the names that number rows, unless
+    the promise is that they are more. That is where a version pays: a tile of rows holds a product's sums, and one row,
+    or fewer rows than a tile has, take the time of a tile (1.7 to 2.9 times that of a kernel for one row). So there is
+    none where a name of which nothing is said does not number rows, nor for more than 64 rows. Where nothing is said of
+    several names there is none either: all of them 1 at once is rare, and a kernel takes its time to compile. A
+    convolution, a softmax or a broadcast of extents that are told their usual size runs as fast as a static one.
     """
 
     name = "topi-add-versions"
@@ -60,40 +61,49 @@ class TopiAddVersionsPass(ModulePass):
                 kernel = functions.get(name)
                 if kernel is not None and PRIMITIVE in kernel.attributes and name not in seen:
                     seen.add(name)
-                    if (version := _version(kernel, hints, functions)) is not None:
+                    for version in _versions(kernel, hints, functions):
                         op.body.block.add_op(version)
                         functions[version.sym_name.data] = version
 
 
-def _version(kernel: FuncOp, hints: Mapping[str, SizeHint], functions: Mapping[str, FuncOp]) -> FuncOp | None:
-    """The version of a kernel that pays; `None` where none does."""
-    names = names_in(kernel.function_type.inputs)
+def _versions(kernel: FuncOp, hints: Mapping[str, SizeHint], functions: Mapping[str, FuncOp]) -> list[FuncOp]:
+    """The versions of a kernel that pay."""
     rows = [rows for op in kernel.body.block.ops if (rows := _rows(op))]
-    chosen = _chosen(names, hints)
-    if chosen is None or not rows:
-        return None
-    sizes, reason = chosen
-    try:
-        count = max(prod(evaluate(dim, sizes) for dim in dims) for dims in rows)
-        version = specialized(kernel, sizes)
-    except DimensionError:
-        return None
-    name = "_".join([kernel.sym_name.data, *(f"{name}{size}" for name, size in sizes.items())])
-    if not 0 < count <= MAX_ROWS or name in functions:
-        return None
-    version.sym_name = StringAttr(name)
-    told = KernelVersion(kernel.sym_name.data, sizes, f"{reason}: a product of {count} row{'s' if count != 1 else ''}")
-    version.attributes[VERSION] = told.attribute()
-    return version
+    names = names_in(kernel.function_type.inputs)
+    found: list[FuncOp] = []
+    for sizes, reason in _candidates(names, rows, hints) if rows else ():
+        try:
+            count = max(prod(evaluate(dim, sizes) for dim in dims) for dims in rows)
+            version = specialized(kernel, sizes)
+        except DimensionError:
+            continue
+        name = "_".join([kernel.sym_name.data, *(f"{name}{size}" for name, size in sizes.items())])
+        if not 0 < count <= MAX_ROWS or name in functions:
+            continue
+        version.sym_name = StringAttr(name)
+        text = f"{reason}: a product of {count} row{'s' if count != 1 else ''}"
+        version.attributes[VERSION] = KernelVersion(kernel.sym_name.data, sizes, text).attribute()
+        found.append(version)
+    return found
 
 
-def _chosen(names: list[str], hints: Mapping[str, SizeHint]) -> tuple[dict[str, int], str] | None:
+def _candidates(
+    names: Sequence[str], rows: Sequence[Sequence[Dim]], hints: Mapping[str, SizeHint]
+) -> Iterator[tuple[dict[str, int], str]]:
     """The sizes for which a kernel of these names may have a version, and where they come from."""
-    if names and all(name in hints for name in names):
-        return {name: hints[name].usual for name in names}, "usual"
-    if len(names) == 1 and names[0] not in hints:
-        return {names[0]: 1}, "nothing is said of it"
-    return None
+    counting = {name for dims in rows for dim in dims for name in names_of(dim)}
+    unknown = [name for name in names if name not in hints]
+    if not names or not counting.issuperset(unknown):
+        return
+    usual = {name: hints[name].usual if name in hints else 1 for name in names}
+    if len(unknown) == len(names):
+        if len(names) == 1:
+            yield usual, "nothing is said of it"
+        return
+    yield usual, "usual" if not unknown else f"usual, and 1 of what nothing is said: {', '.join(unknown)}"
+    single = {name: 1 if name in counting else size for name, size in usual.items()}
+    if single != usual and all(hints[name].least <= 1 for name in counting & hints.keys()):
+        yield single, "not usual, but a tile would be mostly empty"
 
 
 def _rows(op: object) -> list[Dim]:

@@ -33,3 +33,18 @@ def test_versions_compute_the_same(shapes: dict[str, tuple[int, int, int]] | Non
     # Versions are parts of their kernels.
     symbols = [kernel.symbol for kernel in model.artifact.metadata.kernels]
     assert not [symbol for symbol in symbols if symbol.endswith(("_any", "_n1", "_n8"))]
+
+
+def test_names_of_which_nothing_is_said_count_rows() -> None:
+    """A version for 4 rows that are told, of 1 that is not: chosen at these sizes alone."""
+    text = """
+    func.func @main(%x: tensor<?x?x24xf32, #relay.dims<b, s>>, %w: tensor<40x24xf32>) -> !relay.incomplete {
+      %d = relay.nn.dense(%x, %w) : (tensor<?x?x24xf32, #relay.dims<b, s>>, tensor<40x24xf32>) -> !relay.incomplete
+      func.return %d : !relay.incomplete
+    }"""
+    model = xrelay.compile(xrelay.parse(text), shapes={"b": (1, 9, 4)}, threads=1)
+    rng = np.random.default_rng(1)
+    w = rng.standard_normal((40, 24), np.float32)
+    for b, s in ((4, 1), (1, 4), (1, 1), (4, 0), (9, 5), (2, 2)):
+        x = rng.standard_normal((b, s, 24), np.float32)
+        np.testing.assert_allclose(model(x, w)[0], x @ w.T, rtol=1e-4, atol=1e-4)

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def version_lines(module: ModuleOp) -> Iterator[str]:
-    """A line for each kernel of a module at the scf level that takes extents; one line where there is none."""
+    """A line for each version of a kernel of a module at the scf level that takes extents, or one that it has none.
+
+    One line where there is no such kernel.
+    """
     from xdsl.dialects.func import FuncOp
 
     functions = [op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks and op.sym_visibility is not None]
@@ -22,11 +25,10 @@ def version_lines(module: ModuleOp) -> Iterator[str]:
     kernels = [each for each in functions if PART_OF_KERNEL not in each.attributes and dim_arguments(each)]
     for kernel in kernels:
         name = kernel.sym_name.data
-        if name in versions:
-            function, version = versions[name]
+        for function, version in versions.get(name, ()):
             sizes = ", ".join(f"{dim} = {size}" for dim, size in version.sizes.items())
             yield f"@{name}: @{function.sym_name.data} for {sizes}; {version.reason}"
-        else:
+        if name not in versions:
             yield f"@{name}: one version, for all sizes"
     if not kernels:
         yield "no kernel takes extents: all sizes are known"

@@ -52,3 +52,28 @@ func.func private @other_n1(%x: memref<1xf32>, %y: memref<1xf32>)
     attributes {loop.kernel, loop.version = {of = @other, reason = "usual", sizes = {n = 1 : i64}}} {
   func.return
 }
+
+// One after the other.
+// CHECK-LABEL: func.func private @two(
+// CHECK-NEXT:    [[EIGHT:%.*]] = arith.constant 8 : index
+// CHECK-NEXT:    [[A:%.*]] = arith.cmpi eq, %n, [[EIGHT]] : index
+// CHECK-NEXT:    scf.if [[A]] {
+// CHECK-NEXT:      "memref.cast"
+// CHECK-NEXT:      func.call @two_n8(
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      [[ONE:%.*]] = arith.constant 1 : index
+// CHECK-NEXT:      [[B:%.*]] = arith.cmpi eq, %n, [[ONE]] : index
+// CHECK-NEXT:      scf.if [[B]] {
+// CHECK-NEXT:        "memref.cast"
+// CHECK-NEXT:        func.call @two_n1(
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:        func.call @two_any(%x, %n)
+func.func private @two(%x: memref<?xf32>, %n: index) attributes {loop.kernel, loop.dims = #relay.dims<n>} {
+  func.return
+}
+func.func private @two_n8(%x: memref<8xf32>) attributes {loop.kernel, loop.version = {of = @two, reason = "usual", sizes = {n = 8 : i64}}} {
+  func.return
+}
+func.func private @two_n1(%x: memref<1xf32>) attributes {loop.kernel, loop.version = {of = @two, reason = "usual", sizes = {n = 1 : i64}}} {
+  func.return
+}

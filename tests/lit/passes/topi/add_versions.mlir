@@ -1,10 +1,12 @@
 // RUN: xrelay-opt %s -p topi-add-versions | filecheck %s
 // RUN: xrelay-opt %s -p topi-add-versions | grep -c loop.version | filecheck %s --check-prefix=COUNT
+// RUN: sed 's/n = array<i64: 1, 128, 1>/k = array<i64: 0, 99, 8>, n = array<i64: 1, 128, 8>/' %s | xrelay-opt -p topi-add-versions | filecheck %s --check-prefix=BOTH
+// RUN: sed 's/n = array<i64: 1, 128, 1>/k = array<i64: 2, 99, 8>/' %s | xrelay-opt -p topi-add-versions | grep -c loop.version | filecheck %s --check-prefix=TWO
 // RUN: xrelay-opt %s -p topi-add-versions,convert-topi-to-loop | filecheck %s --check-prefix=LOOP
 
-// One version each: for 1 where nothing is said, for what is usual where that is said of all names; none where the rows
-// are a number, where they are many, where there is no product, and where only some names are known.
-// COUNT: 2
+// One version each: for 1 where nothing is said, for what is usual where that is said of all names, or of those that do
+// not number rows; none where the rows are a number, where they are many, and where there is no product.
+// COUNT: 3
 // CHECK-LABEL: func.func private @few
 // CHECK-LABEL: func.func private @usual
 // CHECK-LABEL: func.func private @depth
@@ -16,6 +18,15 @@
 // CHECK-SAME:    loop.version = {of = @few, sizes = {k = 1 : i64}, reason = "nothing is said of it: a product of 1 row"}
 // CHECK:       func.func private @usual_n1(
 // CHECK-SAME:    sizes = {n = 1 : i64}, reason = "usual: a product of 1 row"
+// CHECK:       func.func private @two_k1_n1(
+// CHECK-SAME:    sizes = {k = 1 : i64, n = 1 : i64}, reason = "usual, and 1 of what nothing is said: k: a product of 1 row"
+
+// Beside the usual size 1 has a version, unless there are more rows always.
+// BOTH: @few_k8(
+// BOTH-SAME: reason = "usual: a product of 8 rows"
+// BOTH: @few_k1(
+// BOTH-SAME: reason = "not usual, but a tile would be mostly empty: a product of 1 row"
+// TWO: 2
 
 // The kernel itself is for more than 1 then.
 // LOOP-LABEL: func.func private @usual
