@@ -15,7 +15,8 @@ from support.named_programs import check_program
 
 PROGRAMS = examples(25 if FACTOR <= 1 else 50)
 """In each of two parts, which run side by side: 50 programs in `make test`, 1,000 in `make test-all`."""
-STEPS = 2 if FACTOR <= 1 else 5
+STEPS = 1 if FACTOR <= 1 else 5
+"""How many steps a program has at most; one may be a loop with a recursion in it."""
 
 
 @pytest.mark.parametrize("part", range(2))
@@ -27,4 +28,4 @@ def test_native_code_equals_the_interpreter(part: int, data: st.DataObject) -> N
 
 
 def test_programs_run_and_report() -> None:
-    assert {"ran", "reported"} == set(check_program(Seeded(1), 2))
+    assert {"ran", "reported"} == set(check_program(Seeded(3), 1))

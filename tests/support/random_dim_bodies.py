@@ -14,8 +14,8 @@ Made = tuple[Part, Value]
 
 
 def random_part(build: Builder) -> Made | None:
-    """A random part that is more than an op, in one of three cases and no more than two in each other."""
-    if build.depth > 1 or not build.choices.chance(35):
+    """Mostly a random part that is more than an op, where the program is free; no more than two are in each other."""
+    if build.depth > 1 or not build.choices.chance(60 if build.free and build.depth == 0 else 35):
         return None
     kinds = [_branches, _call, _loop, _closure, _recursion]
     kinds += [_carrying, _carrying, _family, _chosen, _list, _perhaps] * build.free
