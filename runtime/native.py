@@ -18,7 +18,7 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from importlib import import_module, resources
-from typing import Final
+from typing import Final, NamedTuple
 
 from xrelay.errors import ExecutionError, LoweringError
 from xrelay.runtime import llvm
@@ -27,6 +27,14 @@ from xrelay.runtime.cores import default_num_threads
 
 _ORC_LOCK: Final = threading.Lock()
 LIBRARIES_PER_LINKER: Final = 16
+
+
+class CodeOptions(NamedTuple):
+    """What LLVM is told of a module that it compiles, see `compile_ir`."""
+
+    cpu: str
+    features: str
+    opt_level: int
 
 
 def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> bytes:

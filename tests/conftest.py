@@ -1,8 +1,10 @@
-"""What holds for every test: hypothesis never reads the clock, so a busy machine fails nothing; grids are sampled."""
+"""What holds for every test: hypothesis never reads the clock, so a busy machine fails nothing; grids are sampled; no
+processes help to compile, as tests run side by side already."""
 
 from __future__ import annotations
 
 import gc
+import os
 from collections import defaultdict
 
 import pytest
@@ -11,6 +13,7 @@ from support.examples import FACTOR
 
 settings.register_profile("xrelay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("xrelay")
+os.environ.setdefault("XRELAY_WORKERS", "0")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -16,6 +16,7 @@ CACHE: Final = "XRELAY_CACHE"
 CACHE_DIR: Final = "XRELAY_CACHE_DIR"
 CACHE_LIMIT: Final = "XRELAY_CACHE_LIMIT"
 NUM_THREADS: Final = "XRELAY_NUM_THREADS"
+WORKERS: Final = "XRELAY_WORKERS"
 DEBUG: Final = "XRELAY_DEBUG"
 CALL_LIMIT: Final = "XRELAY_CALL_LIMIT"
 
@@ -23,6 +24,7 @@ _MIB: Final = 1 << 20
 _DEFAULT_LIMIT_MIB: Final = 4096
 _DEFAULT_CALL_LIMIT: Final = 1 << 17
 _MAX_DIGITS: Final = 12
+_MAX_WORKERS: Final = 64
 _OFF: Final = frozenset({"0", "off", "false", "no"})
 
 
@@ -51,6 +53,15 @@ def cache_limit() -> int:
 def num_threads() -> int | None:
     """The number that `XRELAY_NUM_THREADS` gives; `None` where it is unset or empty."""
     return _number(NUM_THREADS, "give a whole number of threads")
+
+
+def workers() -> int | None:
+    """How many processes may help to compile a large model: `XRELAY_WORKERS`; `None` where it is unset or empty."""
+    hint = f"give a whole number of processes, at most {_MAX_WORKERS}"
+    number = _number(WORKERS, hint)
+    if number is not None and number > _MAX_WORKERS:
+        raise InputError(f"{WORKERS} is '{number}'", help=hint)
+    return number
 
 
 def call_limit() -> int:

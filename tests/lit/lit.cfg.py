@@ -30,6 +30,7 @@ if lit_config.params.get("tools") != "scripts":
     else:
         lit_config.note("no tool server: every command starts its tool anew")
 config.environment["XRELAY_CACHE_DIR"] = str(Path(config.test_exec_root) / "cache")
+config.environment["XRELAY_WORKERS"] = "0"
 
 try:
     import psutil  # noqa: F401

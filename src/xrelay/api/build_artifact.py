@@ -72,7 +72,7 @@ def build_artifact(
     )
     runner = StageRunner(stages, dump=dump, progress=progress)
     objects, level = ObjectCache.default() if cache else None, max(opt_level, LEAST_LLVM_LEVEL)
-    kernels = kernel_stream(runner, stages, target, level, objects) if stream and dump is None else None
+    kernels = kernel_stream(module, runner, stages, target, level, objects) if stream and dump is None else None
     with kernels if kernels is not None else nullcontext():
         runner.run(module, kernels)
         runner.tell(len(stages), "native code")

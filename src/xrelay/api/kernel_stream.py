@@ -6,16 +6,18 @@ symbol in object code is made of these, so that equal kernels of all models are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from xdsl.context import Context
 
 from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
 from xrelay.api.kernel_records import KernelFacts, KernelRecords
+from xrelay.api.kernel_workers import Answer, KernelWorkers, Wanted
 from xrelay.errors import XRelayError
 from xrelay.lowering.kernel_units import KernelUnit, declare_lowered, kernel_of
 from xrelay.passes.infra.printing import print_module
@@ -24,19 +26,11 @@ from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.digests import content_key
-from xrelay.runtime.native import compile_cached
+from xrelay.runtime.native import CodeOptions, compile_cached
 
 SYMBOL: Final = "xrelay_kernel_"
 """The beginning of the symbols of kernels in object code."""
 _DIGITS: Final = 24
-
-
-class CodeOptions(NamedTuple):
-    """What LLVM is told."""
-
-    cpu: str
-    features: str
-    opt_level: int
 
 
 @dataclass
@@ -46,6 +40,11 @@ class KernelCounts:
     compiled: int = 0
     found: int = 0
     equal: int = 0
+    by_workers: int = 0
+    """How many of those compiled came from other processes."""
+
+
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -67,13 +66,17 @@ class KernelStream:
         identity: str,
         objects: ObjectCache | None,
         records: KernelRecords | None,
+        workers: KernelWorkers | None = None,
     ):
-        """`identity` is what decides the code of kernels but for their texts; with `records` known ones are found."""
+        """`identity` is what decides the code of kernels but for their texts; with `records` known ones are found.
+
+        `workers` help, and end with the stream.
+        """
         self._lowering, self._context = lowering, context
         self._options, self._identity = options, identity
-        self._objects, self._records = objects, records
+        self._objects, self._records, self._workers = objects, records, workers
         self._codes: dict[str, _Code] = {}
-        self._units: list[tuple[KernelUnit, str]] = []
+        self._symbols: dict[str, str] = {}
         llvm.binding()  # of which threads want to be sure
         self._pool = ThreadPoolExecutor(default_num_threads(), thread_name_prefix="xrelay-kernel")
         self.counts = KernelCounts()
@@ -85,32 +88,41 @@ class KernelStream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._pool.shutdown(cancel_futures=True)
+        if self._workers is not None:
+            self._workers.close()
 
-    def add(self, unit: KernelUnit) -> None:
-        """Begin to compile a kernel, whose module is consumed; its declaration says then what callers have to know.
+    def add(self, units: Sequence[KernelUnit], tell: Tell) -> None:
+        """Begin to compile kernels, whose modules are consumed; their declarations say then what callers have to know.
 
-        Errors of its passes get a note that names the kernel.
+        Errors of passes get a note that names the kernel. `tell` is told the name of each that is to be lowered.
         """
-        symbol = SYMBOL + content_key([self._identity, print_module(unit.module)])[:_DIGITS]
-        code = self._codes.get(symbol)
-        if code is not None:
-            self.counts.equal += 1
-        else:
-            code = self._codes[symbol] = self._known(symbol) or self._compiled(unit, symbol)
-        text = code.facts.declaration
-        declaration = kernel_of(parse_module(self._context, text, unit.name)) if text else None
-        declare_lowered(unit, declaration, may_fail=code.facts.may_fail)
-        self._units.append((unit, symbol))
+        texts = [(unit, print_module(unit.module)) for unit in units]
+        added = [Wanted(unit, text, self._symbol(text)) for unit, text in texts]
+        unknown: dict[str, Wanted] = {}
+        for wanted in added:
+            if wanted.symbol in self._codes or wanted.symbol in unknown:
+                self.counts.equal += 1
+            elif (known := self._known(wanted.symbol)) is not None:
+                self._codes[wanted.symbol] = known
+            else:
+                unknown[wanted.symbol] = wanted
+        self._compile(unknown, tell)
+        for wanted in added:
+            facts = self._codes[wanted.symbol].facts
+            declared = kernel_of(parse_module(self._context, facts.declaration, SYMBOL)) if facts.declaration else None
+            declare_lowered(wanted.unit, declared, may_fail=facts.may_fail)
+            self._symbols[wanted.unit.name] = wanted.symbol
 
     @property
     def symbols(self) -> dict[str, str]:
         """The symbol in object code of each kernel, by its symbol in the module that it was taken from."""
-        return {unit.name: symbol for unit, symbol in self._units}
+        return self._symbols
 
     def finish(self) -> list[bytes]:
         """The objects of all kernels, each once."""
         found: list[bytes] = []
-        for code in self._codes.values():
+        for symbol in dict.fromkeys(self._symbols.values()):
+            code = self._codes[symbol]
             found += code.objects.result() if isinstance(code.objects, Future) else code.objects
         return found
 
@@ -121,8 +133,32 @@ class KernelStream:
         self.counts.found += 1
         return _Code(*known)
 
-    def _compiled(self, unit: KernelUnit, symbol: str) -> _Code:
+    def _symbol(self, text: str) -> str:
+        return SYMBOL + content_key([self._identity, text])[:_DIGITS]
+
+    def _compile(self, unknown: dict[str, Wanted], tell: Tell) -> None:
+        """Compiles kernels, from the first on; workers begin at the other end."""
+        queue = deque(unknown.values())
+        if self._workers is not None and len(queue) > 1:
+            self._workers.share(queue)
+        while (wanted := _next(queue)) is not None:
+            tell(wanted.unit.name)
+            self._codes[wanted.symbol] = self._compiled(wanted)
+        for wanted, answer in self._workers.collect() if self._workers is not None else ():
+            tell(wanted.unit.name)
+            self._codes[wanted.symbol] = self._compiled(wanted) if answer is None else self._taken(wanted, answer)
+
+    def _taken(self, wanted: Wanted, answer: Answer) -> _Code:
+        """What a worker has made."""
         self.counts.compiled += 1
+        self.counts.by_workers += 1
+        if self._records is not None:
+            self._records.put(wanted.symbol, answer.keys, answer.facts)
+        return _Code(answer.objects, answer.facts)
+
+    def _compiled(self, wanted: Wanted) -> _Code:
+        self.counts.compiled += 1
+        unit, symbol = wanted.unit, wanted.symbol
         try:
             lowered = self._lowering.lower(unit.module, symbol)
         except XRelayError as error:
@@ -142,3 +178,11 @@ class KernelStream:
         if self._records is not None:
             self._records.put(symbol, [object_key(text, **options) for text in lowered.texts], lowered.facts)
         return objects
+
+
+def _next(queue: deque[Wanted]) -> Wanted | None:
+    """The first of a queue from which others take too."""
+    try:
+        return queue.popleft()
+    except IndexError:
+        return None

@@ -107,10 +107,8 @@ class StageRunner:
             self._stream(take_units(module, with_extents=True), kernels, done)
 
     def _stream(self, units: Sequence[KernelUnit], kernels: KernelStream, done: int) -> None:
-        for number, unit in enumerate(units, start=1):
-            self.tell(done, f"kernel {number} of {len(units)}: {unit.name}")
-            with self.clock.step("kernels"):
-                kernels.add(unit)
+        with self.clock.step("kernels"):
+            kernels.add(units, lambda name: self.tell(done, f"kernel {name}"))
 
     def tell(self, done: int, step: str) -> None:
         """Report progress; compiling to native code is one step more than there are stages."""

@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay import environment
 from xrelay.api.code_stamp import code_stamp
 from xrelay.api.kernel_lowering import KernelLowering, kernel_stages
 from xrelay.api.kernel_records import FOLDER, KernelRecords
-from xrelay.api.kernel_stream import CodeOptions, KernelStream
+from xrelay.api.kernel_stream import KernelStream
+from xrelay.api.kernel_workers import KernelWorkers
 from xrelay.api.request import shapes_compilation
 from xrelay.api.stage_runner import StageRunner
+from xrelay.api.worker_messages import code_identity
+from xrelay.dialects.levels import level_of
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.lowering.pipelines import Stage, all_passes
 from xrelay.passes.catalogue.extensions import registered_passes
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.registrations import in_registration_scope
 from xrelay.runtime.cache import ObjectCache
+from xrelay.runtime.cores import default_num_threads
+from xrelay.runtime.native import CodeOptions
 from xrelay.target.target import Target
+
+LARGE: Final = 48
+"""The number of relay ops from which on processes help: one takes as long to begin as several kernels to compile."""
+MAX_WORKERS: Final = 3
+"""More than this many take more memory than they save time, where nobody asks for them."""
 
 
 def kernel_stream(
-    runner: StageRunner, stages: Sequence[Stage], target: Target, llvm_level: int, objects: ObjectCache | None
+    module: ModuleOp,
+    runner: StageRunner,
+    stages: Sequence[Stage],
+    target: Target,
+    llvm_level: int,
+    objects: ObjectCache | None,
 ) -> KernelStream | None:
-    """The stream of a compilation; `None` where a module has to go through all stages whole.
+    """The stream of the compilation of `module`; `None` where a module has to go through all stages whole.
 
     That is so where the entered context watches or configures passes, where a pass of another package comes after the
     kernels have left, and for another architecture, whose objects nobody may join here. Only what is compiled with a
@@ -32,13 +53,27 @@ def kernel_stream(
         return None
     lowering = KernelLowering(own, target, runner.context, runner.passes, runner.clock)
     options = CodeOptions(target.mcpu, ",".join(target.code_features()), llvm_level)
-    identity = "\n".join([*all_passes(own), str(target), *map(str, options)])
-    return KernelStream(lowering, runner.context, options, identity, objects, _records(objects))
+    identity = code_identity(own, target, options)
+    count = _worker_count(module)
+    workers = None if count == 0 else KernelWorkers.start(count, own, target, options, cached=objects is not None)
+    return KernelStream(lowering, runner.context, options, identity, objects, _records(objects), workers)
 
 
 def _records(objects: ObjectCache | None) -> KernelRecords | None:
-    stamp = code_stamp()
     records = None if objects is None else ObjectCache.default(FOLDER)
-    if objects is None or records is None or in_registration_scope() or not stamp.covers_all():
+    if objects is None or records is None or in_registration_scope():
+        return None
+    stamp = code_stamp()
+    if not stamp.covers_all():
         return None
     return KernelRecords(records, objects, stamp.text)
+
+
+def _worker_count(module: ModuleOp) -> int:
+    """How many processes help with a module: none where it is small, or where they could not know the same code."""
+    if sum(level_of(op) == "relay" and not isinstance(op, ConstantOp) for op in walk_ops(module)) < LARGE:
+        return 0
+    if in_registration_scope() or not code_stamp().covers_all():
+        return 0
+    given = environment.workers()
+    return given if given is not None else min(default_num_threads() - 1, MAX_WORKERS)

@@ -1,0 +1,84 @@
+"""A process that compiles kernels for another one, which it talks to through its standard input and output.
+
+It ends with its input, so that it does not outlive who started it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from base64 import b64encode
+from typing import IO
+
+from xdsl.transforms import get_all_passes
+
+from xrelay.api.kernel_lowering import KernelLowering
+from xrelay.api.worker_messages import code_identity, read_message, worker_identity, write_message
+from xrelay.errors import XRelayError
+from xrelay.lowering.pipelines import Phase, Stage
+from xrelay.lowering.registry import pass_thunks
+from xrelay.passes.infra.gc_pause import gc_pause
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.instruments.time_tree import TimeTree
+from xrelay.runtime.cache import ObjectCache, object_key
+from xrelay.runtime.json_fields import JsonFields
+from xrelay.runtime.native import CodeOptions, compile_cached
+from xrelay.target.target import Target
+
+
+class KernelWorker:
+    """Compiles kernels as a first message says."""
+
+    def __init__(self, task: JsonFields):
+        """Raises classes of `xrelay.errors` where the message is not as it is written by this version of xrelay."""
+        stages, target = task.table("stages", _stage), Target.parse(task.text("target"))
+        self._options = CodeOptions(task.text("cpu"), task.text("features"), task.extent("opt_level"))
+        self._cache = ObjectCache.default() if task.flag("cache") else None
+        self._context, passes = full_context(), {**get_all_passes(), **pass_thunks()}
+        self._lowering = KernelLowering(stages, target, self._context, passes, TimeTree())
+        self.identity = worker_identity(code_identity(stages, target, self._options))
+
+    def compile(self, text: str, symbol: str) -> dict[str, object]:
+        """The answer to a kernel."""
+        lowered = self._lowering.lower(parse_module(self._context, text, symbol), symbol)
+        options = self._options._asdict()
+        return {
+            "objects": [b64encode(compile_cached(ir, **options, cache=self._cache)).decode() for ir in lowered.texts],
+            "keys": [object_key(ir, **options) for ir in lowered.texts],
+            "may_fail": lowered.facts.may_fail,
+            "declaration": lowered.facts.declaration,
+        }
+
+
+def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Answers messages until there are no more."""
+    task = read_message(requests)
+    if task is None:
+        return
+    worker = KernelWorker(task)
+    write_message(answers, {"identity": worker.identity})
+    while (kernel := read_message(requests)) is not None:
+        try:
+            with gc_pause():
+                answer = worker.compile(kernel.text("text"), kernel.text("symbol"))
+        except XRelayError as error:  # who asked compiles it too, and knows its nodes
+            answer = {"error": error.message}
+        write_message(answers, answer)
+
+
+def _stage(row: JsonFields) -> Stage:
+    return Stage(Phase[row.text("phase")], row.texts("passes"))
+
+
+def main() -> None:
+    """Serves standard input; what code of plugins prints does not get into the answers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
+        silence = os.open(os.devnull, os.O_RDWR)
+        os.dup2(silence, 0)
+        os.dup2(silence, 1)
+        serve(requests, answers)
+
+
+if __name__ == "__main__":
+    main()

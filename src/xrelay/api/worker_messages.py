@@ -1,0 +1,51 @@
+"""What a compilation and the processes that help it say to each other: JSON objects, each behind its length.
+
+First the worker gets `stages`, `target`, the options of LLVM and `cache`, and answers with its `identity`: who asks
+goes on only where that is its own. Then the worker gets a kernel at a time, `symbol` and `text`, and answers with its
+`objects` (in base64), their `keys` in the cache, `may_fail` and `declaration`, or with an `error`.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from typing import IO, Final
+
+from xrelay.api.code_stamp import code_stamp
+from xrelay.lowering.pipelines import Stage, all_passes
+from xrelay.runtime.digests import content_key
+from xrelay.runtime.json_fields import JsonFields, parse_json_object
+from xrelay.target.target import Target
+
+MODULE: Final = "xrelay.api.kernel_worker"
+"""What the processes run."""
+_LENGTH: Final = struct.Struct(">Q")
+
+
+def write_message(stream: IO[bytes], message: Mapping[str, object]) -> None:
+    """Write a message; `OSError` where nobody reads."""
+    data = json.dumps(message).encode()
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+def read_message(stream: IO[bytes]) -> JsonFields | None:
+    """The next message; `None` at the end of the stream. `ArtifactError` for what is none."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    data = stream.read(length)
+    what = "the message of a worker"
+    return JsonFields(parse_json_object(data, what), what) if len(data) == length else None
+
+
+def code_identity(stages: Sequence[Stage], target: Target, options: Sequence[object]) -> str:
+    """What decides the code of kernels but for their texts and the compiler; `options` are those of LLVM."""
+    return "\n".join([*all_passes(stages), str(target), ",".join(target.code_features()), *map(str, options)])
+
+
+def worker_identity(identity: str) -> str:
+    """The key of all that worker and compilation have to agree on: the identity of code, and the compiler itself."""
+    return content_key([code_stamp().text, identity])

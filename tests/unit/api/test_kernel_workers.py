@@ -1,0 +1,153 @@
+"""Processes that compile kernels for another one, and what happens where they do not."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay import environment, registrations
+from xrelay.api import build_artifact, kernel_workers, streaming
+from xrelay.api.kernel_lowering import KernelLowering
+from xrelay.api.kernel_stream import KernelStream
+from xrelay.api.kernel_workers import KernelWorkers, Wanted
+from xrelay.api.worker_messages import read_message, write_message
+from xrelay.errors import InputError, LoweringError
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.runtime.native import CodeOptions
+from xrelay.target import Target
+
+TYPE = "tensor<9x4xf32>"
+TEXT = f"""
+func.func @main(%x: {TYPE}) -> {TYPE} {{
+  %r = relay.nn.relu(%x) : ({TYPE}) -> {TYPE}
+  %s = relay.nn.softmax(%r) : ({TYPE}) -> {TYPE}
+  %t = relay.nn.log_softmax(%s) : ({TYPE}) -> {TYPE}
+  func.return %t : {TYPE}
+}}"""
+SECONDS = 120
+"""For which a worker may import, on a machine that is busy."""
+SPEAKS = """
+import json, struct, sys, time
+def read():
+    head = sys.stdin.buffer.read(8)
+    return sys.stdin.buffer.read(struct.unpack(">Q", head)[0])
+def write(message):
+    data = json.dumps(message).encode()
+    sys.stdout.buffer.write(struct.pack(">Q", len(data)) + data)
+    sys.stdout.buffer.flush()
+read()
+write({"identity": sys.argv[1]})
+read()
+"""
+
+
+def parsed() -> ModuleOp:
+    return parse_module(full_context(), TEXT, "test.mlir")
+
+
+@pytest.fixture(scope="module")
+def wanted() -> list[Wanted]:
+    """The kernels of the model, as a compilation wants them."""
+    found: list[Wanted] = []
+
+    def refuse(_: KernelStream, unknown: dict[str, Wanted], _tell: object) -> None:
+        found.extend(unknown.values())
+        raise LoweringError("enough")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KernelStream, "_compile", refuse)
+        with pytest.raises(LoweringError, match="enough"):
+            build_artifact.build_artifact(parsed(), Target.host(), cache=False)
+    return found
+
+
+def started(script: str, identity: str = "mine") -> Iterator[KernelWorkers]:
+    command = [sys.executable, "-c", script, identity]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    workers = KernelWorkers([process], {}, "mine")
+    try:
+        yield workers
+    finally:
+        workers.close()
+        assert process.returncode is not None
+
+
+def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = build_artifact.build_artifact(parsed(), Target.host(), cache=False)
+    monkeypatch.setattr(streaming, "LARGE", 0)
+    monkeypatch.setenv("XRELAY_WORKERS", "1")
+    monkeypatch.setattr(registrations, "_modules", set[str]())
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the compilation leaves all to its worker")
+
+    monkeypatch.setattr(KernelLowering, "lower", refuse)
+    monkeypatch.setattr("xrelay.api.kernel_stream._next", _once_empty)
+    helped = build_artifact.build_artifact(parsed(), Target.host(), cache=False)
+    assert helped.objects == alone.objects
+
+
+def _once_empty(queue: deque[Wanted]) -> None:
+    """Waits until workers have taken everything."""
+    end = time.monotonic() + SECONDS
+    while queue and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not queue
+
+
+@pytest.mark.parametrize("ends", ["", "time.sleep(600)", "write({'error': 'no'})", "write({'objects': ['?']})"])
+def test_what_a_worker_does_not_bring_is_told(ends: str, wanted: list[Wanted], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_workers, "_PATIENCE", 1.0)
+    for workers in started(SPEAKS + ends):
+        queue = deque(wanted[:1])
+        workers.share(queue)
+        _once_empty(queue)
+        assert list(workers.collect()) == [(wanted[0], None)]
+
+
+@pytest.mark.parametrize("script", [SPEAKS, "", "print('hello')"], ids=["another version", "dead", "prints"])
+def test_a_stranger_gets_no_kernel(script: str, wanted: list[Wanted]) -> None:
+    for workers in started(script, "another"):
+        queue = deque(wanted)
+        workers.share(queue)
+        workers.close()
+        assert list(workers.collect()) == []
+        assert list(queue) == wanted
+
+
+def test_small_models_have_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a process for three kernels")
+
+    monkeypatch.setenv("XRELAY_WORKERS", "2")
+    monkeypatch.setattr(KernelWorkers, "start", refuse)
+    build_artifact.build_artifact(parsed(), Target.host(), cache=False)
+
+
+def test_a_program_that_embeds_python_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/usr/bin/blender")
+    options = CodeOptions("generic", "", 3)
+    assert KernelWorkers.start(1, [], Target.host(), options, cached=False) is None
+
+
+def test_messages_that_are_cut_off_are_none() -> None:
+    stream = io.BytesIO()
+    write_message(stream, {"text": "x" * 100})
+    whole = stream.getvalue()
+    answer = read_message(io.BytesIO(whole))
+    assert answer is not None
+    assert answer.text("text") == "x" * 100
+    assert [read_message(io.BytesIO(whole[:end])) for end in (0, 7, 8, 50)] == [None] * 4
+
+
+def test_the_number_of_processes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XRELAY_WORKERS", "65")
+    with pytest.raises(InputError, match="XRELAY_WORKERS is '65'; help: give a whole number of processes, at most 64"):
+        environment.workers()
