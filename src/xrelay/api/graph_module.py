@@ -75,7 +75,12 @@ class GraphModule:
     """
 
     def __init__(self, model: CompiledModel):
-        """A module on a model."""
+        """A module on a model; `InputError` where that takes or gives sequences or optionals."""
+        for spec in (*model.inputs, *model.outputs):
+            if spec.containers:
+                raise InputError(
+                    f"a GraphModule has arrays alone, '{spec.name}' is {spec}", help="use the model: model.run([…])"
+                )
         self._model = model
         self._binder = InputBinder(model.inputs)
         self._values: list[Tensor | None] = [None] * len(model.inputs)

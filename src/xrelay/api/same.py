@@ -70,7 +70,7 @@ def same(
 def _size_hints(first: Program, second: Program, shapes: Shapes) -> dict[str, SizeHint]:
     """What `shapes` says of names of dimensions; `InputError` where it can be neither that nor an input's shape."""
     places = [*first.inputs, *second.inputs]
-    inputs = [place.name for place in places]
+    inputs = list(dict.fromkeys(place.name for place in places))
     dims = {name for place in places for dim in place.shape for name in names_of(dim)}
     for name in shapes:
         if name not in inputs and name not in dims:

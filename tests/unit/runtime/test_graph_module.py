@@ -12,6 +12,7 @@ from xrelay.api.graph_module import BenchmarkResult, GraphModule
 from xrelay.api.model import CompiledModel
 from xrelay.errors import InputError
 from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
 X = np.arange(100, dtype=np.float32)
 EXPECTED = 3 * np.arange(100, dtype=np.float32)
@@ -162,3 +163,11 @@ def test_an_input_may_take_the_output(module: GraphModule):
     module.get_output(0, inside)
     module.run()
     np.testing.assert_array_equal(module.get_output(0), EXPECTED + X + np.arange(100))
+
+
+def test_models_with_sequences_are_refused():
+    specs = (TensorSpec("s", "float32", ("?",), ("sequence",)),)
+    message = r"^a GraphModule has arrays alone, 's' is sequence\(float32\[\?\]\); help: use the model"
+    for metadata in (ModelMetadata(specs, ()), ModelMetadata((), specs)):
+        with pytest.raises(InputError, match=message):
+            GraphModule(CompiledModel(Artifact((), metadata)))
