@@ -26,16 +26,17 @@ from xrelay.frontend.onnx.conversion import define_initializer, report, try_conv
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import ModelSource, load_model
-from xrelay.frontend.onnx.signature import check_names, declared_types, graph_inputs, input_type
+from xrelay.frontend.onnx.signature import check_names, declared_types, graph_inputs, input_type, name_by_place
 
 
 def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
     """Returns the relay module of an ONNX model.
 
     `shapes` fixes the shapes of inputs by name; of a named dimension that stays open it says the least, the greatest
-    and the usual size. The function is `@main`; its arguments and results carry the model's
-    names in `relay.name`. Raises `ModelImportError`: unreadable or truncated file, unsupported nodes (all of them in
-    one message), ill-formed graph (cycle, undefined value), illegal attribute, shape mismatch.
+    and the usual size, and so it does of `x_0`, where axis 0 of input `x` has no name. The function is `@main`; its
+    arguments and results carry the model's names in `relay.name`. Raises `ModelImportError`: unreadable or truncated
+    file, unsupported nodes (all of them in one message), ill-formed graph (cycle, undefined value), illegal attribute,
+    shape mismatch.
     """
     return ModelImport(source, shapes=shapes).module()
 
@@ -59,10 +60,12 @@ class ModelImport:
         converters.load()
         self.model, self.place = load_model(source)
         self.inputs = graph_inputs(self.model.graph)
-        given, self._sizes = _fixed_and_told(checked_shapes(shapes), self.inputs)
+        fixed = {name: shape for name, shape in checked_shapes(shapes).items() if name in _names_of(self.inputs)}
+        self._sizes: Shapes = {name: told for name, told in checked_shapes(shapes).items() if name not in fixed}
         if isinstance(dtypes, Mapping):
             check_names("dtype", dtypes, self.inputs)
-        types = [input_type(value, given.get(value.name), _dtype_of(value, dtypes)) for value in self.inputs]
+        types = [input_type(value, fixed.get(value.name), _dtype_of(value, dtypes)) for value in self.inputs]
+        types = _with_sizes(types, self.inputs, self._sizes)
         opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
         opsets |= {} if opset is None else {"": opset}
         self.graph = GraphBuilder(Block(arg_types=types), self.model.graph, self.place, opsets)
@@ -101,16 +104,19 @@ class ModelImport:
         return {name: value for name, value in values.items() if value.uses}
 
 
-def _fixed_and_told(shapes: Shapes, inputs: Sequence[onnx.ValueInfoProto]) -> tuple[Shapes, Shapes]:
-    """The shapes of inputs, and the sizes of named dimensions that these leave open; a name of both is an input's."""
-    names = {value.name for value in inputs}
-    fixed = {name: shape for name, shape in shapes.items() if name in names}
-    told = {name: sizes for name, sizes in shapes.items() if name not in names}
-    if told:
-        types = [input_type(value, fixed.get(value.name)) for value in inputs]
-        dims = set(names_in(types))
-        check_names("shapes", {name: None for name in told if name not in dims}, inputs)
-    return fixed, told
+def _names_of(inputs: Sequence[onnx.ValueInfoProto]) -> list[str]:
+    return [value.name for value in inputs]
+
+
+def _with_sizes(types: Sequence[Attribute], inputs: Sequence[onnx.ValueInfoProto], sizes: Shapes) -> list[Attribute]:
+    """The types of inputs, in which each dimension of which `sizes` says something has a name.
+
+    One without a name of its own is called after its input and axis. Raises `ModelImportError` for a name of none.
+    """
+    wanted = set(sizes) - set(names_in(types))
+    named = [name_by_place(type, value.name, wanted) for type, value in zip(types, inputs, strict=True)]
+    check_names("shapes", dict.fromkeys(sizes.keys() - set(names_in(named))), inputs)
+    return named
 
 
 def _dtype_of(value: onnx.ValueInfoProto, dtypes: Mapping[str, str] | str | None) -> str | None:

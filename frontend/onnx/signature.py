@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import onnx
-from xdsl.dialects.builtin import UnrankedTensorType
+from xdsl.dialects.builtin import TensorType, UnrankedTensorType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import element_type
-from xrelay.dialects.relay.core.types import tensor_type, with_dims
+from xrelay.dialects.relay.core.types import shape_of, tensor_type, with_dims
 from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean
 from xrelay.frontend.onnx.graph import identifier
-from xrelay.index_algebra.dims import ANY, Dim, is_dim_name, symbol
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
 
 
 def graph_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
@@ -102,6 +102,24 @@ def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
         except ModelImportError:
             continue
     return types
+
+
+def name_by_place(type: Attribute, name: str, wanted: set[str]) -> Attribute:
+    """The type of input `name`, whose extents without a name are called after it and their axis: `x_0`.
+
+    Only those of `wanted` are, and taken from it: no other input has them.
+    """
+    stem = identifier(name)
+    if stem is None or not isinstance(type, TensorType):
+        return type
+    dims: list[Dim] = []
+    for axis, dim in enumerate(shape_of(type)):
+        place = f"{stem}_{axis}"
+        is_wanted = isinstance(dim, AnyDim) and place in wanted
+        dims.append(symbol(place) if is_wanted else dim)
+        if is_wanted:
+            wanted.remove(place)
+    return tensor_type(dims, type.element_type)
 
 
 def type_name(elem_type: int) -> str:

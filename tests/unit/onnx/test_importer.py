@@ -12,6 +12,7 @@ from support.onnx_models import conv_model, model, value
 from xdsl.dialects.builtin import NameLoc, StringAttr
 from xdsl.dialects.func import FuncOp
 
+from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
@@ -50,6 +51,14 @@ def test_named_dimensions_flow_through() -> None:
 def test_shapes_fix_dimensions() -> None:
     function = main_of(conv_model(data=("batch", 3, 8, 8)), shapes={"x": (5, 3, 8, 8)})
     assert shape_of(function.function_type.outputs.data[0]) == (5, 4, 6, 6)
+
+
+def test_shapes_tell_sizes_of_dimensions_without_a_name_by_input_and_axis() -> None:
+    function = main_of(conv_model(data=("batch", 3, None, None)), shapes={"x_2": (4, 32, 8), "batch": (1, 8, 1)})
+    assert [str(dim) for dim in shape_of(function.function_type.inputs.data[0])] == ["batch", "3", "x_2", "?"]
+    assert size_hints(function) == {"x_2": SizeHint(4, 32, 8), "batch": SizeHint(1, 8, 1)}
+    with pytest.raises(ModelImportError, match="'x_1', which is no input"):
+        main_of(conv_model(data=("batch", 3, None, None)), shapes={"x_1": (1, 8, 1)})
 
 
 @pytest.mark.parametrize(
