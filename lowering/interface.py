@@ -23,7 +23,8 @@ With named dimensions types have their names (`tensor<?x8xf32, #relay.dims<n>>`)
 The arena's size is 0 then: `@main_plan` computes it.
 
 An output whose type has a name that is not in `xrelay.dims` is one that `@main` returns: a run makes its extents. So
-are sequences and optionals (`type = !relay.sequence<tensor<?xf32>>`). They are no arguments; the others are in order.
+are sequences, optionals and closures (`type = !relay.sequence<tensor<?xf32>>`). They are no arguments; the others are
+in order.
 With `xrelay.polls` runs go through loops that can be ended.
 """
 
@@ -68,7 +69,7 @@ from xrelay.dialects.attribute_names import (
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop.list_ops import ListType
 from xrelay.dialects.loop.signature import dim_arguments, dim_names, input_arguments, scratch_count
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.weights import WeightAttr
@@ -86,7 +87,7 @@ class TensorEntry:
     """An input, an output or a weight: its name and type, and the value of a weight."""
 
     name: str
-    type: TensorType[Attribute] | SequenceType | OptionalType
+    type: TensorType[Attribute] | SequenceType | OptionalType | ClosureType
     value: Attribute | None = None
 
 
@@ -236,7 +237,7 @@ def _check_kinds(outputs: Sequence[_Output], arguments: int, main: func.FuncOp) 
     names = set(dim_names(main))
     for number, output in enumerate(outputs):
         dims = output.tensor.encoding if isa(output.tensor, TensorType) else None
-        is_list = isinstance(output.tensor, SequenceType | OptionalType)
+        is_list = isinstance(output.tensor, SequenceType | OptionalType | ClosureType)
         is_box = is_list or (isinstance(dims, DimsAttr) and not all(dim.names <= names for dim in dims.data))
         if is_box != (number >= arguments):
             how, kind = ("returns", "follow") if number >= arguments else ("writes", "do not follow")
@@ -265,7 +266,7 @@ def _arena_bytes(type: Attribute) -> int:
 
 
 def _named_tensor(type: Attribute, attributes: dict[str, Attribute]) -> Attribute:
-    """The tensor that an argument holds, with the names of its open extents; the sequence or optional of a list."""
+    """The tensor that an argument holds, with the names of its open extents; what a list is."""
     if isinstance(type, ListType):
         return attributes.get(CONTAINER, type)
     dims = attributes.get(LOOP_DIMS)
@@ -298,8 +299,10 @@ def _read_tensors(module: ModuleOp, key: str) -> tuple[TensorEntry, ...]:
     return tuple(entries)
 
 
-def _is_value_type(type: Attribute | None) -> TypeGuard[TensorType[Attribute] | SequenceType | OptionalType]:
-    return isinstance(type, SequenceType | OptionalType) or isa(type, TensorType[Attribute])
+def _is_value_type(
+    type: Attribute | None,
+) -> TypeGuard[TensorType[Attribute] | SequenceType | OptionalType | ClosureType]:
+    return isinstance(type, SequenceType | OptionalType | ClosureType) or isa(type, TensorType[Attribute])
 
 
 def _read_check(module: ModuleOp, row: DictionaryAttr) -> CheckEntry:

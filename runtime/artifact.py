@@ -6,7 +6,7 @@ Nothing in a file is evaluated or unpickled; but a file carries native code, so 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from xrelay.runtime import llvm
 from xrelay.runtime.arena import aligned
 from xrelay.runtime.files import open_regular, write_file
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec, abi_stamp
-from xrelay.runtime.model_file import ModelFile, write_model
+from xrelay.runtime.model_file import ModelFile, Part, write_model
 from xrelay.runtime.safetensors_file import reason
 from xrelay.runtime.trust import file_fault
 
@@ -37,6 +37,8 @@ class Artifact:
     objects: tuple[bytes, ...]
     metadata: ModelMetadata
     weights: tuple[NDArray[Any], ...] = ()
+    functions: tuple[Artifact, ...] = ()
+    """The models that call the outputs which are functions, in their order: the function is their first input."""
 
     def __post_init__(self) -> None:
         specs = self.metadata.weights
@@ -57,7 +59,16 @@ class Artifact:
 
     def write(self, file: BinaryIO, key: str = "") -> None:
         """Write the model to an open file; `key` is that of the cache. `OSError` passes through."""
-        write_model(file, self.objects, self.metadata, self.weights, key)
+        write_model(file, [Part(each.objects, each.metadata, each.weights) for each in self._all()], key)
+
+    def _all(self) -> list[Artifact]:
+        """The model, and behind it those that call the functions that it gives, each with its own behind it."""
+        found: list[Artifact] = []
+        pending: list[Artifact] = [self]
+        while pending:
+            found.append(pending.pop())
+            pending += reversed(found[-1].functions)
+        return found
 
     @staticmethod
     def load(
@@ -84,7 +95,17 @@ class Artifact:
                 _check_trust(path, os.fstat(descriptor))
             file = ModelFile(path, descriptor, key=key)
             check_machine(file.metadata, str(path))
-            return Artifact(file.objects, file.metadata, file.weights(verify=verify, mapped=mmap))
+            return _assembled(file.parts(verify=verify, mapped=mmap))
+
+
+def _assembled(parts: Sequence[Part]) -> Artifact:
+    """The model of parts that `Artifact.write` wrote: each has as many behind it as it gives functions, and so on."""
+    done: list[Artifact] = []
+    for part in reversed(parts):
+        count = len(part.metadata.functions) if len(parts) > 1 else 0
+        functions = tuple(done.pop() for _ in range(min(count, len(done))))
+        done.append(Artifact(part.objects, part.metadata, part.weights, functions))
+    return done[-1]
 
 
 def read_metadata(path: Path) -> ModelMetadata:

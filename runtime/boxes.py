@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from numpy.typing import NDArray
-
-from xrelay.runtime.lists import copied_array, decode_list
+from xrelay.runtime.functions import FunctionObject
+from xrelay.runtime.lists import Listed, copied_array, copied_objects, decode_list
 from xrelay.runtime.metadata import TensorSpec
 
 Values = Sequence[int]
@@ -23,11 +21,14 @@ class BoxReader:
         self.count = sum(1 + _open_extents(spec) for spec in specs)
         """How many numbers a run stores."""
 
-    def read(self, values: Values) -> list[NDArray[Any]]:
-        """The outputs, sequences as lists; `ExecutionError` where there is no memory for them."""
-        numbers, arrays = iter(values), list[NDArray[Any]]()
+    def read(self, values: Values) -> list[Listed]:
+        """The outputs, sequences as lists, functions as objects; `ExecutionError` where there is no memory for them."""
+        numbers, arrays = iter(values), list[Listed]()
         for spec in self._specs:
             address = next(numbers)
+            if spec.is_function:
+                arrays.append(FunctionObject(copied_objects(address)))
+                continue
             if spec.containers:
                 arrays.append(decode_list(spec, address))
                 continue

@@ -72,6 +72,9 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
     cannot be written, where the model has several object files and there is no linker (`ld`, `ld.lld`) to join them, or
     where they are no ELF files.
     """
+    for spec in (*artifact.metadata.inputs, *artifact.metadata.outputs):
+        if spec.is_function:
+            raise ArtifactError(f"cannot export to C: '{spec.name}' is a function, which no C program gets")
     prefix = c_identifier(header_path.stem if name is None else name, set())
     offsets, size = _weight_places(artifact.metadata)
     weights_path = object_path.with_suffix(".weights")

@@ -70,7 +70,7 @@ static inline xrelay_object *xrelay_new_tensor(
 
 /* A list of objects, which belong to it from then on: NULL without memory. */
 static inline xrelay_object *xrelay_new_list(int64_t length, xrelay_object *const *items) {
-  xrelay_object *list = xrelay_new_object(length, length, 0, 8 * (size_t)length);
+  xrelay_object *list = xrelay_new_object(length, length, -1, 8 * (size_t)length);
   if (list != NULL && length != 0) memcpy(xrelay_tail(list), items, 8 * (size_t)length);
   return list;
 }

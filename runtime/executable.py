@@ -24,6 +24,7 @@ from xrelay.runtime.arena import Pool, address_of
 from xrelay.runtime.artifact import Artifact, check_machine
 from xrelay.runtime.boxes import BoxReader
 from xrelay.runtime.limits import RunLimits
+from xrelay.runtime.lists import Listed
 from xrelay.runtime.named_sizes import SizeBinder
 from xrelay.runtime.native import NativeLibrary
 from xrelay.runtime.plan import Dims, Frame, Plan, PlanCache, Sizes
@@ -81,7 +82,7 @@ class Executable:
         """What calls with these sizes of the named dimensions need; `InputError` unless each has one."""
         return self.constant if self.constant is not None else self._plans.get(self._binder.checked(sizes))
 
-    def call(self, plan: Plan, pointers: list[int], limits: RunLimits) -> list[NDArray[Any]]:
+    def call(self, plan: Plan, pointers: list[int], limits: RunLimits) -> list[Listed]:
         """Run the model: `pointers` are the addresses of the inputs, then of the outputs; gives those that are boxes.
 
         Limits of time hold for loops. Raises `ExecutionError` naming the source node where native code reports a

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import InputError, did_you_mean
+from xrelay.runtime.functions import objects_of
 from xrelay.runtime.lists import checked_list, encode_list
 from xrelay.runtime.metadata import ANY_RANK, TensorSpec
 
@@ -36,6 +37,8 @@ class InputSpec:
         Arrays (and whatever turns itself into one) must have the very dtype. Python numbers and nested lists of
         them take it where no value changes beyond rounding to the precision of the dtype.
         """
+        if self.spec.is_function:
+            return objects_of(self.spec, value)
         if self.spec.containers:
             held = InputSpec(replace(self.spec, containers=()))
             return (encode_list if self._native else checked_list)(self.spec, value, held.array)

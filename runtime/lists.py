@@ -19,12 +19,15 @@ from xrelay.runtime.arena import address_of, aligned_bytes
 from xrelay.runtime.metadata import OPTIONAL, TensorSpec
 
 Listed: TypeAlias = Any
-"""The value of an input or output: an array, the values of a sequence, `None` for an optional without a value."""
+"""The value of an input or output: an array, the values of a sequence, `None` for an optional without a value, or a
+function."""
 
 _WORD: Final = 8
 _HEAD: Final = 4
 """The words before what a list holds, and before the extents of a buffer."""
 _NEVER_FREED: Final = -1
+_IS_LIST: Final = -1
+"""What a list has where a buffer has its rank."""
 
 
 def encode_list(spec: TensorSpec, value: object, convert: Callable[[object], NDArray[Any]]) -> NDArray[np.int64]:
@@ -48,7 +51,7 @@ def checked_list(spec: TensorSpec, value: object, convert: Callable[[object], ND
 
 
 def flattened(names: Sequence[str], values: Sequence[Listed]) -> dict[str, NDArray[Any]]:
-    """The arrays in some values, each by its name: `y`, and of a sequence `s[0]`, `s[1]`."""
+    """The arrays in some values, each by its name: `y`, and of a sequence `s[0]`, `s[1]`. Functions have none."""
     found: dict[str, NDArray[Any]] = {}
     pending = list(zip(names, values, strict=True))[::-1]
     while pending:
@@ -56,7 +59,7 @@ def flattened(names: Sequence[str], values: Sequence[Listed]) -> dict[str, NDArr
         if isinstance(value, list | tuple):
             held = cast("Sequence[Listed]", value)
             pending += [(f"{name}[{number}]", each) for number, each in enumerate(held)][::-1]
-        elif value is not None:
+        elif value is not None and not callable(value):
             found[name] = np.asarray(value)
     return found
 
@@ -88,7 +91,7 @@ class _Pieces:
             return number
         held = held_values(self._spec, value, depth)
         items: list[int] = []
-        self._objects.append(([_NEVER_FREED, len(held), len(held), 0], items, None))
+        self._objects.append(([_NEVER_FREED, len(held), len(held), _IS_LIST], items, None))
         items += [self.add(each, depth + 1) for each in held]
         return number
 
@@ -123,6 +126,39 @@ def decode_list(spec: TensorSpec, address: int, depth: int = 0) -> Listed:
     if spec.containers[depth] != OPTIONAL:
         return held
     return held[0] if held else None
+
+
+def copied_objects(address: int) -> NDArray[np.int64]:
+    """A copy of the object at `address` and of all that it holds, in one array that begins with it.
+
+    What each is the objects say themselves. `ExecutionError` where there is no memory for it.
+    """
+    numbers, places, end = {address: 0}, list[int](), 0
+    sizes: list[int] = []
+    held: list[list[int]] = []
+    pending = [address]
+    while pending:
+        found: list[int] = []
+        for each in pending:
+            _, length, size, rank = _words(each, _HEAD)
+            is_list = rank == _IS_LIST
+            held.append(_words(each + _WORD * _HEAD, length) if is_list else [])
+            sizes.append(_WORD * (_HEAD + length) if is_list else _rounded(_WORD * (_HEAD + rank)) + size)
+            places.append(end)
+            end += _rounded(sizes[-1])
+            for item in held[-1]:
+                if item not in numbers:
+                    numbers[item] = len(numbers)
+                    found.append(item)
+        pending = found
+    memory = aligned_bytes(end)
+    start, words = address_of(memory), memory.view(np.int64)
+    for source, place, size, items in zip(numbers, places, sizes, held, strict=True):
+        ctypes.memmove(start + place, source, size)
+        words[place // _WORD] = _NEVER_FREED
+        first = place // _WORD + _HEAD
+        words[first : first + len(items)] = [start + places[numbers[item]] for item in items]
+    return words
 
 
 def copied_array(spec: TensorSpec, shape: tuple[int, ...], address: int) -> NDArray[Any]:

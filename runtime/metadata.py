@@ -20,9 +20,10 @@ from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 6
+FORMAT_VERSION: Final = 7
 SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
+FUNCTION: Final = "function"
 OPEN: Final = "?"
 """An extent that may be another one for each value of a sequence."""
 UNTOLD: Final = "…"
@@ -58,7 +59,8 @@ class TensorSpec:
     have names that no input tells: a run makes such an extent.
 
     Of a sequence or an optional, `containers` says from the outside in what it is, and dtype and shape are those of the
-    values: `?` for an extent that may be another one for each, and `*` alone where ranks may differ.
+    values: `?` for an extent that may be another one for each, and `*` alone where ranks may differ. Of a function, it
+    says that alone.
     """
 
     name: str
@@ -93,9 +95,21 @@ class TensorSpec:
         """The size of the data; `InputError` where an extent is open."""
         return self.numpy_dtype.itemsize * prod(self.known_shape)
 
+    @property
+    def is_function(self) -> bool:
+        """Whether the value is a function."""
+        return self.containers == (FUNCTION,)
+
     def __str__(self) -> str:
+        if self.is_function:
+            return FUNCTION
         opened = "".join(f"{container}(" for container in self.containers)
         return f"{opened}{self.dtype}[{', '.join(map(str, self.shape))}]{')' * len(self.containers)}"
+
+
+def function_spec(name: str) -> TensorSpec:
+    """An input or output that is a function."""
+    return TensorSpec(name, "uint8", (), containers=(FUNCTION,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +214,11 @@ class ModelMetadata:
         return tuple(number for number, spec in rows if spec.containers or not self._names_of(spec) <= {*self.dims})
 
     @cached_property
+    def functions(self) -> tuple[int, ...]:
+        """The numbers of the outputs that are functions."""
+        return tuple(number for number, spec in enumerate(self.outputs) if spec.is_function)
+
+    @cached_property
     def written(self) -> tuple[TensorSpec, ...]:
         """The outputs that are arguments of the entry."""
         return tuple(spec for number, spec in enumerate(self.outputs) if number not in self.boxes)
@@ -260,6 +279,8 @@ def _check(row: JsonFields) -> CheckInfo:
 
 def _open_tensor(row: JsonFields) -> TensorSpec:
     containers = row.texts("containers")
+    if containers == (FUNCTION,):
+        return function_spec(row.text("name"))
     if not {*containers} <= {OPTIONAL, SEQUENCE}:
         raise ArtifactError(f"the model's description: no value is a {', '.join(containers)}")
     spec = TensorSpec(row.text("name"), row.text("dtype"), row.shape("shape"), containers=containers)

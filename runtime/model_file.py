@@ -4,6 +4,9 @@ It is a safetensors file: tensors `object.N` (bytes of object code) and `weight.
 version, the tables as JSON, the key of the cache that the model was compiled for, and two digests. One is over all
 weights; the other over everything else, the first digest and the places of the tensors included. The second is checked
 before anything in the file is used, the first before the weights are, once for each state of a file.
+
+Where the model gives functions, those that call them are in the file too: their tables are further strings, and the
+names of their tensors begin with `function.M.`.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,24 +39,42 @@ COPIED_UP_TO: Final = 64 << 20
 """Bytes of weights that are copied to memory where the caller does not choose; more are mapped."""
 
 
-def write_model(
-    file: BinaryIO, objects: Sequence[bytes], metadata: ModelMetadata, weights: Sequence[NDArray[Any]], key: str
-) -> None:
-    """Write a model; `key` is that of the cache, or empty."""
+class Part(NamedTuple):
+    """A model of a file: its object code, tables and weights."""
+
+    objects: tuple[bytes, ...]
+    metadata: ModelMetadata
+    weights: tuple[NDArray[Any], ...]
+
+
+def write_model(file: BinaryIO, parts: Sequence[Part], key: str) -> None:
+    """Write a model, the first part, and those that call its functions; `key` is that of the cache, or empty."""
     tensors: dict[str, NDArray[Any]] = {}
-    for i, code in enumerate(objects):
-        tensors[f"object.{i}"] = np.frombuffer(code, np.uint8)
-    for i, array in enumerate(weights):
-        tensors[f"weight.{i}"] = array
+    for number, part in enumerate(parts):
+        for i, code in enumerate(part.objects):
+            tensors[f"{_prefix(number)}object.{i}"] = np.frombuffer(code, np.uint8)
+        for i, array in enumerate(part.weights):
+            tensors[f"{_prefix(number)}weight.{i}"] = array
     strings = {
         FORMAT_KEY: str(FORMAT_VERSION),
-        MODEL_KEY: metadata.to_json(),
+        MODEL_KEY: parts[0].metadata.to_json(),
+        **{_table_key(number): part.metadata.to_json() for number, part in enumerate(parts) if number},
         CACHE_KEY: key,
-        WEIGHTS_DIGEST: sources_key(map(_array_source, weights)),
+        WEIGHTS_DIGEST: sources_key(_array_source(array) for part in parts for array in part.weights),
     }
     writer = SafetensorsWriter(tensors, strings)
-    writer.add_metadata(DIGEST, code_digest(writer.header, objects))
+    writer.add_metadata(DIGEST, code_digest(writer.header, [code for part in parts for code in part.objects]))
     writer.write(file)
+
+
+def _prefix(number: int) -> str:
+    """What the names of the tensors of a part begin with."""
+    return f"function.{number - 1}." if number else ""
+
+
+def _table_key(number: int) -> str:
+    """The key of the tables of a part."""
+    return f"{MODEL_KEY}.function.{number - 1}" if number else MODEL_KEY
 
 
 def code_digest(header: Mapping[str, object], objects: Sequence[bytes]) -> str:
@@ -77,8 +98,8 @@ class ModelFile:
     the one that is expected; `EOFError` and `OSError` where reading fails.
     """
 
-    objects: tuple[bytes, ...]
     metadata: ModelMetadata
+    """The tables of the first part."""
 
     def __init__(self, path: Path, descriptor: int, *, key: str | None = None):
         """Read everything but the weights from an open file; `path` names it in errors."""
@@ -87,17 +108,21 @@ class ModelFile:
         self._header = read_header(path, descriptor)
         self._check_version()
         strings = self._header.metadata
-        self.objects = tuple(bytes(read_bytes(descriptor, *place)) for place in self._object_places())
-        if code_digest(self._header.fields, self.objects) != strings.get(DIGEST):
+        count = 1 + sum(name.startswith(f"{MODEL_KEY}.function.") for name in strings)
+        places = [self._object_places(_prefix(number)) for number in range(count)]
+        self._objects = [tuple(bytes(read_bytes(descriptor, *place)) for place in each) for each in places]
+        if code_digest(self._header.fields, [code for each in self._objects for code in each]) != strings.get(DIGEST):
             raise ArtifactError(f"'{path}' is damaged: code and tables do not match their digest", help=_AGAIN)
         if key is not None and strings.get(CACHE_KEY) != key:
             raise ArtifactError(f"'{path}' is the model of another key: '{strings.get(CACHE_KEY)}'", help=_AGAIN)
-        self.metadata = ModelMetadata.from_json(strings[MODEL_KEY])
+        self._tables = [ModelMetadata.from_json(strings.get(_table_key(number), "")) for number in range(count)]
+        self.metadata = self._tables[0]
 
-    def weights(self, *, verify: bool, mapped: bool | None) -> tuple[NDArray[Any], ...]:
-        """The weights, read-only: of the mapped file, or a copy in memory (`None`: a copy where they are not large).
+    def parts(self, *, verify: bool, mapped: bool | None) -> list[Part]:
+        """The models in the file, the first of which gives what the others call.
 
-        They are checked against their digest, with `verify` always, else where this state of the file never was.
+        Weights are read-only: of the mapped file, or a copy in memory (`None`: a copy where they are not large). They
+        are checked against their digest, with `verify` always, else where this state of the file never was.
         """
         places = self._weight_places()
         if mapped is None:
@@ -110,7 +135,11 @@ class ModelFile:
             arrays = self._copied(places)
             sources = [_array_source(array) for array in arrays]
         self._verify(sources, always=verify)
-        return tuple(_typed(array, spec) for array, spec in zip(arrays, self.metadata.weights, strict=True))
+        rest = iter(arrays)
+        return [
+            Part(objects, tables, tuple(_typed(next(rest), spec) for spec in tables.weights))
+            for objects, tables in zip(self._objects, self._tables, strict=True)
+        ]
 
     def _check_version(self) -> None:
         strings = self._header.metadata
@@ -122,10 +151,10 @@ class ModelFile:
                 f"'{self._path}' has format {version}, this version of xrelay reads {FORMAT_VERSION}", help=_AGAIN
             )
 
-    def _object_places(self) -> list[tuple[int, int]]:
+    def _object_places(self, prefix: str) -> list[tuple[int, int]]:
         tensors = self._header.tensors
-        count = sum(name.startswith("object.") for name in tensors)
-        places = [tensors.get(f"object.{i}") for i in range(count)]
+        count = sum(name.startswith(f"{prefix}object.") for name in tensors)
+        places = [tensors.get(f"{prefix}object.{i}") for i in range(count)]
         found = [place for place in places if place is not None]
         if not found or len(found) != count:
             raise ArtifactError(f"'{self._path}' is damaged: object code is missing", help=_AGAIN)
@@ -134,8 +163,9 @@ class ModelFile:
     def _weight_places(self) -> list[tuple[int, int]]:
         """The places of the weights; `ArtifactError` where one has not the size of its type."""
         places: list[tuple[int, int]] = []
-        for i, spec in enumerate(self.metadata.weights):
-            begin, end = self._header.tensors.get(f"weight.{i}", (0, -1))
+        rows = ((number, i, spec) for number, each in enumerate(self._tables) for i, spec in enumerate(each.weights))
+        for number, i, spec in rows:
+            begin, end = self._header.tensors.get(f"{_prefix(number)}weight.{i}", (0, -1))
             if end - begin != spec.nbytes:
                 size = f"{end - begin} bytes" if end >= begin else "nothing"
                 raise ArtifactError(f"'{self._path}' is damaged: weight '{spec.name}' is {spec}, the file has {size}")

@@ -110,20 +110,34 @@ class Machine:
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """The results of `func`."""
-        environment = _enter(func.body, None, arguments, 0, func)
-        targets = _returned(func)
+        return self._run(_enter(func.body, None, arguments, 0, func), _returned(func))
+
+    def invoke(self, closure: Closure, arguments: Sequence[RuntimeValue]) -> RuntimeValue:
+        """The result of `closure`."""
+        itself = [closure] if closure.op.is_recursive else []
+        inner = _enter(closure.op.body, closure.environment, [*itself, *arguments], 1, closure.op)
+        return self._run(inner, [yielded(closure.op.body)])[0]
+
+    def _run(self, environment: Environment, targets: Sequence[SSAValue]) -> list[RuntimeValue]:
+        """The values that a block gives in `environment`."""
         self._begin(targets, environment)
         end = None if self._timeout is None else monotonic() + self._timeout
-        while self._stack:
-            task = self._stack[-1]
-            if end is not None and monotonic() > end:
-                raise InterpreterError(f"the run took longer than {self._timeout:g} s", location=location_of(task.op))
-            if self._step(task):
-                self._stack.pop()
-        last = func.body.block.last_op
+        try:
+            while self._stack:
+                task = self._stack[-1]
+                if end is not None and monotonic() > end:
+                    text = f"the run took longer than {self._timeout:g} s"
+                    raise InterpreterError(text, location=location_of(task.op))
+                if self._step(task):
+                    self._stack.pop()
+        finally:
+            # A function that was given may be called again, where it needs what failed.
+            for task in self._stack:
+                task.environment.started.discard(task.op)
+        last = environment.block.last_op
         if last is not None:
             check_requirements(last, environment.sizes)
-        return [environment.values[target] for target in targets]
+        return [environment.home(target).values[target] for target in targets]
 
     def _begin(self, targets: Sequence[SSAValue], environment: Environment) -> None:
         """Put on the stack what computes the values that a block is to give, and in order all of its ops before."""

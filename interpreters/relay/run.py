@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnrankedTensorType
@@ -19,14 +19,16 @@ from xrelay.index_algebra.dims import AnyDim, Dim, name_and_size
 from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue
 from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, Value, describe
 
+Result: TypeAlias = Any
+"""What a program gives: an array, or a `FunctionResult`."""
 Given: TypeAlias = "Array | Sequence[Given] | None"
 """An input of a program: an array, the values of a sequence or tuple, the value of an optional or `None` without."""
 
 
 def run_relay(
     module: ModuleOp, inputs: Sequence[Given], function: str = "main", *, timeout: float | None = None
-) -> list[Array]:
-    """The results of `function` on `inputs`; the arrays are the caller's own.
+) -> list[Result]:
+    """The results of `function` on `inputs`: arrays, which are the caller's own, and functions to be called.
 
     A run that takes more than `timeout` seconds, as a loop that never ends does, ends between two ops, with
     `InterpreterError`. Of results that are tuples, sequences or optionals the arrays come one after the other.
@@ -34,20 +36,21 @@ def run_relay(
     Raises `InputError` where number, shape or dtype of the inputs differ from the function's, and `InterpreterError`
     where there is no such function or something in it cannot be evaluated.
     """
-    results: list[Array] = []
-    for value in _results(module, inputs, function, timeout):
-        _flatten(value, results)
-    return results
+    functions = _functions_of(module)
+    return _flattened(_results(functions, inputs, function, timeout), functions, timeout)
 
 
-def run_relay_values(module: ModuleOp, inputs: Sequence[Given], function: str = "main") -> list[Given]:
+def run_relay_values(module: ModuleOp, inputs: Sequence[Given], function: str = "main") -> list[Result]:
     """As `run_relay`, with sequences as lists, and of optionals the value or `None`."""
-    results: list[Given] = []
-    pending = _results(module, inputs, function, None)[::-1]
+    results: list[Result] = []
+    functions = _functions_of(module)
+    pending = _results(functions, inputs, function, None)[::-1]
     while pending:
         value = pending.pop()
         if isinstance(value, tuple) and not isinstance(value, SequenceValue | OptionalValue):
             pending += reversed(value)
+        elif isinstance(value, Closure):
+            results.append(FunctionResult(value, functions, None))
         else:
             results.append(given_of(value))
     return results
@@ -65,8 +68,13 @@ def given_of(value: RuntimeValue) -> Given:
     return held[0] if held else None
 
 
-def _results(module: ModuleOp, inputs: Sequence[Given], function: str, timeout: float | None) -> list[RuntimeValue]:
-    functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, FuncOp)}
+def _functions_of(module: ModuleOp) -> dict[str, FuncOp]:
+    return {op.sym_name.data: op for op in module.walk() if isinstance(op, FuncOp)}
+
+
+def _results(
+    functions: dict[str, FuncOp], inputs: Sequence[Given], function: str, timeout: float | None
+) -> list[RuntimeValue]:
     func = functions.get(function)
     if func is None or not func.body.blocks:
         known = ", ".join(functions)
@@ -74,17 +82,37 @@ def _results(module: ModuleOp, inputs: Sequence[Given], function: str, timeout: 
     return Machine(functions, timeout).call(func, _checked_inputs(func, inputs))
 
 
+class FunctionResult:
+    """A function that a program gave: called with inputs it gives what the function does, as `run_relay`."""
+
+    def __init__(self, closure: Closure, functions: dict[str, FuncOp], timeout: float | None):
+        """`closure`, which may call `functions`; a call may take `timeout` seconds."""
+        self._closure, self._functions, self._timeout = closure, functions, timeout
+
+    def __call__(self, *inputs: Given) -> list[Result]:
+        """The arrays of the result; raises as `run_relay`."""
+        parameters = [parameter.type for parameter in self._closure.op.parameters]
+        sizes = dict(self._closure.environment.sizes)
+        arguments = _checked(inputs, parameters, "the function", sizes)
+        value = Machine(self._functions, self._timeout).invoke(self._closure, arguments)
+        return _flattened([value], self._functions, self._timeout)
+
+
 def _checked_inputs(func: FuncOp, inputs: Sequence[Given]) -> list[RuntimeValue]:
-    types = func.function_type.inputs.data
-    name = func.sym_name.data
+    return _checked(inputs, func.function_type.inputs.data, f"@{func.sym_name.data}", {})
+
+
+def _checked(
+    inputs: Sequence[Given], types: Sequence[Attribute], name: str, names: dict[str, int]
+) -> list[RuntimeValue]:
+    """The inputs as values of these types; `names` are the sizes that are known, and those they tell are added."""
     if len(inputs) != len(types):
-        raise InputError(f"@{name} takes {len(types)} inputs, {len(inputs)} are given")
-    names: dict[str, int] = {}
+        raise InputError(f"{name} takes {len(types)} inputs, {len(inputs)} are given")
     values: list[RuntimeValue] = []
     for index, (given, type) in enumerate(zip(inputs, types, strict=True)):
         value = value_of(given, type, names)
         if value is None:
-            raise InputError(f"input #{index} of @{name} is {_described(given)}, must be {type}")
+            raise InputError(f"input #{index} of {name} is {_described(given)}, must be {type}")
         values.append(value)
     return values
 
@@ -142,14 +170,16 @@ def _extent_fits(found: int, dim: Dim, names: dict[str, int]) -> bool:
     return not isinstance(known, int) or known == found
 
 
-def _flatten(value: RuntimeValue, results: list[Array]) -> None:
-    """Append the arrays of a value, fields of tuples in order."""
-    pending: list[RuntimeValue] = [value]
+def _flattened(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], timeout: float | None) -> list[Result]:
+    """The arrays and functions of values, fields of tuples in order."""
+    results: list[Result] = []
+    pending: list[RuntimeValue] = list(reversed(values))
     while pending:
         current = pending.pop()
         if isinstance(current, Closure):
-            raise InterpreterError("a function cannot be a result of the whole program")
-        if isinstance(current, tuple):
+            results.append(FunctionResult(current, functions, timeout))
+        elif isinstance(current, tuple):
             pending.extend(reversed(current))
         else:
             results.append(current.copy())
+    return results

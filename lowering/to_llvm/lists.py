@@ -5,7 +5,7 @@
 | 0 | references, or -1 of one that is never freed | the same |
 | 1 | its length | 0 |
 | 2 | how many it has room for | the bytes of its elements |
-| 3 | | its rank |
+| 3 | -1 | its rank |
 | 4… | the addresses of what it holds | its extents; the elements follow at the next multiple of 64 bytes |
 
 A function of the graph calls these functions as those of boxes, with the context in front and without a status; null
@@ -44,7 +44,7 @@ llvm.func @xrelay_list_new(%ctx: !llvm.ptr) -> !llvm.ptr {
 }
 
 llvm.func @xrelay_list_object(%ctx: !llvm.ptr, %length: i64) -> !llvm.ptr {
-  %zero = llvm.mlir.constant(0 : i64) : i64
+  %is_list = llvm.mlir.constant(-1 : i64) : i64
   %least = llvm.mlir.constant(4 : i64) : i64
   %head = llvm.mlir.constant(32 : i64) : i64
   %word = llvm.mlir.constant(8 : i64) : i64
@@ -52,7 +52,8 @@ llvm.func @xrelay_list_object(%ctx: !llvm.ptr, %length: i64) -> !llvm.ptr {
   %room = llvm.add %double, %least : i64
   %items = llvm.mul %room, %word : i64
   %bytes = llvm.add %items, %head : i64
-  %new = llvm.call @xrelay_list_head(%ctx, %bytes, %length, %room, %zero) : (!llvm.ptr, i64, i64, i64, i64) -> !llvm.ptr
+  %new = llvm.call @xrelay_list_head(%ctx, %bytes, %length, %room, %is_list)
+    : (!llvm.ptr, i64, i64, i64, i64) -> !llvm.ptr
   llvm.return %new : !llvm.ptr
 }
 

@@ -61,6 +61,10 @@ class ClosureFlow:
         """The functions that `closure` may be."""
         return [function for place in self._of(closure) if place is not None for function in place.find().functions]
 
+    def join(self, some: SSAValue, other: SSAValue) -> None:
+        """Let two values be the same closures."""
+        self._join(self._of(some), self._of(other))
+
     def has_closures(self, type: Attribute) -> bool:
         """Whether a function stands in `type`, a tensor or tuple."""
         known = self._holds.get(id(type))

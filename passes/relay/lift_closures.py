@@ -62,8 +62,8 @@ from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import PassError
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.closure_callers import AddedCallers, Callers, add_callers
 from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
 from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of
 from xrelay.passes.relay.closure_flow import ClosureFlow
@@ -84,33 +84,26 @@ class RelayLiftClosuresPass(ModulePass):
         lift_closures(op)
 
 
-def lift_closures(module: ModuleOp) -> None:
-    """Lift the closures of `module`, and let what that makes be loops, or be inlined."""
-    _refuse_results(module)
+def lift_closures(module: ModuleOp, *, callers: bool = False) -> Callers:
+    """Lift the closures of `module`, and let what that makes be loops, or be inlined.
+
+    With `callers` there is a function afterwards for each closure that `@main` gives, which calls it: their names.
+    """
+    added = add_callers(module) if callers else AddedCallers()
     calls = [op for op in walk_ops(module) if isinstance(op, FnOp | InvokeOp)]
     if not calls:
-        return
+        return added.names
     _leave_out_lets(module)
-    lifter = _Lifter(module, [op for op in calls if isinstance(op, FnOp)])
+    flow = ClosureFlow(module)
+    added.tell(flow)
+    lifter = _Lifter(module, [op for op in calls if isinstance(op, FnOp)], flow)
     lifter.run([op for op in calls if isinstance(op, InvokeOp)])
     let_closures_be_data(module)
     if any(function.has_names for function in lifter.lifted.values()):
         infer_types(module)
     turn_recursions_into_loops(module)
     inline_calls(module)
-
-
-def _refuse_results(module: ModuleOp) -> None:
-    """`PassError` where `@main` gives a function."""
-    for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and function.sym_name.data == "main":
-            for type in leaf_types(function.function_type.outputs.data):
-                if isinstance(type, FunctionType):
-                    raise PassError(
-                        f"relay-lift-closures: @main gives a function, {type}",
-                        location=location_of(function),
-                        help="call it in the program, or interpret the program",
-                    )
+    return added.names
 
 
 def _leave_out_lets(module: ModuleOp) -> None:
@@ -124,9 +117,8 @@ def _leave_out_lets(module: ModuleOp) -> None:
 class _Lifter:
     """Lifts the closures of a module."""
 
-    def __init__(self, module: ModuleOp, functions: list[FnOp]):
-        self._module, self._functions = module, functions
-        self._flow = ClosureFlow(module)
+    def __init__(self, module: ModuleOp, functions: list[FnOp], flow: ClosureFlow):
+        self._module, self._functions, self._flow = module, functions, flow
         self._captures: Captures = captures_of(functions)
         self._results: dict[SSAValue, SSAValue] = {}
         """What stands for the results of calls that are replaced."""

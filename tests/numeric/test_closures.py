@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 from support.levels import check_levels, run_passes
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
+from xrelay.errors import InputError, PassError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
@@ -197,3 +201,84 @@ def test_a_captured_value_may_have_any_extents() -> None:
     for size in (0, 1, 7):
         inputs = [np.linspace(-1, 1, size, dtype=np.float32), np.array(2)]
         np.testing.assert_allclose(model.run(inputs), run_relay(module, inputs), rtol=1e-5, atol=1e-6)
+
+
+GIVING = """
+// As in the articles: a closure over log(x), and one that gives another.
+func.func @main(%x: !t, %c: tensor<i1>) -> (!f, !t, (!t) -> ((!t, !n) -> !t)) {
+  %1 = relay.log(%x) : (!t) -> !t
+  %2 = relay.fn(%y : !t) -> !t {
+    %s = relay.add(%y, %1) : (!t, !t) -> !t
+    relay.yield %s : !t
+  }
+  %3 = relay.fn(%y : !t) -> !t {
+    %s = relay.multiply(%y, %1) : (!t, !t) -> !t
+    relay.yield %s : !t
+  }
+  %g = relay.if %c : tensor<i1> -> !f {
+    relay.yield %2 : !f
+  } else {
+    relay.yield %3 : !f
+  }
+  %h = relay.fn(%y : !t) -> (!t, !n) -> !t {
+    %w = relay.fn(%a : !t, %n : !n) -> !t {
+      %l = relay.loop(%i, %v : !t = %a : !t) to %n : !n -> tuple<!t> {
+        %m = relay.invoke %g(%v) : (!t) -> !t
+        %o = relay.subtract(%m, %y) : (!t, !t) -> !t
+        %p = relay.tuple(%o) : (!t) -> tuple<!t>
+        relay.yield %p : tuple<!t>
+      }
+      %o = relay.tuple_get_item(%l) {index = 0} : (tuple<!t>) -> !t
+      relay.yield %o : !t
+    }
+    relay.yield %w : (!t, !n) -> !t
+  }
+  func.return %g, %1, %h : !f, !t, (!t) -> ((!t, !n) -> !t)
+}
+"""
+
+
+def test_a_model_gives_functions(tmp_path: Path) -> None:
+    module = program(GIVING)
+    path, y = tmp_path / "giving.xrelay", np.array([0.5, 2.0, -1.0], np.float32)
+    model = xrelay.compile(module, cache=False, threads=1)
+    model.save(path)
+    assert str(model.outputs[0]) == "function"
+    for each in (model, xrelay.load(path)):
+        for c in (True, False):
+            inputs = [np.array([1, 2, 3], np.float32), np.array(c)]
+            found, expected = each.run(inputs), run_relay(module, inputs)
+            np.testing.assert_allclose(found[1], expected[1], rtol=1e-5)
+            np.testing.assert_allclose(found[0](y), expected[0](y), rtol=1e-5)
+            (inner,), (wanted,) = found[2](y), expected[2](y)
+            assert [spec.name for spec in inner.inputs] == ["input0", "input1"]
+            # What it captured is its own: the model's memory is used anew.
+            model.run([y, np.array(True)])
+            for n in (0, 3):
+                np.testing.assert_allclose(inner(y, np.array(n)), wanted(y, np.array(n)), rtol=1e-4)
+
+
+def test_functions_are_given_what_they_take() -> None:
+    model = xrelay.compile(program(GIVING), cache=False, threads=1)
+    x = np.abs(X)
+    function = model(x, np.array(True))[0]
+    with pytest.raises(InputError, match="the function takes 1 inputs, got 2"):
+        function(X, X)
+    with pytest.raises(InputError, match=r"input 'input0': expected float32\[3\], got float32\[4\]"):
+        function(np.zeros(4, np.float32))
+    with pytest.raises(InputError, match="expected float32"):
+        function(function)
+    np.testing.assert_allclose(function.run({"input0": X + 1})[0], X + 1 + np.log(x), rtol=1e-5)
+
+
+def test_functions_that_take_functions_stay_inside() -> None:
+    text = """
+func.func @main(%x: !t) -> ((!f) -> !t) {
+  %h = relay.fn(%g : !f) -> !t {
+    %y = relay.invoke %g(%x) : (!t) -> !t
+    relay.yield %y : !t
+  }
+  func.return %h : (!f) -> !t
+}"""
+    with pytest.raises(PassError, match="@main gives a function that takes functions"):
+        xrelay.compile(program(text), cache=False)

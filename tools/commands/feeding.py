@@ -106,6 +106,8 @@ def random_array(spec: TensorSpec, seed: int) -> NDArray[Any]:
 
 def describe_output(spec: TensorSpec, array: NDArray[Any]) -> str:
     """One line: name, type, range, mean and the first values."""
+    if spec.is_function:
+        return f"{spec.name}: {spec}"
     head = f"{spec.name}: {TensorSpec(spec.name, spec.dtype, array.shape)}"
     if array.size == 0:
         return head + " (empty)"

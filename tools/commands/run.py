@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from zipfile import ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
-from xrelay.runtime.metadata import TensorSpec
+from xrelay.runtime.lists import Listed
+from xrelay.runtime.metadata import TensorSpec, function_spec
 from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
 from xrelay.tools.commands.options import add_compile_options, add_memory_limit, add_source, add_trust, compiled_model
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from xrelay.api.intermediates import NodeOutput
 
 Inputs: TypeAlias = dict[str, Any]
-Outputs: TypeAlias = list[tuple[TensorSpec, NDArray[Any]]]
+Outputs: TypeAlias = list[tuple[TensorSpec, Listed]]
 """The arrays of the outputs, those of a sequence `s` as `s[0]`, `s[1]`."""
 
 
@@ -71,7 +71,7 @@ class RunCommand(Command):
             sys.stdout.write(describe_output(spec, array) + "\n")
         sys.stdout.flush()  # what is checked stands before the verdict, also where both go into one file
         if args.save is not None:
-            _save(args.save, {spec.name: array for spec, array in outputs})
+            _save(args.save, outputs)
         return _check(args, module, inputs, outputs) if args.check else 0
 
 
@@ -112,11 +112,12 @@ def _native(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
 
 
 def _arrays(places: Sequence[tuple[str, str]], values: Sequence[Any]) -> Outputs:
-    """The arrays in the outputs of these names and dtypes."""
+    """The arrays in the outputs of these names and dtypes, and the functions among them."""
     from xrelay.runtime.lists import flattened
 
     found: Outputs = []
     for (name, dtype), value in zip(places, values, strict=True):
+        found += [(function_spec(name), value)] if callable(value) else []
         found += [(TensorSpec(key, dtype, array.shape), array) for key, array in flattened([name], [value]).items()]
     return found
 
@@ -145,6 +146,8 @@ def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Ou
         return 1
     status = 0
     for (spec, found), wanted in zip(outputs, expected, strict=True):
+        if spec.is_function:
+            continue
         answer = compare_outputs([spec.name], [found], [wanted], levels=("native", "interpreter"))
         scale = np.max(np.abs(wanted.astype(np.float64)), where=np.isfinite(wanted), initial=0.0)
         verdict = "ok" if answer else "DIFFERS"
@@ -153,12 +156,15 @@ def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Ou
     return status
 
 
-def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write the outputs as `np.savez` does, which however refuses some names."""
+def _save(path: Path, outputs: Outputs) -> None:
+    """Write the outputs as `np.savez` does, which however refuses some names; `UsageError` for a function."""
+    for spec, _ in outputs:
+        if spec.is_function:
+            raise UsageError(f"output '{spec.name}' is a function, which no file holds", location=str(path))
     try:
         with ZipFile(path, "w") as archive:
-            for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w") as entry:
+            for spec, array in outputs:
+                with archive.open(f"{spec.name}.npy", "w") as entry:
                     np.save(entry, array, allow_pickle=False)
     except OSError as error:
         raise UsageError(f"cannot write the outputs: {error.strerror}", location=str(path)) from error

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.codegen import llvm_texts
 from xrelay.api.context import decide
+from xrelay.api.function_results import check_functions, function_programs, with_callers
 from xrelay.api.interface import ModelTables, tables_of
 from xrelay.api.sources import Shapes, Source, load_source, write_text
 from xrelay.api.stage_runner import Progress, StageRunner
@@ -59,10 +61,29 @@ def build_artifact(
     name: str = "model",
     stream: bool = True,
 ) -> Artifact:
-    """Object code, tables and weights of a module, which is consumed.
+    """Object code, tables and weights of a module, which is consumed, and of those that call functions it gives.
 
     Unless the stages are dumped, kernels go through those behind LOOP by themselves; without `stream` all do together.
     """
+    build = partial(_build, target=target, opt_level=opt_level, cache=cache, stream=stream)
+    programs = function_programs(module)
+    artifact = build(programs.module, dump=dump, progress=progress, name=name)
+    check_functions(artifact.metadata, programs)
+    return with_callers(artifact, programs, build, dump)
+
+
+def _build(
+    module: ModuleOp,
+    *,
+    target: Target,
+    opt_level: int,
+    dump: Path | None,
+    cache: bool,
+    progress: Progress | None,
+    name: str,
+    stream: bool,
+) -> Artifact:
+    """Object code, tables and weights of a module, without the functions that it gives."""
     stages = compile_stages(
         opt_level=opt_level,
         vector_lanes=target.lanes(),

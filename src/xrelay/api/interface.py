@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import dims_in, element_of_any_rank, shape_of
 from xrelay.dialects.relay.structure.constant import array_of
@@ -23,7 +23,7 @@ from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
 from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.lowering.interface import CheckEntry, TensorEntry, read_interface
 from xrelay.runtime.dim_text import name_and_size
-from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, SEQUENCE, CheckInfo, KernelInfo, TensorSpec
+from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, SEQUENCE, CheckInfo, KernelInfo, TensorSpec, function_spec
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,8 @@ def _told_by(dim: Dim) -> str | None:
 
 def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorSpec:
     """The tensor with the text of each open extent, which must be one over `names`, where they are given."""
+    if isinstance(entry.type, ClosureType):
+        return function_spec(entry.name)
     if isinstance(entry.type, SequenceType | OptionalType):
         return container_spec(entry.name, entry.type)
     dims = shape_of(entry.type)

@@ -15,8 +15,10 @@ from xrelay.errors import InputError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cores import check_num_threads, default_num_threads
+from xrelay.runtime.functions import FunctionObject
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.limits import RunLimits, check_memory_limit
+from xrelay.runtime.lists import Listed
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.running import checked_timeout
 
@@ -43,6 +45,8 @@ class CompiledModel:
         self._boxes = artifact.metadata.boxes
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._memory_limit = check_memory_limit(memory_limit)
+        self._functions = [CompiledModel(each) for each in artifact.functions]
+        """The models that call the outputs which are functions."""
         self._executable: Executable | None = None
         self._loading = threading.Lock()
 
@@ -103,8 +107,10 @@ class CompiledModel:
         *,
         out: Sequence[NDArray[Any]] | None = None,
         timeout: float | None = None,
-    ) -> list[NDArray[Any]]:
+    ) -> list[Listed]:
         """The outputs, in order, for inputs by name (`{"data": x}`) or in order (`[x]`).
+
+        They are arrays; of a sequence a list, of an optional its value or `None`, of a function a `CompiledFunction`.
 
         Arrays must have the dtype and shape of the input; lists of numbers take its dtype. Where extents are open, the
         arrays bring the sizes of the names, on which they must agree. `out` are arrays to write the outputs to, in
@@ -142,13 +148,9 @@ class CompiledModel:
         executable = self._executable if self._executable is not None else self._load()
         return executable.plan_at({} if sizes is None else sizes).arena_size
 
-    def __call__(self, /, *inputs: object, **named: object) -> list[NDArray[Any]]:
+    def __call__(self, /, *inputs: object, **named: object) -> list[Listed]:
         """As `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""
-        if inputs and named:
-            raise InputError("inputs are given both in order and by name", help="use one way for all of them")
-        if len(inputs) == 1 and is_mapping(inputs[0]):
-            return self.run(inputs[0])
-        return self.run(named) if named else self.run(inputs)
+        return self.run(one_way(inputs, named))
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file that `xrelay.load` reads."""
@@ -173,20 +175,28 @@ class CompiledModel:
 
     def _run(
         self, arrays: list[NDArray[Any]], out: Sequence[NDArray[Any]] | None, timeout: float | None
-    ) -> list[NDArray[Any]]:
+    ) -> list[Listed]:
         executable = self._executable
         if executable is None:
             executable = self._load()
         plan = executable.constant
         if plan is None:
             plan = executable.plan(arrays)
-        results = plan.new_outputs() if out is None else self._given(plan, out, arrays)
+        results: list[Listed] = [*(plan.new_outputs() if out is None else self._given(plan, out, arrays))]
         pointers = [address_of(array) for array in (*arrays, *results)]
         limits = RunLimits(self._num_threads, self._memory_limit, timeout)
         boxes = executable.call(plan, pointers, limits)
         for number, array in zip(self._boxes, boxes, strict=True):
             results.insert(number, array)
+        for number, function in zip(self._artifact.metadata.functions, self._callable(), strict=True):
+            results[number] = CompiledFunction(results[number], function)
         return results
+
+    def _callable(self) -> list[CompiledModel]:
+        """The models that call functions, which may take as much as this one."""
+        for function in self._functions:
+            function._num_threads, function._memory_limit = self._num_threads, self._memory_limit
+        return self._functions
 
     def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """The arrays that a caller gives for the outputs."""
@@ -201,6 +211,62 @@ class CompiledModel:
 
                 self._executable = Executable(self._artifact)
             return self._executable
+
+
+class CompiledFunction:
+    """A function that a compiled model gave, with all that it captured: called as a model is, natively.
+
+    What it captured is freed with it; the model may be run again, or be gone.
+    """
+
+    def __init__(self, function: FunctionObject, model: CompiledModel):
+        """A function that `model` calls: its first input."""
+        self._function, self._model = function, model
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """Name, dtype and shape of each parameter, in order."""
+        return self._model.inputs[1:]
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """Name, dtype and shape of what it gives: of a tuple, of each of its fields."""
+        return self._model.outputs
+
+    def run(
+        self, inputs: Mapping[str, object] | Sequence[object] = (), *, timeout: float | None = None
+    ) -> list[Listed]:
+        """What it gives, for arguments by name or in order, as `CompiledModel.run`."""
+        if is_mapping(inputs):
+            return self._model.run({self._model.input_names[0]: self._function, **inputs}, timeout=timeout)
+        if not isinstance(inputs, (list, tuple)):
+            kind = type(inputs).__name__
+            raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or function(x)")
+        if len(inputs) != len(self.inputs):
+            raise InputError(f"the function takes {len(self.inputs)} inputs, got {len(inputs)}")
+        return self._model.run([self._function, *inputs], timeout=timeout)
+
+    def cancel(self) -> None:
+        """End the runs of this function, and of others from the same output, as `CompiledModel.cancel`."""
+        self._model.cancel()
+
+    def __call__(self, /, *inputs: object, **named: object) -> list[Listed]:
+        """As `run`, with the inputs as arguments."""
+        return self.run(one_way(inputs, named))
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)
+        outputs = ", ".join(f"{spec.name}: {spec}" for spec in self.outputs)
+        return f"<CompiledFunction ({inputs}) -> ({outputs})>"
+
+
+def one_way(inputs: Sequence[object], named: Mapping[str, object]) -> Mapping[str, object] | Sequence[object]:
+    """The arguments of a call, in order or by name; a mapping alone is by name. `InputError` where they are both."""
+    if inputs and named:
+        raise InputError("inputs are given both in order and by name", help="use one way for all of them")
+    if len(inputs) == 1 and is_mapping(inputs[0]):
+        return inputs[0]
+    return named if named else inputs
 
 
 def load(

@@ -17,6 +17,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
+    FunctionType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
@@ -34,7 +35,7 @@ from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source, with_known_sizes
 from xrelay.dialects.attribute_names import CONTAINER, LOOP_DIMS, NUM_OUTPUTS, OUTPUT_PLACE, VALUE_NAME
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
@@ -47,7 +48,7 @@ from xrelay.interpreters.relay.run import Given
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.loop.entry import call_single_kernel
 from xrelay.passes.types.infer_type import RelayInferTypePass
-from xrelay.runtime.metadata import TensorSpec
+from xrelay.runtime.metadata import TensorSpec, function_spec
 
 Array = NDArray[Any]
 
@@ -236,6 +237,9 @@ def _native_signature(spec: TensorSpec) -> Signature:
 
 
 def _signature(name: str, type: Attribute) -> Signature:
+    if isinstance(type, FunctionType | ClosureType):
+        held = function_spec(name)
+        return Signature(name, held.dtype, (), held)
     if isinstance(type, SequenceType | OptionalType):
         held = container_spec(name, type)
         return Signature(name, held.dtype, (), held)

@@ -116,6 +116,9 @@ def _check_agreement(kind: str, first: Sequence[Signature], second: Sequence[Sig
     if len(first) != len(second):
         raise InputError(f"the programs have {len(first)} and {len(second)} {kind}", help="compare like with like")
     for number, (left, right) in enumerate(zip(first, second, strict=True)):
+        if left.container is not None and left.container.is_function:
+            raise InputError(f"{kind[:-1]} {number} ({left.name!r}) is a function, which nothing is compared with",
+                             help="compare what it gives")  # fmt: skip
         fits = len(left.shape) == len(right.shape) and all(map(_may_agree, left.shape, right.shape))
         fits = fits and _containers(left) == _containers(right)
         if left.dtype != right.dtype or not fits:

@@ -186,14 +186,14 @@ def test_changed_code_is_refused(saved: Path):
         Artifact.load(saved)
 
 
-@pytest.mark.parametrize("version", ["5", "99"])
+@pytest.mark.parametrize("version", ["6", "99"])
 def test_other_format_version(saved: Path, version: str):
     def edit(header: dict[str, Any]) -> None:
         header["__metadata__"]["xrelay.format"] = version
 
     change_header(saved, edit)
     with pytest.raises(
-        ArtifactError, match=f"format {version}, this version of xrelay reads 6; help: compile the model again"
+        ArtifactError, match=f"format {version}, this version of xrelay reads 7; help: compile the model again"
     ):
         Artifact.load(saved)
 

@@ -1,0 +1,105 @@
+"""Programs that give functions: beside each, those that call the functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from xrelay.api.stage_runner import Progress
+from xrelay.dialects.relay.structure.function import FnOp
+from xrelay.errors import LoweringError
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.tuple_leaves import leaf_types
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.closure_callers import MAIN, Callers
+from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
+from xrelay.passes.relay.inline import inline_calls
+from xrelay.passes.relay.lift_closures import lift_closures
+from xrelay.passes.relay.recursion_to_loop import turn_recursions_into_loops
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.metadata import ModelMetadata
+
+
+@dataclass(frozen=True)
+class FunctionPrograms:
+    """A program, and for each function that its `@main` gives, in order, one that calls it: that is its first input."""
+
+    module: ModuleOp
+    callers: Sequence[FunctionPrograms] = ()
+
+
+def function_programs(module: ModuleOp) -> FunctionPrograms:
+    """The program `module`, in which closures are data where `@main` gives some, and those that call these."""
+    if not _gives_functions(module):
+        return FunctionPrograms(module)
+    turn_recursions_into_loops(module)
+    inline_calls(module)
+    found = lift_closures(module, callers=True)
+    callers = [_caller(module, name, found) for name in found.get(MAIN, {}).values()]
+    eliminate_dead_code(module)
+    return FunctionPrograms(module, callers)
+
+
+def check_functions(metadata: ModelMetadata, programs: FunctionPrograms) -> None:
+    """`LoweringError` for a function that is given to a model, and for one that it gives and nothing calls.
+
+    Only the model that gives one may get it: a number means another function elsewhere.
+    """
+    alone = [spec for spec in metadata.inputs if spec.is_function]
+    if len(metadata.functions) != len(programs.callers):
+        alone += [metadata.outputs[number] for number in metadata.functions]
+    if alone:
+        raise LoweringError(f"'{alone[0].name}' is a closure without its program", location=metadata.name,
+                            help="compile the program as it was before relay-lift-closures")  # fmt: skip
+
+
+class Build(Protocol):
+    """Compiles a program."""
+
+    def __call__(self, module: ModuleOp, *, dump: Path | None, progress: Progress | None, name: str) -> Artifact:
+        """The model of `module`, which is consumed; see `build_artifact`."""
+        ...
+
+
+def with_callers(artifact: Artifact, programs: FunctionPrograms, build: Build, dump: Path | None) -> Artifact:
+    """The model with those that call the functions which it gives; as deep as functions give functions."""
+    found: list[Artifact] = []
+    for number, caller in enumerate(programs.callers):
+        place = None if dump is None else dump / f"function{number}"
+        name = f"function {number} of {artifact.metadata.name}"
+        found.append(with_callers(build(caller.module, dump=place, progress=None, name=name), caller, build, place))
+    return replace(artifact, functions=tuple(found)) if found else artifact
+
+
+def _gives_functions(module: ModuleOp) -> bool:
+    """Whether `@main` gives a function; types are inferred where there are closures."""
+    if not any(isinstance(op, FnOp) for op in walk_ops(module)):
+        return False
+    infer_types(module)
+    main = _function(module, MAIN)
+    results = [] if main is None else leaf_types(main.function_type.outputs.data)
+    return any(isinstance(type, FunctionType) for type in results)
+
+
+def _caller(module: ModuleOp, name: str, callers: Callers) -> FunctionPrograms:
+    """The program whose `@main` is the function `name` of `module`; as deep as functions give functions."""
+    copy = module.clone()
+    main, function = _function(copy, MAIN), _function(copy, name)
+    if main is None or function is None:
+        raise ValueError(f"@{name} is not in the module of what it calls")
+    erase_op(main)
+    function.sym_name, function.sym_visibility = StringAttr(MAIN), None
+    eliminate_dead_code(copy)
+    inner = [_caller(module, each, callers) for each in callers.get(name, {}).values()]
+    return FunctionPrograms(copy, inner)
+
+
+def _function(module: ModuleOp, name: str) -> FuncOp | None:
+    functions = (op for op in module.body.block.ops if isinstance(op, FuncOp))
+    return next((op for op in functions if op.sym_name.data == name), None)
