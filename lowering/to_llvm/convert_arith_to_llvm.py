@@ -34,7 +34,7 @@ from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type, w
 from xrelay.dialects.upstream.arith_remainder import RemFOp
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
 from xrelay.interpreters.rounding import BFLOAT16, cast_once
-from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.constants import constant, number_attribute
 from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
 from xrelay.lowering.to_llvm.ops import WRAPS, compare, one_result, overflowing
 from xrelay.lowering.to_llvm.types import llvm_types
@@ -53,8 +53,8 @@ class ConvertConstant(ConversionPattern[arith.ConstantOp]):
     def rewrite(self, op: arith.ConstantOp, rewriter: ConversionRewriter) -> str | None:
         """Restate the value in its type at the llvm level."""
         type_, value = rewriter.types.convert(op.result.type), op.value
-        if isa(value, IntegerAttr) and isinstance(value.type, IndexType):
-            value = IntegerAttr(value.value.data, i64)
+        if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
+            value = number_attribute(value.value.data, i64)
         elif isinstance(value, DenseIntOrFPElementsAttr) and isa(type_, VectorType[IntegerType]):
             value = DenseIntOrFPElementsAttr(type_, value.data)  # stored as these integers already
         elif isinstance(value, FloatAttr) and isa(type_, IntegerType):

@@ -35,7 +35,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
-    IntegerAttr,
     ModuleOp,
     UnitAttr,
     i1,
@@ -54,6 +53,7 @@ from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_checks, write_kernels
 from xrelay.lowering.loop_to_scf.graph_function import CANCELLED, POLL
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
+from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW, declares_boxes, define_boxes, is_box_declaration
 from xrelay.lowering.to_llvm.constants import constant
@@ -80,6 +80,7 @@ from xrelay.passes.infra.conversion import (
     describe_place,
     legal_outside,
 )
+from xrelay.passes.infra.verify import walk_ops
 
 CANCEL = 6
 """Where the word that ends a run lies in the context, in words of 8 bytes (`runtime/abi.py`)."""
@@ -212,13 +213,13 @@ class _BodyConversion:
             else:
                 if results is not None:
                     store_results(op, results, rewriter)
-                rewriter.insert(llvm.ReturnOp(rewriter.insert(constant(0, i32)).result))
+                rewriter.insert(ops.result_of(rewriter.insert(constant(0, i32)).results[0]))
                 rewriter.erase(op)
 
     def _to_convert(self) -> list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp]:
         """The ops of the body that are of this convention; raises `LoweringError` for others of func."""
         found: list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp] = []
-        for op in self._body.walk():
+        for op in (op for block in self._body.blocks for top in block.ops for op in walk_ops(top)):
             if isinstance(op, _CONVERTED):
                 found.append(op)
             elif not _outside_func(op):
@@ -252,29 +253,29 @@ def _convert_call(op: func.CallOp, body: Region, exit: Block, context: SSAValue,
     operands, results = rewriter.operands(op.arguments), None
     if op.results:
         operands, results = operands_with_results(op, body, rewriter)
-    status = rewriter.insert(llvm.CallOp(op.callee, context, *operands, return_type=i32)).results[0]
-    zero = rewriter.insert(constant(0, i32)).result
-    fine = rewriter.insert(llvm.ICmpOp(status, zero, IntegerAttr(llvm.ICmpPredicateFlag.EQ.to_int(), i64))).res
+    status = rewriter.insert(ops.call(op.callee, [context, *operands], i32)).results[0]
+    zero = rewriter.insert(constant(0, i32)).results[0]
+    fine = rewriter.insert(ops.compare("eq", status, zero)).results[0]
     _branch(op, fine, exit, status, rewriter, [] if results is None else load_results(op, results, rewriter))
 
 
 def _convert_inline_call(op: func.CallOp, rewriter: ConversionRewriter) -> None:
     """`%y = func.call @f(%x)` → `%y = llvm.call @f(%x)`: functions that are always inlined return a value."""
     (result,) = op.results
-    call = llvm.CallOp(op.callee, *rewriter.operands(op.arguments), return_type=rewriter.types.convert(result.type))
+    call = ops.call(op.callee, rewriter.operands(op.operands), rewriter.types.convert(result.type))
     rewriter.replace(op, rewriter.insert(call))
 
 
 def _convert_box_call(op: func.CallOp, context: SSAValue, rewriter: ConversionRewriter) -> None:
     """`%p = func.call @xrelay_box_new(%bytes)` → `%p = llvm.call @xrelay_box_new(%ctx, %bytes)`, without a status."""
     returned = PTR if op.results else None
-    call = llvm.CallOp(op.callee, context, *rewriter.operands(op.arguments), return_type=returned)
+    call = ops.call(op.callee, [context, *rewriter.operands(op.operands)], returned)
     rewriter.replace(op, rewriter.insert(call))
 
 
 def _convert_poll(op: func.CallOp, context: SSAValue, rewriter: ConversionRewriter) -> None:
     """`func.call @xrelay_poll()` → whether the word for it in the context is 0, which another thread may change."""
-    place = rewriter.insert(llvm.GEPOp(context, [CANCEL], i64, inbounds=True)).result
+    place = rewriter.insert(ops.element_pointer(context, [CANCEL], i64)).results[0]
     zero = rewriter.insert(constant(0, i64)).result
     exchange = rewriter.insert(CmpXchgOp(place, zero, zero)).res
     is_zero = llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [1]), exchange, i1)
@@ -295,14 +296,14 @@ def _branch(
     rest = block.split_before(op)
     rewriter.replace(op, results)
     rewriter.insertion_point = InsertPoint.at_end(block)
-    rewriter.insert(llvm.CondBrOp(fine, rest, [], target, [status]))
+    rewriter.insert(ops.choose(fine, rest, (), target, (status,)))
 
 
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     """The assertions in functions that take the sizes of names, in graph functions that allocate, and of recursions."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
     checked = {op for op in functions if GRAPH_FUNCTION in op.attributes or dim_names(op)}
-    assertions = ((each, op) for each in functions for op in each.walk() if isinstance(op, cf.AssertOp))
+    assertions = ((each, op) for each in functions for op in walk_ops(each) if isinstance(op, cf.AssertOp))
     asked = [op for function, op in assertions if function in checked or RECURSION in op.attributes]
     return [op for op in asked if op.msg.data != CANCELLED]
 

@@ -119,7 +119,7 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
         here = rewriter.insertion_point
         rewriter.insertion_point = InsertPoint.at_start(rewriter.block(_entry_block(op)))
         one = rewriter.insert(constant(1, i64))
-        alloca = rewriter.insert(llvm.AllocaOp(one, storage_type(type_, count), alignment=buffer_alignment(op)))
+        alloca = rewriter.insert(ops.on_stack(one.results[0], storage_type(type_, count), buffer_alignment(op)))
         rewriter.insertion_point = here
         rewriter.replace(op, alloca)
         return None

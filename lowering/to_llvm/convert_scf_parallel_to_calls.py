@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IndexType,
     ModuleOp,
-    UnrealizedConversionCastOp,
     i64,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -30,6 +29,7 @@ from xrelay.dialects.attribute_names import PART_OF_KERNEL
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
 from xrelay.errors import LoweringError
+from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.parallel_work import WorkEstimate
@@ -207,15 +207,15 @@ def _pack(captures: Sequence[SSAValue], function: FuncOp, rewriter: ConversionRe
     struct = _struct_type(captures)
     rewriter.insertion_point = InsertPoint.at_start(entry)
     one = rewriter.insert(constant(1, i64))
-    environment = rewriter.insert(llvm.AllocaOp(one, struct, alignment=BUFFER_ALIGNMENT)).res
+    environment = rewriter.insert(ops.on_stack(one.results[0], struct, BUFFER_ALIGNMENT)).results[0]
     environment.name_hint = "env"
     rewriter.insertion_point = here
     for index, value in enumerate(captures):
-        place = rewriter.insert(llvm.GEPOp(environment, [0, index], struct, inbounds=True)).result
+        place = rewriter.insert(ops.element_pointer(environment, [0, index], struct)).results[0]
         target = types.convert(value.type)
         if target != value.type:
-            value = rewriter.insert(UnrealizedConversionCastOp.cast_one(value, target)[0]).results[0]
-        rewriter.insert(llvm.StoreOp(value, place))
+            value = rewriter.insert(ops.cast(value, target)).results[0]
+        rewriter.insert(ops.store(value, place))
     return environment
 
 
@@ -231,13 +231,14 @@ def _task_function(name: str, captures: Sequence[SSAValue]) -> FuncOp:
     environment.name_hint, begin.name_hint, end.name_hint = "env", "begin", "end"
     struct, operands = _struct_type(captures), list[SSAValue]()
     for index, value in enumerate(captures):
-        place = llvm.GEPOp(environment, [0, index], struct, inbounds=True)
-        load = llvm.LoadOp(place, struct.types.data[index])
+        place = ops.element_pointer(environment, [0, index], struct)
+        load = ops.load(place.results[0], struct.types.data[index])
         block.add_ops([place, load])
-        operand = load.dereferenced_value
+        operand: SSAValue = load.results[0]
         if operand.type != value.type:
-            cast, operand = UnrealizedConversionCastOp.cast_one(operand, value.type)
+            cast = ops.cast(operand, value.type)
             block.add_op(cast)
+            operand = cast.results[0]
         operand.name_hint = value.name_hint
         operands.append(operand)
     block.add_ops([CallOp(name, [*operands, begin, end], []), ReturnOp()])
@@ -365,4 +366,4 @@ class ConvertScfParallelToCallsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Outline every parallel loop of the module."""
-        apply_conversion(op, [OutlineParallel(op)], is_legal=lambda inner: not isinstance(inner, scf.ParallelOp))
+        apply_conversion(op, [OutlineParallel(op)], is_legal=lambda inner: type(inner) is not scf.ParallelOp)

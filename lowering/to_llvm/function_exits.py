@@ -9,6 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.live_allocations import FREE, Held
+from xrelay.lowering.to_llvm.ops import result_of
 
 
 class FunctionExits:
@@ -27,7 +28,7 @@ class FunctionExits:
         """`^bb(%status): return %status`, after freeing what is held."""
         if None not in self._propagate:
             self._propagate[None] = exit = self._append()
-            exit.add_op(llvm.ReturnOp(exit.args[0]))
+            exit.add_op(result_of(exit.args[0]))
         return self._freeing(held, self._propagate)
 
     def add_kernel(self, held: Held | None, bits: int) -> Block:
@@ -46,7 +47,7 @@ class FunctionExits:
             self._fail[None] = exit = self._append()
             status, zero = exit.args[0], constant(0, i32)
             store = CmpXchgOp(self.context, zero.result, status)
-            exit.add_ops([zero, store, llvm.ReturnOp(status)])
+            exit.add_ops([zero, store, result_of(status)])
         return self._freeing(held, self._fail)
 
     def _freeing(self, held: Held | None, exits: dict[Held | None, Block]) -> Block:

@@ -16,7 +16,9 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
+    SymbolRefAttr,
     UnitAttr,
+    UnrealizedConversionCastOp,
     VectorType,
     i1,
     i32,
@@ -40,6 +42,8 @@ EXACT: Final = llvm.FastMathAttr(None)
 _UNIT: Final = UnitAttr()
 _NOT_ATOMIC: Final = IntegerAttr(0, 64)
 _NO_FLAGS: Final = IntegerAttr(0, 32)
+_C_CONVENTION: Final = llvm.CallingConventionAttr("ccc")
+_NO_TAIL_CALL: Final = llvm.TailCallKindAttr(llvm.TailCallKind.NONE)
 _NO_BUNDLES: Final = DenseArrayBase.from_list(i32, [])
 
 
@@ -75,7 +79,7 @@ def element_pointer(
     values = [step for step in steps if isinstance(step, SSAValue)]
     numbers = tuple(llvm.GEP_USE_SSA_VAL if isinstance(step, SSAValue) else step for step in steps)
     properties: dict[str, Attribute] = {
-        "rawConstantIndices": _indices(numbers),
+        "rawConstantIndices": indices(numbers),
         "elem_type": element,
         "noWrapFlags": _NO_FLAGS,
     }
@@ -85,7 +89,8 @@ def element_pointer(
 
 
 @lru_cache(maxsize=4096)
-def _indices(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+def indices(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    """`array<i32: numbers>`."""
     return DenseArrayBase.from_list(i32, numbers)
 
 
@@ -94,17 +99,56 @@ def _alignment(number: int) -> IntegerAttr[IntegerType]:
     return IntegerAttr(number, 64)
 
 
-def load(pointer: SSAValue, type_: Attribute, alignment: int) -> llvm.LoadOp:
-    """`llvm.load %pointer {alignment}`."""
-    return one_result(llvm.LoadOp, (pointer,), type_, {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)})
+def load(pointer: SSAValue, type_: Attribute, alignment: int | None = None) -> llvm.LoadOp:
+    """`llvm.load %pointer {alignment}`; without one that of the type."""
+    return one_result(llvm.LoadOp, (pointer,), type_, _access(alignment))
 
 
-def store(value: SSAValue, pointer: SSAValue, alignment: int, *, nontemporal: bool = False) -> llvm.StoreOp:
-    """`llvm.store %value, %pointer {alignment}`."""
-    properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)}
+def store(
+    value: SSAValue, pointer: SSAValue, alignment: int | None = None, *, nontemporal: bool = False
+) -> llvm.StoreOp:
+    """`llvm.store %value, %pointer {alignment}`; without one that of the type."""
+    properties = _access(alignment)
     if nontemporal:
         properties["nontemporal"] = _UNIT
     return llvm.StoreOp.create(operands=(value, pointer), properties=properties)
+
+
+def _access(alignment: int | None) -> dict[str, Attribute]:
+    if alignment is None:
+        return {"ordering": _NOT_ATOMIC}
+    return {"ordering": _NOT_ATOMIC, "alignment": _alignment(alignment)}
+
+
+def on_stack(count: SSAValue, type_: Attribute, alignment: int) -> llvm.AllocaOp:
+    """`llvm.alloca %count x type {alignment}`."""
+    return one_result(llvm.AllocaOp, (count,), PTR, {"alignment": _alignment(alignment), "elem_type": type_})
+
+
+def call(callee: SymbolRefAttr, operands: Sequence[SSAValue], result: Attribute | None) -> llvm.CallOp:
+    """`%r = llvm.call @callee(operands)`."""
+    return llvm.CallOp.create(
+        operands=operands,
+        result_types=() if result is None else (result,),
+        properties={
+            "callee": callee,
+            "fastmathFlags": EXACT,
+            "CConv": _C_CONVENTION,
+            "op_bundle_sizes": _NO_BUNDLES,
+            "operandSegmentSizes": indices((len(operands), 0)),
+            "TailCallKind": _NO_TAIL_CALL,
+        },
+    )
+
+
+def cast(value: SSAValue, type_: Attribute) -> UnrealizedConversionCastOp:
+    """`builtin.unrealized_conversion_cast %value`, to be undone by a conversion."""
+    return one_result(UnrealizedConversionCastOp, (value,), type_)
+
+
+def result_of(value: SSAValue) -> llvm.ReturnOp:
+    """`llvm.return %value`."""
+    return llvm.ReturnOp.create(operands=(value,))
 
 
 def branch(target: Block, values: Sequence[SSAValue] = ()) -> llvm.BrOp:
@@ -123,7 +167,7 @@ def choose(
     return llvm.CondBrOp.create(
         operands=(condition, *then_values, *values),
         successors=(then, otherwise),
-        properties={"operandSegmentSizes": _indices((1, len(then_values), len(values)))},
+        properties={"operandSegmentSizes": indices((1, len(then_values), len(values)))},
     )
 
 
@@ -137,7 +181,7 @@ def intrinsic_call(
         properties={
             "intrin": StringAttr(name),
             "op_bundle_sizes": _NO_BUNDLES,
-            "operandSegmentSizes": _indices((len(operands), 0)),
+            "operandSegmentSizes": indices((len(operands), 0)),
             "fastmathFlags": fast,
         },
     )

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.lowering.to_llvm.constants import constant
+from xrelay.lowering.to_llvm.ops import element_pointer, load, on_stack, store
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.infra.conversion import ConversionRewriter
 
@@ -36,8 +37,8 @@ def place_of_results(inputs: Sequence[Attribute]) -> int:
 def store_results(op: func.ReturnOp, results: SSAValue, rewriter: ConversionRewriter) -> None:
     """Stores what a function returns to where `results` points."""
     for number, value in enumerate(op.arguments):
-        place = rewriter.insert(llvm.GEPOp(results, [number], i64, inbounds=True)).result
-        rewriter.insert(llvm.StoreOp(rewriter.operand(value), place, alignment=8))
+        place = rewriter.insert(element_pointer(results, [number], i64)).results[0]
+        rewriter.insert(store(rewriter.operand(value), place, 8))
 
 
 def operands_with_results(
@@ -49,7 +50,7 @@ def operands_with_results(
     rewriter.insertion_point = InsertPoint.at_start(entry)
     one = rewriter.insert(constant(1, i64))
     array = llvm.LLVMArrayType(len(op.results), i64)
-    results = rewriter.insert(llvm.AllocaOp(one, array, alignment=8)).res
+    results = rewriter.insert(on_stack(one.results[0], array, 8)).results[0]
     rewriter.insertion_point = here
     operands = rewriter.operands(op.arguments)
     operands.insert(place_of_results([argument.type for argument in op.arguments]), results)
@@ -61,6 +62,6 @@ def load_results(op: Operation, results: SSAValue, rewriter: ConversionRewriter)
     values: list[SSAValue] = []
     for number, result in enumerate(op.results):
         type_ = PTR if isinstance(result.type, MemRefType) else i64
-        place = rewriter.insert(llvm.GEPOp(results, [number], i64, inbounds=True)).result
-        values.append(rewriter.insert(llvm.LoadOp(place, type_, alignment=8)).dereferenced_value)
+        place = rewriter.insert(element_pointer(results, [number], i64)).results[0]
+        values.append(rewriter.insert(load(place, type_, 8)).results[0])
     return values

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -58,6 +59,7 @@ def llvm_types() -> TypeConverter:
     return TypeConverter(to_llvm_type)
 
 
+@lru_cache(maxsize=1024)
 def memory_type(type_: Attribute) -> Attribute:
     """Returns the type in which a value lies in memory: `i1` is a byte of 0 or 1, the rest as converted."""
     if isa(type_, VectorType):
@@ -67,6 +69,7 @@ def memory_type(type_: Attribute) -> Attribute:
     return _SCALARS.get(type_, type_)
 
 
+@lru_cache(maxsize=1024)
 def byte_size(type_: Attribute) -> int:
     """Bytes one value of `type_` takes in memory; raises `LoweringError` for a type without a size."""
     stored = memory_type(type_)
@@ -80,11 +83,13 @@ def byte_size(type_: Attribute) -> int:
     raise LoweringError(f"values of type {type_} have no size in memory")
 
 
+@lru_cache(maxsize=1024)
 def scalar_alignment(type_: Attribute) -> int:
     """Bytes to which every pointer to a value of `type_` is aligned: the size of its scalar element."""
     return byte_size(type_.element_type if isa(type_, VectorType) else type_)
 
 
+@lru_cache(maxsize=1024)
 def static_strides(type_: MemRefType[Attribute]) -> tuple[int, ...] | None:
     """The strides of a memref in elements, or None where they are not all known."""
     strides = type_.get_strides()

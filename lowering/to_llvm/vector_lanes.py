@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, VectorType, i32, i64
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.llvm_extras import PoisonOp
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.ops import compare, one_result
+from xrelay.lowering.to_llvm.ops import compare, indices, one_result
 from xrelay.passes.infra.conversion import ConversionRewriter
 
 ONE_DIMENSION = "only vectors of one dimension can be converted"
@@ -54,6 +54,6 @@ def shuffle(
     """Lanes of `left` and `right` as `mask` picks them; -1 is poison."""
     assert isa(left.type, VectorType), "vectors are shuffled"
     result = VectorType(left.type.element_type, [len(mask)])
-    lanes = {"mask": DenseArrayBase.from_list(i32, mask)}
+    lanes = {"mask": indices(tuple(mask))}
     operands = (left, left if right is None else right)
     return rewriter.insert(one_result(llvm.ShuffleVectorOp, operands, result, lanes)).results[0]

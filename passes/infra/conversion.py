@@ -36,6 +36,7 @@ from xrelay.dialects.levels import level_of
 from xrelay.dialects.locations import fuse_locations, location_of
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
+from xrelay.passes.infra.verify import walk_ops
 
 OpT = TypeVar("OpT", bound=Operation)
 AnyOpT = TypeVar("AnyOpT", bound=Operation)
@@ -207,7 +208,7 @@ class ConversionRewriter:
         """Give `op` and the ops in it the current location, where they have none."""
         if type(self._location) is UnknownLoc:
             return
-        for inner in op.walk() if op.regions else (op,):
+        for inner in walk_ops(op) if op.regions else (op,):
             if type(inner.location) is UnknownLoc:
                 inner.location = self._location
 
@@ -375,4 +376,8 @@ def _alone(op: Operation) -> list[Operation]:
 
 def _stacked(op: Operation) -> list[Operation]:
     """Returns `op` and the ops in it, as a stack whose top is the first to be visited."""
-    return list(op.walk(reverse=True, region_first=True)) if op.regions else [op]
+    if not op.regions:
+        return [op]
+    stack = list(walk_ops(op))
+    stack.reverse()
+    return stack

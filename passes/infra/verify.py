@@ -36,16 +36,24 @@ def verification_errors(module: Operation) -> Iterator[VerificationError]:
 
 
 def walk_ops(top: Operation) -> Iterator[Operation]:
-    """`top` and every op below it in program order, without recursion."""
-    stack: list[Iterator[Operation]] = [iter((top,))]
-    while stack:
-        for op in stack[-1]:
+    """`top` and every op below it in program order, without recursion; what was yielded may be moved or erased."""
+    yield top
+    pending = _first_ops(top)
+    while pending:
+        op = pending.pop()
+        while op is not None:
+            following = op.next_op
             yield op
             if op.regions:
-                stack += (iter(block.ops) for region in reversed(op.regions) for block in reversed(region.blocks))
+                pending.append(following)
+                pending += _first_ops(op)
                 break
-        else:
-            stack.pop()
+            op = following
+
+
+def _first_ops(op: Operation) -> list[Operation | None]:
+    """The first op of each block of `op`'s regions, last block first."""
+    return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
 
 
 def _op_failure(op: Operation) -> str | None:
