@@ -13,7 +13,6 @@ from typing import IO
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm import instructions
@@ -112,7 +111,7 @@ def _argument_flags(op: llvm.FuncOp, index: int) -> str:
     words = [flag for flag in ARGUMENT_FLAGS if f"llvm.{flag}" in attributes]
     for name in ARGUMENT_NUMBERS:
         number = attributes.get(f"llvm.{name}")
-        if isa(number, IntegerAttr):
+        if isinstance(number, IntegerAttr):
             words.append(f"align {number.value.data}" if name == "align" else f"{name}({number.value.data})")
     return "".join(f" {word}" for word in words)
 

@@ -68,7 +68,7 @@ class ConstantTexts:
 
     def __call__(self, value: Attribute, type_: Attribute) -> str:
         """The text of `value` as a constant of `type_`, without the type."""
-        if isa(value, IntegerAttr):
+        if isinstance(value, IntegerAttr):
             return self._number(value.value.data, type_)
         if isinstance(value, FloatAttr):
             return float_text(value.value.data, type_)
@@ -79,7 +79,7 @@ class ConstantTexts:
         raise LoweringError(f"{value} cannot be written as a constant of type {type_}")
 
     def _number(self, value: float, type_: Attribute) -> str:
-        if isa(type_, IntegerType):
+        if isinstance(type_, IntegerType):
             return integer_text(int(value), type_)
         return float_text(value, type_)
 

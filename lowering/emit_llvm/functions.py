@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects import llvm
@@ -38,6 +39,7 @@ def writes(*op_types: type[Operation]) -> Callable[[Writer], Writer]:
     def register(writer: Writer) -> Writer:
         for op_type in op_types:
             WRITERS[op_type] = writer
+        _writer_of.cache_clear()
         note_registration(writer)
         return writer
 
@@ -173,35 +175,23 @@ class FunctionText:
                 self._note_branches(block, last)
 
     def _name_results(self, op: Operation) -> None:
+        constant = _operand_of(type(op))
         for value in op.results:
-            constant = self._constant(op)
-            if constant is None:
-                self._unnamed += value.name_hint is None
-                constant = "%" + self._fresh(value.name_hint or f"t{self._unnamed}")
-            self._names[value] = constant
-
-    def _constant(self, op: Operation) -> str | None:
-        """The text of an op that is no instruction but an operand."""
-        match op:
-            case llvm.ConstantOp():
-                return self.module.constants(op.value, op.result.type)
-            case PoisonOp():
-                return "poison"
-            case llvm.UndefOp():
-                return "undef"
-            case llvm.AddressOfOp():
-                return symbol(op.global_name.string_value())
-            case ZeroOp() | llvm.ZeroOp():
-                return "null" if isinstance(op.res.type, llvm.LLVMPointerType) else "zeroinitializer"
-            case _:
-                return None
+            if constant is not None:
+                self._names[value] = constant(op, self)
+                continue
+            hint = value.name_hint
+            if hint is None:
+                self._unnamed += 1
+                hint = f"t{self._unnamed}"
+            self._names[value] = "%" + self._fresh(hint)
 
     def _note_branches(self, block: Block, last: Operation) -> None:
         """Remember what `last` passes to the arguments of its successors."""
         origin = self._blocks[block]
-        if isinstance(last, llvm.BrOp):
-            edges = [(last.successor, tuple(last.arguments))]
-        elif isinstance(last, llvm.CondBrOp):
+        if type(last) is llvm.BrOp:
+            edges = [(last.successor, tuple(last.operands))]
+        elif type(last) is llvm.CondBrOp:
             edges = [(last.then_block, tuple(last.then_arguments)), (last.else_block, tuple(last.else_arguments))]
             if last.then_block is last.else_block and edges[0][1] != edges[1][1]:
                 raise LoweringError(
@@ -229,6 +219,31 @@ class FunctionText:
                 return name
 
 
+def _constant_text(op: llvm.ConstantOp, text: FunctionText) -> str:
+    return text.module.constants(op.value, op.results[0].type)
+
+
+def _zero_text(op: Operation, _: FunctionText) -> str:
+    return "null" if isinstance(op.results[0].type, llvm.LLVMPointerType) else "zeroinitializer"
+
+
+_OPERANDS: Mapping[type[Operation], Callable[[Any, FunctionText], str]] = {
+    llvm.ConstantOp: _constant_text,
+    PoisonOp: lambda _, __: "poison",
+    llvm.UndefOp: lambda _, __: "undef",
+    llvm.AddressOfOp: lambda op, _: symbol(op.global_name.string_value()),
+    ZeroOp: _zero_text,
+    llvm.ZeroOp: _zero_text,
+}
+"""Class of an op that is no instruction but an operand → its text."""
+
+
+@cache
+def _operand_of(op_type: type[Operation]) -> Callable[[Any, FunctionText], str] | None:
+    return next((_OPERANDS[known] for known in op_type.__mro__ if known in _OPERANDS), None)
+
+
+@cache
 def _writer_of(op_type: type[Operation]) -> Writer | None:
     """The writer for a class of ops, or for the closest class it derives from."""
     for known in op_type.__mro__:

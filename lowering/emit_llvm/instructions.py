@@ -95,7 +95,7 @@ def _integer_flags(op: Operation) -> str:
     """`nuw nsw exact disjoint` as an op has them, each with a space behind it."""
     text = ""
     overflow = op.properties.get("overflowFlags")
-    if isa(overflow, IntegerAttr):
+    if isinstance(overflow, IntegerAttr):
         overflow = llvm.OverflowAttr.from_int(overflow.value.data)
     if isinstance(overflow, llvm.OverflowAttr):
         text += "nuw " if llvm.OverflowFlag.NO_UNSIGNED_WRAP in overflow.data else ""
@@ -163,11 +163,14 @@ def write_constant(op: Operation, text: FunctionText) -> None:
     """Nothing: constants stand where they are used."""
 
 
+_PREDICATES = {flag.to_int(): flag.value for flag in llvm.ICmpPredicateFlag}
+
+
 @writes(llvm.ICmpOp)
 def write_icmp(op: llvm.ICmpOp, text: FunctionText) -> None:
     """`%r = icmp slt i64 %a, %b`."""
-    predicate = llvm.ICmpPredicateFlag.from_int(op.predicate.value.data).value
-    text.result(op, f"icmp {predicate} {text.typed(op.lhs)}, {text.name(op.rhs)}")
+    lhs, rhs = op.operands
+    text.result(op, f"icmp {_PREDICATES[op.predicate.value.data]} {text.typed(lhs)}, {text.name(rhs)}")
 
 
 @writes(llvm.FCmpOp)
@@ -192,14 +195,15 @@ def write_select(op: Operation, text: FunctionText) -> None:
 @writes(llvm.GEPOp)
 def write_gep(op: llvm.GEPOp, text: FunctionText) -> None:
     """`%r = getelementptr inbounds float, ptr %p, i64 %i`."""
-    dynamic = iter(op.ssa_indices)
+    pointer, *values = op.operands
+    dynamic = iter(values)
     indices = [
         text.typed(next(dynamic)) if index == llvm.GEP_USE_SSA_VAL else f"i32 {index}"
         for index in op.rawConstantIndices.iter_values()
     ]
-    flags = "inbounds " if op.inbounds is not None else ""
+    flags = "inbounds " if "inbounds" in op.properties else ""
     element = text.type_of(op.elem_type)
-    text.result(op, f"getelementptr {flags}{', '.join([element, text.typed(op.ptr), *indices])}")
+    text.result(op, f"getelementptr {flags}{', '.join([element, text.typed(pointer), *indices])}")
 
 
 @writes(llvm.AllocaOp)
@@ -213,8 +217,8 @@ def write_alloca(op: llvm.AllocaOp, text: FunctionText) -> None:
 def write_load(op: llvm.LoadOp, text: FunctionText) -> None:
     """`%r = load float, ptr %p, align 4`."""
     _refuse_atomic(op, op.ordering)
-    type_ = text.type_of(op.dereferenced_value.type)
-    text.result(op, f"load {type_}, {text.typed(op.ptr)}{_align(op.alignment)}")
+    type_ = text.type_of(op.results[0].type)
+    text.result(op, f"load {type_}, {text.typed(op.operands[0])}{_align(op.alignment)}")
 
 
 @writes(llvm.StoreOp)
@@ -223,7 +227,8 @@ def write_store(op: llvm.StoreOp, text: FunctionText) -> None:
     _refuse_atomic(op, op.ordering)
     volatile = "volatile " if op.volatile_ is not None else ""
     hint = f", !nontemporal {text.module.metadata.nontemporal()}" if op.nontemporal is not None else ""
-    text.line(f"store {volatile}{text.typed(op.value)}, {text.typed(op.ptr)}{_align(op.alignment)}{hint}")
+    value, pointer = map(text.typed, op.operands)
+    text.line(f"store {volatile}{value}, {pointer}{_align(op.alignment)}{hint}")
 
 
 def _align(alignment: IntegerAttr | None) -> str:
@@ -304,14 +309,15 @@ def write_call(op: llvm.CallOp, text: FunctionText) -> None:
 @writes(llvm.BrOp)
 def write_branch(op: llvm.BrOp, text: FunctionText) -> None:
     """`br label %body`."""
-    text.line(f"br {text.label(op.successor)}{text.loop_metadata(op)}")
+    (target,) = op.successors
+    text.line(f"br {text.label(target)}{text.loop_metadata(op)}")
 
 
 @writes(llvm.CondBrOp)
 def write_conditional_branch(op: llvm.CondBrOp, text: FunctionText) -> None:
     """`br i1 %c, label %then, label %else`."""
-    targets = f"{text.label(op.then_block)}, {text.label(op.else_block)}"
-    text.line(f"br {text.typed(op.cond)}, {targets}{text.loop_metadata(op)}")
+    targets = ", ".join(map(text.label, op.successors))
+    text.line(f"br {text.typed(op.operands[0])}, {targets}{text.loop_metadata(op)}")
 
 
 @writes(llvm.ReturnOp)

@@ -30,17 +30,18 @@ FLOATS: dict[type[Attribute], str] = {
 
 
 class TypeTexts:
-    """Type → text, each worked out once."""
+    """Type → text, worked out once for each object."""
 
     def __init__(self):
-        self._known: dict[Attribute, str] = {}
+        self._known: dict[int, tuple[Attribute, str]] = {}
+        """By identity, which costs less than to hash a type; what is kept here keeps its identity."""
 
     def __call__(self, type_: Attribute) -> str:
         """The text of `type_`; raises `LoweringError` for a type that LLVM does not have."""
-        text = self._known.get(type_)
-        if text is None:
-            text = self._known[type_] = self._write(type_)
-        return text
+        known = self._known.get(id(type_))
+        if known is None:
+            known = self._known[id(type_)] = type_, self._write(type_)
+        return known[1]
 
     def _write(self, type_: Attribute) -> str:
         if type(type_) in FLOATS:

@@ -13,8 +13,7 @@ from math import gcd
 from xdsl.dialects import arith, llvm, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from xrelay.dialects.attribute_names import ALIGN
 from xrelay.lowering.to_llvm.constants import constant
@@ -36,11 +35,11 @@ class Address:
 def constant_index(value: SSAValue) -> int | None:
     """The number that an index value always is, or None."""
     owner = value.owner
-    if isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 1:
-        owner = owner.inputs[0].owner
-    if isinstance(owner, memref.DimOp):
+    if type(owner) is UnrealizedConversionCastOp and len(owner.operands) == 1:
+        owner = owner.operands[0].owner
+    if type(owner) is memref.DimOp:
         return static_extent(owner)
-    number = owner.value if isinstance(owner, _CONSTANTS) else None
+    number = owner.properties.get("value") if type(owner) in _CONSTANTS and isinstance(owner, Operation) else None
     return number.value.data if isinstance(number, IntegerAttr) else None
 
 
@@ -125,8 +124,8 @@ def known_alignment(value: SSAValue, rewriter: ConversionRewriter) -> int:
     Buffers on the stack say so themselves, function arguments by `llvm.align`; else it is one element.
     """
     least, owner = scalar_alignment(memref_type(value).element_type), value.owner
-    if isinstance(owner, UnrealizedConversionCastOp) and len(owner.inputs) == 1:
-        value = owner.inputs[0]
+    if type(owner) is UnrealizedConversionCastOp and len(owner.operands) == 1:
+        value = owner.operands[0]
     if isinstance(value, BlockArgument):
         return max(least, _argument_alignment(value))
     placed = rewriter.operand(value).owner
@@ -147,7 +146,7 @@ def _argument_alignment(value: BlockArgument) -> int:
     if not isinstance(function, FuncOp | llvm.FuncOp) or function.arg_attrs is None or not _is_entry(block, function):
         return 1
     align = function.arg_attrs.data[value.index].data.get(ALIGN)
-    return align.value.data if isa(align, IntegerAttr) else 1
+    return align.value.data if isinstance(align, IntegerAttr) else 1
 
 
 def _is_entry(block: Block, function: FuncOp | llvm.FuncOp) -> bool:

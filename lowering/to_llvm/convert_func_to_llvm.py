@@ -303,7 +303,7 @@ def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     """The assertions in functions that take the sizes of names, in graph functions that allocate, and of recursions."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
     checked = {op for op in functions if GRAPH_FUNCTION in op.attributes or dim_names(op)}
-    assertions = ((each, op) for each in functions for op in walk_ops(each) if isinstance(op, cf.AssertOp))
+    assertions = ((each, op) for each in functions for op in walk_ops(each) if type(op) is cf.AssertOp)
     asked = [op for function, op in assertions if function in checked or RECURSION in op.attributes]
     return [op for op in asked if op.msg.data != CANCELLED]
 

@@ -36,6 +36,7 @@ from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import PatternTable, convert_one
 from xrelay.passes.infra.pattern_counts import RECORDER
 from xrelay.passes.infra.rebuilding import RebuildingRewriter
+from xrelay.passes.infra.verify import walk_ops
 
 
 class _LlvmWords(Words):
@@ -73,6 +74,7 @@ PATTERNS = (
     *math_step.PATTERNS,
 )
 """The patterns of the steps that this pass is made of."""
+_TABLE = PatternTable(PATTERNS)
 KEPT = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
 """What the calling convention converts."""
 
@@ -100,67 +102,60 @@ class ConvertScfToLLVMPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert the body of each function, then the functions."""
         memref_step.announce_boxes(op)
-        bodies = _Bodies()
         for each in tuple(op.ops):
             if isinstance(each, func.FuncOp) and each.body.blocks:
-                bodies.convert(each)
+                _convert_body(each)
         memref_step.convert_globals(op)
         convert_functions(op)
 
 
-class _Bodies:
-    """Converts the bodies of functions; what is known of classes of ops and of types serves all of them."""
+def _convert_body(function: func.FuncOp) -> None:
+    """Converts the body of a function, in one traversal if possible."""
+    body = function.body
+    if body.first_block is body.last_block and all(_is_known(op) for op in walk_ops(function) if op is not function):
+        _rebuild(function)
+    else:
+        _convert_by_steps(function)
 
-    def __init__(self) -> None:
-        self._types, self._patterns, self._counts = llvm_types(), PatternTable(PATTERNS), RECORDER.get()
-        self._known: dict[type[Operation], bool] = {}
 
-    def convert(self, function: func.FuncOp) -> None:
-        """Converts one body, in one traversal if possible."""
-        body = function.body
-        if body.first_block is body.last_block and all(map(self._is_known, body.walk())):
-            self._rebuild(function)
+def _rebuild(function: func.FuncOp) -> None:
+    rewriter, source, counts = RebuildingRewriter(llvm_types()), function.body.block, RECORDER.get()
+
+    def visit(op: Operation) -> None:
+        if type(op) is UnrealizedConversionCastOp:
+            rewriter.look_through(op)
+        elif _is_kept(type(op)):
+            rewriter.keep(op, writer.block)
         else:
-            _convert_by_steps(function)
+            rewriter.begin(op)
+            convert_one(op, _TABLE, rewriter, counts)
+            rewriter.take_inserted()
 
-    def _is_known(self, op: Operation) -> bool:
-        """Whether there is a rule or pattern for an op, and no region of it has several blocks."""
-        kind = type(op)
-        if isinstance(op, UnrealizedConversionCastOp):
-            inputs, outputs = (
-                [self._types.convert(value.type) for value in side] for side in (op.operands, op.results)
-            )
-            return inputs == outputs
-        known = self._known.get(kind)
-        if known is None:
-            known = kind in RULES or kind in ENDS or _is_kept(kind) or bool(self._patterns.get(kind))
-            self._known[kind] = known
-        return known and all(region.first_block is region.last_block for region in op.regions)
+    writer = BlockWriter(rewriter, _LlvmWords(), visit)
+    entry = writer.with_arguments(source.args)
+    for old_argument, argument in zip(source.args, entry.args, strict=True):
+        argument.location = old_argument.location
+    rewriter.blocks[source], body = entry, Region(entry)
+    writer.write(source, entry)
+    old = function.detach_region(function.body)
+    function.add_region(body)
+    for top in old.block.ops:
+        for op in walk_ops(top):
+            op.operands = ()
 
-    def _rebuild(self, function: func.FuncOp) -> None:
-        rewriter, source = RebuildingRewriter(self._types), function.body.block
 
-        def visit(op: Operation) -> None:
-            if isinstance(op, UnrealizedConversionCastOp):
-                rewriter.look_through(op)
-            elif _is_kept(type(op)):
-                rewriter.keep(op, writer.block)
-            else:
-                rewriter.begin(op)
-                convert_one(op, self._patterns, rewriter, self._counts)
-                rewriter.take_inserted()
+def _is_known(op: Operation) -> bool:
+    """Whether there is a rule or pattern for an op, and no region of it has several blocks."""
+    kind = type(op)
+    if kind is UnrealizedConversionCastOp:
+        inputs, outputs = ([llvm_types().convert(value.type) for value in side] for side in (op.operands, op.results))
+        return inputs == outputs
+    return _is_convertible(kind) and all(region.first_block is region.last_block for region in op.regions)
 
-        writer = BlockWriter(rewriter, _LlvmWords(), visit)
-        entry = writer.with_arguments(source.args)
-        for old_argument, argument in zip(source.args, entry.args, strict=True):
-            argument.location = old_argument.location
-        rewriter.blocks[source], body = entry, Region(entry)
-        writer.write(source, entry)
-        old = function.detach_region(function.body)
-        function.add_region(body)
-        for block in old.blocks:
-            for op in block.walk():
-                op.operands = ()
+
+@cache
+def _is_convertible(kind: type[Operation]) -> bool:
+    return kind in RULES or kind in ENDS or _is_kept(kind) or bool(_TABLE.get(kind))
 
 
 @cache

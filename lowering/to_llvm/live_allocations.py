@@ -31,7 +31,7 @@ def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
     Only buffers that the function frees itself where it succeeds are counted. At a block with several predecessors it
     is what all of them hold: never more than what is allocated there, so that nothing is freed twice.
     """
-    freed = {op.operands[0] for op in body.walk() if _calls(op, FREE)}
+    freed = {op.operands[0] for block in body.blocks for op in block.ops if _calls(op, FREE)}
     if not freed or body.first_block is None:
         return {}
     stacks = _Stacks()
@@ -107,4 +107,4 @@ def _successors(block: Block) -> tuple[Block, ...]:
 
 
 def _calls(op: Operation, name: str) -> bool:
-    return isinstance(op, llvm.CallOp) and op.callee is not None and op.callee.string_value() == name
+    return type(op) is llvm.CallOp and op.callee is not None and op.callee.string_value() == name

@@ -111,7 +111,7 @@ class LlvmRecursionToFramesPass(ModulePass):
 
 
 def _callees(function: llvm.FuncOp, names: Container[str]) -> Iterator[str]:
-    return (_callee(op) for op in walk_ops(function) if isinstance(op, llvm.CallOp) and _callee(op) in names)
+    return (_callee(op) for op in walk_ops(function) if type(op) is llvm.CallOp and _callee(op) in names)
 
 
 def _callee(op: llvm.CallOp) -> str:

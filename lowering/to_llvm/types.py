@@ -54,9 +54,12 @@ def to_llvm_type(type_: Attribute) -> Attribute | None:
     return None
 
 
+_CONVERTER = TypeConverter(to_llvm_type)
+
+
 def llvm_types() -> TypeConverter:
-    """A fresh converter to the types of the llvm dialect."""
-    return TypeConverter(to_llvm_type)
+    """The converter to the types of the llvm dialect; what it has converted it knows from then on."""
+    return _CONVERTER
 
 
 @lru_cache(maxsize=1024)

@@ -191,6 +191,6 @@ def _references(op: Operation) -> set[str]:
     for inner in walk_ops(op):
         pending += (*inner.properties.values(), *inner.attributes.values())
     for attribute in pending:
-        if isinstance(attribute, SymbolRefAttr):
+        if type(attribute) is SymbolRefAttr:
             found.add(attribute.root_reference.data)
     return found
