@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from xrelay.dialects.locations import sources_or_place
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
-from xrelay.index_algebra.dims import Dim, substitute, symbol
+from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.dim_names import single_name
@@ -46,18 +47,22 @@ def extent_subjects(function: FuncOp) -> dict[str, Subject]:
     return found
 
 
-def in_words(requirement: Requirement, subjects: Mapping[str, Subject], place: str | None) -> str:
-    """The text of a requirement that is demanded at `place`, with subjects in the place of invented names."""
+def in_words(requirement: Requirement, subjects: Mapping[str, Subject], place: str | None) -> Requirement:
+    """A requirement that is demanded at `place` as it is told: with subjects in the place of invented names."""
     words = {name: subjects[name].seen_from(place) for name in requirement.names if name in subjects}
 
     def told(dim: Dim) -> Dim:
         name = single_name(dim)
-        if name in words:
-            return symbol(words[name])
-        (side,) = substitute((dim,), {name: symbol(f"({text})") for name, text in words.items()})
-        return side
+        return symbol(words[name] if name in words else _with_words(str(dim), words, "({})"))
 
-    return replace(requirement, lhs=told(requirement.lhs), rhs=told(requirement.rhs)).text
+    if not words:
+        return requirement
+    about = _with_words(requirement.about, words, "{}")
+    return replace(requirement, lhs=told(requirement.lhs), rhs=told(requirement.rhs), about=about)
+
+
+def _with_words(text: str, words: Mapping[str, str], form: str) -> str:
+    return re.sub(r"[A-Za-z_]\w*", lambda match: form.format(words[match[0]]) if match[0] in words else match[0], text)
 
 
 def place_of(sources: Attribute | None) -> str | None:

@@ -50,7 +50,7 @@ class _Scope:
         """Puts everything in its place: what is computed, then what is asserted of it."""
         for check in (*self.place.checks, *(self.apart.checks if self.apart is not None else ())):
             if check.requirement is None or _relation(check.requirement) not in self.demanded:
-                text = check.text if check.requirement is None else in_words(check.requirement, subjects, None)
+                text = check.text if check.requirement is None else in_words(check.requirement, subjects, None).text
                 self.assertions[check.text] = assertion = cf.AssertOp(check.holds, f"shape mismatch: {text}")
                 if check.requirement is not None:
                     assertion.attributes[REQUIRES] = RequirementsAttr((check.requirement,))
@@ -198,9 +198,9 @@ def assertion_of(
     """
     places = sources_or_place(place) if sources is None else sources
     constraint = f"[{op} {requirement.constraint}]" if requirement.constraint else f"{op}:"
-    about = f" {requirement.about}:" if requirement.about else ""
-    text = in_words(requirement, subjects, place_of(places))
-    assertion = cf.AssertOp(holds, f"shape mismatch: {constraint}{about} {text}")
+    told = in_words(requirement, subjects, place_of(places))
+    about = f" {told.about}:" if told.about else ""
+    assertion = cf.AssertOp(holds, f"shape mismatch: {constraint}{about} {told.text}")
     assertion.attributes[REQUIRES] = RequirementsAttr((requirement,))
     if places is not None:
         assertion.attributes[SOURCES] = places
