@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.options import add_compile_options, add_source, compiled_model
+
+if TYPE_CHECKING:
+    from xrelay.api.timing import CompileTiming
 
 _KIB: Final = 1024.0
 
@@ -19,7 +23,7 @@ class CompileCommand(Command):
 
     The file holds native code for the target, the weights and the tables of inputs and outputs; `xrelay run` and
     `xrelay.load` read it. With --export an object file, a C header and a file of weights are written as well. What was
-    written, for which CPU and how long it took is told on stderr.
+    written, for which CPU and how long it took is told on stderr; --timing tells more about that.
     """
 
     name: ClassVar[str] = "compile"
@@ -30,6 +34,8 @@ class CompileCommand(Command):
         add_compile_options(parser)
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="compiled model (default: MODEL.xrelay)")
         parser.add_argument("--export", type=Path, metavar="FILE.o", help="object file for a C program")
+        parser.add_argument("--timing", action="store_true", help="tell on stderr what each stage and kernels took")
+        parser.add_argument("--timing-format", choices=("text", "json"), help="the form of --timing (text)")
         parser.add_argument("--header", type=Path, metavar="FILE.h", help="C header to write with --export")
 
     def run(self, args: Namespace) -> int:
@@ -46,10 +52,19 @@ class CompileCommand(Command):
         metadata = model.artifact.metadata
         kernels = f"{len(metadata.kernels)} kernel{'' if len(metadata.kernels) == 1 else 's'}"
         _tell(f"wrote {_file(output)}, {kernels} for {metadata.cpu}, in {seconds:.1f} s")
+        if args.timing or args.timing_format is not None:
+            _tell(_timing_text(model.timing, as_json=args.timing_format == "json"))
         if args.export is not None:
             written = model.export(args.export, header=args.header)
             _tell(f"wrote {', '.join(map(_file, written))}")
         return 0
+
+
+def _timing_text(timing: CompileTiming | None, *, as_json: bool) -> str:
+    """The times of a compilation; a model from the cache has none."""
+    if as_json:
+        return json.dumps(None if timing is None else timing.as_data())
+    return "from the cache: nothing was compiled" if timing is None else timing.report().removesuffix("\n")
 
 
 def _tell(line: str) -> None:

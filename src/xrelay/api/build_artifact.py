@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -13,12 +14,15 @@ from xrelay.api.codegen import llvm_texts
 from xrelay.api.context import decide
 from xrelay.api.function_results import check_functions, function_programs, with_callers
 from xrelay.api.interface import ModelTables, tables_of
+from xrelay.api.kernel_stream import KernelStream
 from xrelay.api.sources import Shapes, Source, load_source, write_text
 from xrelay.api.stage_runner import Progress, StageRunner
 from xrelay.api.streaming import kernel_stream
+from xrelay.api.timing import CompileTiming, KernelCounts
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.infra.gc_pause import gc_pause
+from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.metadata import ModelMetadata, abi_stamp
@@ -32,6 +36,16 @@ GLUE_LLVM_LEVEL = 0
 """LLVM's level for the calls of kernels one after another: the optimiser takes as long for them as for a small kernel,
 and makes nothing faster."""
 
+NATIVE = "native code"
+"""The last step, which waits for LLVM."""
+
+
+class Built(NamedTuple):
+    """What compiling gives; the timing is that of the model itself, without the functions that it gives."""
+
+    artifact: Artifact
+    timing: CompileTiming
+
 
 def artifact_of(
     source: Source,
@@ -43,7 +57,7 @@ def artifact_of(
     cache: bool = True,
     progress: Progress | None = None,
     name: str = "model",
-) -> Artifact:
+) -> Built:
     """Object code, tables and weights of the model in `source`; see `xrelay.compile` for arguments and errors."""
     with gc_pause():
         module = load_source(source, shapes=shapes)
@@ -60,16 +74,20 @@ def build_artifact(
     progress: Progress | None = None,
     name: str = "model",
     stream: bool = True,
-) -> Artifact:
+) -> Built:
     """Object code, tables and weights of a module, which is consumed, and of those that call functions it gives.
 
     Unless the stages are dumped, kernels go through those behind LOOP by themselves; without `stream` all do together.
     """
     build = partial(_build, target=target, opt_level=opt_level, cache=cache, stream=stream)
     programs = function_programs(module)
-    artifact = build(programs.module, dump=dump, progress=progress, name=name)
+    artifact, timing = build(programs.module, dump=dump, progress=progress, name=name)
     check_functions(artifact.metadata, programs)
-    return with_callers(artifact, programs, build, dump)
+
+    def build_caller(module: ModuleOp, *, dump: Path | None, progress: Progress | None, name: str) -> Artifact:
+        return build(module, dump=dump, progress=progress, name=name).artifact
+
+    return Built(with_callers(artifact, programs, build_caller, dump), timing)
 
 
 def _build(
@@ -82,7 +100,7 @@ def _build(
     progress: Progress | None,
     name: str,
     stream: bool,
-) -> Artifact:
+) -> Built:
     """Object code, tables and weights of a module, without the functions that it gives."""
     stages = compile_stages(
         opt_level=opt_level,
@@ -96,16 +114,24 @@ def _build(
     kernels = kernel_stream(module, runner, stages, target, level, objects) if stream and dump is None else None
     with kernels if kernels is not None else nullcontext():
         runner.run(module, kernels)
-        runner.tell(len(stages), "native code")
+        runner.tell(len(stages), NATIVE)
         tables = tables_of(module)
-        with runner.clock.step("native code"):
+        with runner.clock.step(NATIVE):
             symbols = kernels.symbols if kernels is not None else {}
             code = _native(module, target, level, dump, len(stages) + 1, objects, symbols)
             code += kernels.finish() if kernels is not None else ()
     if dump is not None:
         write_text(dump / "timing.txt", runner.clock.report())
     runner.tell(len(stages) + 1, "done")
-    return Artifact(tuple(code), _metadata(tables, target, name), tables.arrays)
+    artifact = Artifact(tuple(code), _metadata(tables, target, name), tables.arrays)
+    return Built(artifact, _timing(runner.clock, kernels))
+
+
+def _timing(clock: TimeTree, kernels: KernelStream | None) -> CompileTiming:
+    native = sum(step.seconds for step in clock.root.steps if step.name == NATIVE)
+    if kernels is None:
+        return CompileTiming(clock, KernelCounts(), 0.0, native)
+    return CompileTiming(clock, kernels.counts, sum(kernels.llvm_seconds), native + kernels.waited)
 
 
 def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:

@@ -67,12 +67,12 @@ def compile(
     # The compiler's modules take longer to import than a known model to open.
     from xrelay.api.build_artifact import artifact_of
 
-    artifact = artifact_of(
+    artifact, timing = artifact_of(
         source, chosen, shapes=shapes, opt_level=level, dump=dump, cache=cache, progress=progress, name=_name(source)
     )
     if models is not None and key is not None:
         models.put(key, partial(artifact.write, key=key))
-    return CompiledModel(artifact, num_threads=threads, memory_limit=limit)
+    return CompiledModel(artifact, num_threads=threads, memory_limit=limit, timing=timing)
 
 
 def _cached(models: ModelCache, key: str, name: str) -> Artifact | None:

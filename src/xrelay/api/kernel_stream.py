@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from time import perf_counter
 from types import TracebackType
 from typing import Final, Self
 
@@ -18,6 +19,7 @@ from xdsl.context import Context
 from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
 from xrelay.api.kernel_records import KernelFacts, KernelRecords
 from xrelay.api.kernel_workers import Answer, KernelWorkers, Wanted
+from xrelay.api.timing import KernelCounts
 from xrelay.errors import XRelayError
 from xrelay.lowering.kernel_units import KernelUnit, declare_lowered, kernel_of
 from xrelay.passes.infra.printing import print_module
@@ -31,17 +33,6 @@ from xrelay.runtime.native import CodeOptions, compile_cached
 SYMBOL: Final = "xrelay_kernel_"
 """The beginning of the symbols of kernels in object code."""
 _DIGITS: Final = 24
-
-
-@dataclass
-class KernelCounts:
-    """How many kernels of a model were compiled, found in the cache, and equal to one of these."""
-
-    compiled: int = 0
-    found: int = 0
-    equal: int = 0
-    by_workers: int = 0
-    """How many of those compiled came from other processes."""
 
 
 Tell = Callable[[str], None]
@@ -80,6 +71,10 @@ class KernelStream:
         llvm.binding()  # of which threads want to be sure
         self._pool = ThreadPoolExecutor(default_num_threads(), thread_name_prefix="xrelay-kernel")
         self.counts = KernelCounts()
+        self.llvm_seconds: list[float] = []
+        """What LLVM took for each kernel."""
+        self.waited = 0.0
+        """The seconds for which workers were waited for."""
 
     def __enter__(self) -> Self:
         return self
@@ -144,7 +139,10 @@ class KernelStream:
         while (wanted := _next(queue)) is not None:
             tell(wanted.unit.name)
             self._codes[wanted.symbol] = self._compiled(wanted)
-        for wanted, answer in self._workers.collect() if self._workers is not None else ():
+        start = perf_counter()
+        answers = list(self._workers.collect()) if self._workers is not None else ()
+        self.waited += perf_counter() - start
+        for wanted, answer in answers:
             tell(wanted.unit.name)
             self._codes[wanted.symbol] = self._compiled(wanted) if answer is None else self._taken(wanted, answer)
 
@@ -169,12 +167,13 @@ class KernelStream:
 
     def _emit(self, name: str, symbol: str, lowered: LoweredKernel) -> list[bytes]:
         """The objects of a kernel; runs in a thread."""
-        options = self._options._asdict()
+        options, start = self._options._asdict(), perf_counter()
         try:
             objects = [compile_cached(text, **options, cache=self._objects) for text in lowered.texts]
         except XRelayError as error:
             error.add_note(f"in kernel @{name}")
             raise
+        self.llvm_seconds.append(perf_counter() - start)
         if self._records is not None:
             self._records.put(symbol, [object_key(text, **options) for text in lowered.texts], lowered.facts)
         return objects

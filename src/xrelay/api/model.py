@@ -23,6 +23,7 @@ from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.running import checked_timeout
 
 if TYPE_CHECKING:
+    from xrelay.api.timing import CompileTiming
     from xrelay.runtime.executable import Executable
     from xrelay.runtime.plan import Plan
 
@@ -35,12 +36,19 @@ class CompiledModel:
     CPU can still be saved and exported.
     """
 
-    def __init__(self, artifact: Artifact, *, num_threads: int | None = None, memory_limit: int | None = None):
+    def __init__(
+        self,
+        artifact: Artifact,
+        *,
+        num_threads: int | None = None,
+        memory_limit: int | None = None,
+        timing: CompileTiming | None = None,
+    ):
         """A model from its artifact. `num_threads` bounds the threads of a call (default: the cores at hand).
 
-        `memory_limit` bounds its memory, see the property of that name.
+        `memory_limit` and `timing` are the properties of these names.
         """
-        self._artifact = artifact
+        self._artifact, self._timing = artifact, timing
         self._binder = InputBinder(artifact.metadata.inputs)
         self._boxes = artifact.metadata.boxes
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
@@ -54,6 +62,11 @@ class CompiledModel:
     def artifact(self) -> Artifact:
         """Object code, tables and weights."""
         return self._artifact
+
+    @property
+    def timing(self) -> CompileTiming | None:
+        """Where the time of compiling went; `None` for a model from a file or from the cache."""
+        return self._timing
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:

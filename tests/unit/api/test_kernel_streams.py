@@ -109,10 +109,10 @@ def test_the_code_is_that_of_the_whole_module(text: str, monkeypatch: pytest.Mon
 
 
 def test_known_kernels_are_not_lowered_again(lowered: list[str]) -> None:
-    artifact = build_artifact.build_artifact(parsed(PICKED), Target.host())
+    artifact = build_artifact.build_artifact(parsed(PICKED), Target.host()).artifact
     first = list(lowered)
     assert len(first) == len(set(first)) == len(artifact.metadata.kernels)
-    again = build_artifact.build_artifact(parsed(PICKED), Target.host())
+    again = build_artifact.build_artifact(parsed(PICKED), Target.host()).artifact
     assert lowered == first
     assert sorted(again.objects) == sorted(artifact.objects)
 
@@ -145,7 +145,7 @@ def test_damaged_records_and_lost_objects_are_made_anew(lowered: list[str], tmp_
 def test_found_kernels_fail_as_compiled_ones_do(lowered: list[str]) -> None:
     found: list[str] = []
     for _ in range(2):
-        model = xrelay.CompiledModel(build_artifact.build_artifact(parsed(PICKED), Target.host()))
+        model = xrelay.CompiledModel(build_artifact.build_artifact(parsed(PICKED), Target.host()).artifact)
         with pytest.raises(ExecutionError) as failure:
             model.run([np.ones((9, 4), np.float32), np.array([0, 9, 1])])
         found.append(str(failure.value))
@@ -178,3 +178,12 @@ def test_names_of_values_do_not_tell_kernels_apart(monkeypatch: pytest.MonkeyPat
     assert texts[0] == texts[1]
     assert "llvm.noalias" in texts[0]
     assert "@kernel(" in texts[0]
+
+
+def test_timing_tells_what_was_done(lowered: list[str]) -> None:
+    timings = [build_artifact.build_artifact(parsed(PICKED), Target.host()).timing for _ in range(2)]
+    first, again = (timing.kernels for timing in timings)
+    assert (first.compiled, first.found) == (len(lowered), 0)
+    assert (again.compiled, again.found) == (0, len(lowered))
+    assert timings[1].llvm == 0 < timings[0].llvm
+    assert timings[0].python < timings[0].total

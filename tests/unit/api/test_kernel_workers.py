@@ -80,7 +80,7 @@ def started(script: str, identity: str = "mine") -> Iterator[KernelWorkers]:
 
 
 def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = build_artifact.build_artifact(parsed(), Target.host(), cache=False)
+    alone = build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact
     monkeypatch.setattr(streaming, "LARGE", 0)
     monkeypatch.setenv("XRELAY_WORKERS", "1")
     monkeypatch.setattr(registrations, "_modules", set[str]())
@@ -90,7 +90,7 @@ def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(KernelLowering, "lower", refuse)
     monkeypatch.setattr("xrelay.api.kernel_stream._next", _once_empty)
-    helped = build_artifact.build_artifact(parsed(), Target.host(), cache=False)
+    helped = build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact
     assert helped.objects == alone.objects
 
 
