@@ -32,6 +32,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "bodies": Campaign("fuzz.damaged_bodies:run_case", share=1, limit=60),
     "programs": Campaign("fuzz.damaged_programs:run_case", share=1, limit=60),
     "saved": Campaign("fuzz.saved_models:run_case", share=1, limit=30),
+    "sequences": Campaign("fuzz.sequences:run_case", share=1, limit=60),
     "named": Campaign("fuzz.named:run_case", share=2, limit=120),
     "texts": Campaign("fuzz.damaged_texts:run_case", share=1, limit=60),
 }
