@@ -52,6 +52,7 @@ FOLDERS: dict[str, str] = {
     "loop-lower-blocks": "loop",
     "loop-plan-memory": "loop",
     "loop-merge-kernels": "loop",
+    "loop-compute-in-place": "loop",
 }
 """Pass name → folder of `passes/`."""
 

@@ -77,6 +77,7 @@ EXACT: frozenset[str] = frozenset(
         "scf-select-versions",
         "loop-disable-unroll",
         "loop-merge-kernels",
+        "loop-compute-in-place",
         "loop-plan-memory",
         "convert-scf-parallel-to-calls",
         "memref-hoist-allocations",

@@ -2,9 +2,9 @@
 
 `@main` is calls of kernels, with branches and loops between them. The lifetime of a buffer is the span of the text from
 the first to the last operation that uses it (or a view of it), and all of a loop that it is not made in. Buffers whose
-lifetimes do not meet share space; an operation's operands are all alive at it, so nothing is computed in place and no
-two operands of a call overlap unless they are the same buffer. That is also what lets kernel arguments be marked
-`llvm.noalias`: an argument is marked when at every call its buffer is no other argument's buffer.
+lifetimes do not meet share space; an operation's operands are all alive at it, so no two operands of a call overlap
+unless they are the same buffer, as where `loop-compute-in-place` made them one before. That is also what lets kernel
+arguments be marked `llvm.noalias`: an argument is marked when at every call its buffer is no other argument's buffer.
 
 Buffers that a kernel allocates for itself at the top of its body become trailing arguments of the kernel (counted by
 `loop.num_scratch`), which `@main` provides from the arena: a running model allocates nothing. They stand before the

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.utils.hints import isa
 
+from xrelay.dialects.attribute_names import IN_PLACE
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp, Tail
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
@@ -165,9 +168,19 @@ def check_overlap(loop: ForOp, around: list[ForOp], step: SchedulePrimitive, *, 
         if outer is not None:
             reason = f"block {name!r} reduces over {outer.loop_name!r} around it, and overlapping tiles would add twice"
             raise refusal(step, subject, reason, "move the reduction inside, or use tail = peel or mask")
-        if accumulates_without_init(block):
+        if accumulates_without_init(block) or _computes_in_place(block):
             reason = f"block {name!r} updates its result in place, and overlapping tiles would update twice"
             raise refusal(step, subject, reason, "use tail = peel or mask")
+
+
+def _computes_in_place(block: BlockOp) -> bool:
+    """Whether the block stores an output that may lie where an input does."""
+    kernel = block.parent_op()
+    while kernel is not None and not isinstance(kernel, func.FuncOp):
+        kernel = kernel.parent_op()
+    numbers = kernel.attributes.get(IN_PLACE) if kernel is not None else None
+    arguments = kernel.body.block.args if kernel is not None else ()
+    return isa(numbers, DenseArrayBase[IntegerType]) and any(arguments[n] in block.writes for n in numbers.get_values())
 
 
 def has_overlap(kernel: func.FuncOp) -> bool:

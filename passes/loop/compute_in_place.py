@@ -1,0 +1,229 @@
+"""`loop-compute-in-place`: kernels write their results where an input lies that nobody needs afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Final
+
+from xdsl.context import Context
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, ModuleOp, StringAttr, SymbolRefAttr, i64
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
+from xrelay.dialects.loop.signature import output_arguments
+from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.loop.buffer_size import element_bytes
+from xrelay.passes.loop.in_place import pairs_in_place
+from xrelay.passes.loop.lifetimes import GIVERS, Buffer, roots_of
+from xrelay.passes.loop.nest_queries import kernels_of
+
+EXPECTED_EXTENT: Final = 256
+"""What an extent that only a run tells counts as."""
+
+
+@dataclass(frozen=True)
+class LoopComputeInPlacePass(ModulePass):
+    """A kernel that computes element by element gets the buffer of an input for its output, at the input's last use.
+
+    Before → after:
+
+    ```
+    %t = memref.alloc() : T                             %t = memref.alloc() : T
+    func.call @k(%x, %t) : (T, T) -> ()            →    func.call @k(%x, %t) : (T, T) -> ()
+    %s = memref.alloc() : T                             func.call @add(%t, %x, %t) : (T, T, T) -> ()
+    func.call @add(%t, %x, %s) : (T, T, T) -> ()        func.call @l(%t, %y) : (T, T) -> ()
+    func.call @l(%s, %y) : (T, T) -> ()                 func.func private @add(…) attributes {loop.kernel,
+                                                            loop.in_place = array<i64: 0, 2>}
+    ```
+
+    `loop.in_place` says which argument may lie where which other does: that is part of what a kernel is. Where not all
+    calls of a kernel compute in place it stays what it is, and they call a copy, `@add_in_place`. Where the result is
+    an output of the function, the input is computed there instead.
+
+    Refused are inputs that are read at another index than the output is written, or in another block; buffers that are
+    arguments, constants, parts of others, needed later, given away, or passed twice to one call; an output that is used
+    before; extents that are not the same values; buffers of less than `least` bytes.
+    """
+
+    name = "loop-compute-in-place"
+
+    least: int = field(default=1 << 16, metadata={"help": "bytes of the smallest buffer that is worth it"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Changes calls and kernels of the module in place."""
+        pairs = _pairs_of_kernels(op)
+        chosen: dict[str, dict[tuple[int, int], list[func.CallOp]]] = {}
+        functions = [each for each in op.ops if isinstance(each, func.FuncOp) and len(each.body.blocks) == 1]
+        for function in (each for each in functions if LOOP_KERNEL not in each.attributes):
+            for call, pair in _Reuse(function, self.least).run(pairs):
+                chosen.setdefault(call.callee.string_value(), {}).setdefault(pair, []).append(call)
+        _mark(op, chosen)
+
+
+def _pairs_of_kernels(module: ModuleOp) -> dict[str, Sequence[tuple[int, int]]]:
+    """The pairs of arguments of each kernel that may be one buffer, in all of its versions."""
+    kernels = kernels_of(module)
+    versions = versions_by_kernel(kernels)
+    found = {kernel.sym_name.data: pairs_in_place(kernel) for kernel in kernels}
+    for name, rows in versions.items():
+        for version, _ in rows:
+            others = set(found.get(version.sym_name.data, ()))
+            found[name] = [pair for pair in found.get(name, ()) if pair in others]
+    return {name: pairs for name, pairs in found.items() if pairs}
+
+
+# --- which calls may
+
+
+@dataclass
+class _Use:
+    """A buffer, or several that have become one: its first and last use, as places in its block."""
+
+    buffer: SSAValue
+    first: int
+    last: int
+    given: bool = False
+
+
+class _Reuse:
+    """Finds the calls of one graph function that compute in place, and lets them."""
+
+    def __init__(self, function: func.FuncOp, least: int):
+        self._block, self._least = function.body.block, least
+        self._outputs = set(output_arguments(function))
+        self._roots = roots_of(self._block)
+        self._places: dict[Operation, int] = {}
+        self._uses: dict[SSAValue, _Use] = {}
+        self._calls: list[func.CallOp] = []
+
+    def run(self, pairs: Mapping[str, Sequence[tuple[int, int]]]) -> list[tuple[func.CallOp, tuple[int, int]]]:
+        """The calls of kernels that have a pair of `pairs`, with it; their buffers have become one."""
+        for op in self._block.ops:
+            for inner in walk_ops(op):
+                self._note(inner)
+        joined: list[tuple[func.CallOp, tuple[int, int]]] = []
+        for call in self._calls:
+            pair = next((each for each in pairs.get(call.callee.string_value(), ()) if self._join(call, *each)), None)
+            if pair is not None:
+                joined.append((call, pair))
+        self._replace()
+        return joined
+
+    def _note(self, op: Operation) -> None:
+        """Notes the uses of buffers by an op, the next one of the text."""
+        before = op.prev_op
+        self._places[op] = 0 if before is None else self._places[before] + 1
+        for root in dict.fromkeys(root for operand in op.operands for root in self._roots.get(operand, ())):
+            if isinstance(root, SSAValue):
+                place = self._place_in(_home(root), op)
+                use = self._uses.setdefault(root, _Use(root, place, place))
+                use.last = max(use.last, place)
+                use.given |= isinstance(op, GIVERS)
+        if isinstance(op, func.CallOp):
+            self._calls.append(op)
+
+    def _place_in(self, block: Block | None, op: Operation) -> int:
+        """The place in `block` of the op that `op` is or is in."""
+        while op.parent is not block and (around := op.parent_op()) is not None:
+            op = around
+        return self._places[op]
+
+    def _join(self, call: func.CallOp, source: int, output: int) -> bool:
+        """Lets two operands of a call be one buffer, if that changes nothing; whether it does."""
+        old, new = call.arguments[source], call.arguments[output]
+        if self._roots.get(old) != (old,) or self._roots.get(new) != (new,) or old.type != new.type:
+            return False
+        uses, wanted = self._uses[old], self._uses[new]
+        place = self._places[call]
+        if not isinstance(uses.buffer.owner, memref.AllocOp) or _home(old) is not call.parent:
+            return False
+        if uses.given or uses.last != place or wanted.first != place or _home(new) is not call.parent:
+            return False
+        if self._is_shared(call, uses, {source}) or self._is_shared(call, wanted, {output}):
+            return False
+        if not self._can_take(uses, new) or expected_bytes(old) < self._least:
+            return False
+        uses.last, uses.given = wanted.last, wanted.given
+        if not isinstance(new.owner, memref.AllocOp):
+            uses.buffer = new
+        self._uses[new] = uses
+        return True
+
+    def _is_shared(self, call: func.CallOp, use: _Use, own: set[int]) -> bool:
+        """Whether another operand of a call than `own` points into a buffer."""
+        others = (each for number, each in enumerate(call.arguments) if number not in own)
+        return any(isinstance(r, SSAValue) and self._uses.get(r) is use for o in others for r in self._roots.get(o, ()))
+
+    def _can_take(self, uses: _Use, new: SSAValue) -> bool:
+        """Whether a buffer of the size of `uses` is what `new` is: the same extents, or an output of known ones."""
+        old = uses.buffer.owner
+        if isinstance(new.owner, memref.AllocOp) and isinstance(old, memref.AllocOp):
+            return list(old.dynamic_sizes) == list(new.owner.dynamic_sizes) and old.alignment == new.owner.alignment
+        return new in self._outputs and DYNAMIC_INDEX not in SSAValue.get(new, type=MemRefType).type.get_shape()
+
+    def _replace(self) -> None:
+        """Lets the buffers that have become one be one."""
+        for value, use in self._uses.items():
+            if value is not use.buffer and isinstance(value.owner, memref.AllocOp):
+                value.replace_all_uses_with(use.buffer)
+                Rewriter.erase_op(value.owner)
+
+
+def _home(buffer: Buffer) -> Block | None:
+    """The block that a buffer is made in."""
+    owner = buffer.owner if isinstance(buffer, SSAValue) else None
+    return owner.parent if isinstance(owner, Operation) else owner
+
+
+def expected_bytes(buffer: SSAValue) -> int:
+    """About how many bytes a buffer has; 0 for one that an arena cannot hold."""
+    type = SSAValue.get(buffer, type=MemRefType).type
+    shape = (EXPECTED_EXTENT if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
+    return prod(shape) * (element_bytes(type) or 0)
+
+
+# --- the kernels
+
+
+def _mark(module: ModuleOp, chosen: Mapping[str, Mapping[tuple[int, int], Sequence[func.CallOp]]]) -> None:
+    """Says of kernels that they compute in place; those that also are called otherwise get a copy that does."""
+    if not chosen:
+        return
+    kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
+    versions = versions_by_kernel(kernels.values())
+    taken = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
+    counts: dict[str, int] = {}
+    for op in module.walk():
+        if isinstance(op, func.CallOp):
+            counts[op.callee.string_value()] = counts.get(op.callee.string_value(), 0) + 1
+    for name, rows in chosen.items():
+        for pair, calls in rows.items():
+            found = [kernels[name], *(version for version, _ in versions.get(name, ()))]
+            if len(calls) < counts[name]:
+                found = [_copy(kernel, taken) for kernel in found]
+                for call in calls:
+                    call.callee = SymbolRefAttr(found[0].sym_name)
+                for version, (_, told) in zip(found[1:], versions.get(name, ()), strict=True):
+                    version.attributes[VERSION] = replace(told, of=found[0].sym_name.data).attribute()
+            for kernel in found:
+                kernel.attributes[IN_PLACE] = DenseArrayBase.from_list(i64, pair)
+
+
+def _copy(kernel: func.FuncOp, taken: set[str]) -> func.FuncOp:
+    """A copy of a kernel behind it, under a name of its own, which is taken then."""
+    name = stem = f"{kernel.sym_name.data}_in_place"
+    count = 0
+    while name in taken:
+        count += 1
+        name = f"{stem}_{count}"
+    taken.add(name)
+    copy = kernel.clone()
+    copy.sym_name = StringAttr(name)
+    Rewriter.insert_op(copy, InsertPoint.after(kernel))
+    return copy
