@@ -72,7 +72,7 @@ def make_buffers_signless(function: FuncOp) -> None:
 
 
 def _signless_buffer(type_: Attribute) -> Attribute:
-    if isa(type_, MemRefType) and (element := signless(type_.element_type)) != type_.element_type:
+    if isinstance(type_, MemRefType) and (element := signless(type_.element_type)) != type_.element_type:
         return MemRefType(element, type_.shape, type_.layout, type_.memory_space)
     return type_
 

@@ -28,6 +28,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.values import Values
+from xrelay.passes.infra.verify import walk_ops
 
 NOTE_INDEX = "xrelay_note_index"
 """The function that keeps an index that is out of range, and its limits, for the error message."""
@@ -149,5 +150,5 @@ def _note(value: SSAValue, limits: _Limits, emitter: Emitter) -> None:
 
 def declare_note(module: ModuleOp) -> None:
     """Declares the function that checked indices call, where there are any."""
-    if any(isinstance(op, CallOp) and op.callee.string_value() == NOTE_INDEX for op in module.walk()):
+    if any(isinstance(op, CallOp) and op.callee.string_value() == NOTE_INDEX for op in walk_ops(module)):
         module.body.block.add_op(FuncOp.external(NOTE_INDEX, [i64, i64, i64], []))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from xdsl.dialects import arith
@@ -103,14 +104,15 @@ class Emitter:
         """The constant of this (typed) value, one for each scope."""
         ops = self._scopes[-1].ops
         if value not in ops:
-            ops[value] = arith.ConstantOp(value)
+            # As the constructor, which takes most of its time to sort its arguments, does.
+            ops[value] = arith.ConstantOp.create(result_types=(value.get_type(),), properties={"value": value})
         return ops[value].results[0]
 
     def index(self, value: int) -> SSAValue:
         """The index constant `value`."""
         indices = self._scopes[-1].indices
         if value not in indices:
-            indices[value] = self.constant(IntegerAttr.from_index_int_value(value))
+            indices[value] = self.constant(_index_attr(value))
         return indices[value]
 
     def range_of(self, value: ValueMap) -> tuple[int, int] | None:
@@ -124,3 +126,9 @@ class Emitter:
     def affine_all(self, value: ValueMap) -> list[SSAValue]:
         """Computes every expression of `value`."""
         return [self.affine(value[position]) for position in range(len(value))]
+
+
+@lru_cache(maxsize=4096)
+def _index_attr(value: int) -> IntegerAttr[IndexType]:
+    """An index number; the same few stand in every kernel."""
+    return IntegerAttr.from_index_int_value(value)

@@ -22,6 +22,7 @@ from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.upstream.signless import make_scalars_signless
 from xrelay.passes.graph.calls import call_components, calls_in
+from xrelay.passes.infra.verify import walk_ops
 
 _SAME_BUFFER = (memref.ReinterpretCastOp, memref.CastOp, memref.ViewOp, memref.SubviewOp, arith.SelectOp)
 _TAKES_OVER = (memref.DeallocOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.ForOp, func.ReturnOp)
@@ -59,7 +60,7 @@ def finish_graph_function(function: func.FuncOp) -> None:
 
 def declare_poll(module: ModuleOp) -> None:
     """Declares the function that loops call, where there are any, and notes in the module that runs can be ended."""
-    if any(isinstance(op, func.CallOp) and op.callee.string_value() == POLL for op in module.walk()):
+    if any(isinstance(op, func.CallOp) and op.callee.string_value() == POLL for op in walk_ops(module)):
         module.body.block.add_op(func.FuncOp.external(POLL, [], [i1]))
         module.attributes[POLLS] = UnitAttr()
 

@@ -275,14 +275,14 @@ class KernelWriter:
 
     def _serial(self, loop: ForOp) -> None:
         self._release(loop)
-        body = Block(arg_types=[IndexType()])
+        emit, body = self._emitter, Block(arg_types=[IndexType()])
         self._name_index(loop, body.args[0])
-        with self._emitter.inside(body):
+        with emit.inside(body):
             self._block(loop.body.block)
-            self._emitter.add(scf.YieldOp())
-        self._emitter.location = loop.location
-        emit = self._emitter
-        new = emit.add(scf.ForOp(emit.index(0), self._extent(loop), emit.index(1), [], body))
+            emit.add(scf.YieldOp.create())
+        emit.location = loop.location
+        limits = emit.index(0), self._extent(loop), emit.index(1)
+        new = emit.add(scf.ForOp.create(operands=limits, regions=(Region(body),)))
         if loop.kind is LoopKind.PARALLEL:
             new.attributes[LOOP_NOTE] = StringAttr("parallel inside another parallel or vectorised loop: runs serially")
         if loop.kind is LoopKind.UNROLLED:

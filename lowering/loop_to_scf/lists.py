@@ -92,7 +92,7 @@ def convert_lists(function: func.FuncOp) -> bool:
 
 def declare_lists(module: ModuleOp) -> None:
     """Declares the functions on lists, where there are calls of some."""
-    called = {op.callee.string_value() for op in module.walk() if isinstance(op, func.CallOp)}
+    called = {op.callee.string_value() for op in walk_ops(module) if isinstance(op, func.CallOp)}
     if called.isdisjoint(LIST_FUNCTIONS):
         return
     for name, (inputs, outputs) in LIST_FUNCTIONS.items():

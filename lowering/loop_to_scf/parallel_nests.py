@@ -11,11 +11,12 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.index_algebra.affine_products import floor_div, modulo, times
 from xrelay.index_algebra.value_map import Space, ValueMap
+from xrelay.passes.loop.nest_queries import structure_of
 
 
 def holds_unrolled(loop: ForOp) -> bool:
     """Whether a loop inside of `loop` is to be unrolled."""
-    return any(isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED for op in loop.body.walk())
+    return any(isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED for op in structure_of(loop))
 
 
 def parallel_nest(loop: ForOp) -> list[ForOp]:

@@ -13,6 +13,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.errors import LoweringError
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 
 
@@ -61,4 +62,4 @@ def _mains(module: ModuleOp) -> Iterable[func.FuncOp]:
 
 
 def _weight_ops(function: func.FuncOp) -> Iterable[WeightOp]:
-    return (op for op in function.walk() if isinstance(op, WeightOp))
+    return (op for op in walk_ops(function) if isinstance(op, WeightOp))

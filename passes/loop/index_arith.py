@@ -43,7 +43,11 @@ class IndexArith:
 
         A divisor that is no constant must be positive wherever the result is used.
         """
-        return self._sum(linear_form(value.exprs[0], self._box(value)), value)
+        expr = value.exprs[0]
+        # Most indices are the index of a loop, and need no normal form.
+        if isinstance(expr, AffineDimExpr):
+            return value.operands[expr.position]
+        return self._sum(linear_form(expr, self._box(value)), value)
 
     def _box(self, value: ValueMap) -> list[Interval | None]:
         return [self._range_of(operand) for operand in value.operands]
@@ -51,6 +55,14 @@ class IndexArith:
     def _result(self, op: Operation) -> SSAValue:
         self._add(op)
         return op.results[0]
+
+    def _without_wrap(
+        self, kind: type[arith.AddiOp | arith.MuliOp], lhs: SSAValue, rhs: SSAValue, flags: arith.IntegerOverflowAttr
+    ) -> SSAValue:
+        # There are hundreds in a kernel, and a constructor takes most of its time to sort its arguments.
+        return self._result(
+            kind.create(operands=(lhs, rhs), result_types=(lhs.type,), properties={"overflowFlags": flags})
+        )
 
     def _sum(self, form: LinearForm, space: ValueMap) -> SSAValue:
         box = self._box(space)
@@ -64,13 +76,13 @@ class IndexArith:
         for atom, coefficient in form.terms:
             term = self._atom(atom, space)
             if coefficient != 1:
-                term = self._result(arith.MuliOp(term, self._constant(coefficient), overflow=flags))
-            total = term if total is None else self._result(arith.AddiOp(total, term, overflow=flags))
+                term = self._without_wrap(arith.MuliOp, term, self._constant(coefficient), flags)
+            total = term if total is None else self._without_wrap(arith.AddiOp, total, term, flags)
         if total is None:
             return self._constant(form.constant)
         if form.constant == 0:
             return total
-        return self._result(arith.AddiOp(total, self._constant(form.constant), overflow=flags))
+        return self._without_wrap(arith.AddiOp, total, self._constant(form.constant), flags)
 
     def _atom(self, atom: AffineExpr, space: ValueMap) -> SSAValue:
         """A dimension, a product of atoms, or a quotient or remainder."""

@@ -19,6 +19,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.decompose_init import decompose_init
 from xrelay.passes.loop.nest_edits import Names, compute, give_value
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, range_of, stays_in
@@ -138,11 +139,12 @@ def _compare(value: SSAValue, predicate: str, limit: SSAValue, ops: list[Operati
 
 def _erase_empty_loops(function: func.FuncOp) -> None:
     """Loops without any statement left, from the inside out, and the buffers that nothing uses any more."""
-    for op in reversed([op for op in function.walk() if isinstance(op, ForOp)]):
-        if op.body.block.is_empty:
+    ops = list(walk_ops(function))
+    for op in reversed(ops):
+        if isinstance(op, ForOp) and op.body.block.is_empty:
             op.detach()
             op.erase()
-    for op in [op for op in function.walk() if isinstance(op, memref.AllocOp)]:
-        if not op.memref.uses:
+    for op in ops:
+        if isinstance(op, memref.AllocOp) and not op.memref.uses:
             op.detach()
             op.erase()

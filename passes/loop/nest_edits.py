@@ -14,7 +14,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.passes.loop.index_arith import IndexArith
-from xrelay.passes.loop.nest_queries import index_range
+from xrelay.passes.loop.nest_queries import index_range, structure_of
 
 
 class Names:
@@ -24,8 +24,9 @@ class Names:
     _blocks: set[str]
 
     def __init__(self, function: Operation):
-        self._loops = {op.loop_name for op in function.walk() if isinstance(op, ForOp)}
-        self._blocks = {op.block_name for op in function.walk() if isinstance(op, BlockOp)}
+        structure = list(structure_of(function))
+        self._loops = {op.loop_name for op in structure if isinstance(op, ForOp)}
+        self._blocks = {op.block_name for op in structure if isinstance(op, BlockOp)}
 
     def loop(self, stem: str) -> str:
         """A name for a loop that no other has: `stem`, or `stem` and a number."""
@@ -37,7 +38,7 @@ class Names:
 
     def rename_inside(self, op: Operation, suffix: str) -> None:
         """Gives the loops and blocks of a copied nest names of their own."""
-        for inner in op.walk():
+        for inner in (op, *structure_of(op)):
             if isinstance(inner, ForOp):
                 inner.loop_name_attr = StringAttr(self.loop(f"{inner.loop_name}_{suffix}"))
             elif isinstance(inner, BlockOp):

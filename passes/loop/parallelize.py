@@ -7,7 +7,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.schedule import Parallelize
-from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, only_op, reduces_over
+from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, only_op, reduces_over, structure_of
 from xrelay.passes.loop.primitives.legality import find_loop, refusal
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
@@ -49,7 +49,7 @@ def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
 
 
 def _check_nesting(loop: ForOp, step: Parallelize) -> None:
-    inside = [op for op in loop.walk() if isinstance(op, ForOp) and op is not loop]
+    inside = [op for op in structure_of(loop) if isinstance(op, ForOp)]
     for other in [*enclosing_loops(loop), *inside]:
         if other.kind is LoopKind.PARALLEL and not (_may_nest(other, loop) or _may_nest(loop, other)):
             reason = f"{other.loop_name!r} is parallel already, and parallel loops do not nest"

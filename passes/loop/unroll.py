@@ -7,6 +7,7 @@ from xdsl.dialects import func
 from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.for_op import MAX_COPIES
 from xrelay.dialects.loop.schedule import Unroll
+from xrelay.passes.loop.nest_queries import structure_of
 from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
@@ -31,7 +32,7 @@ def unroll(kernel: func.FuncOp, step: Unroll) -> None:
     extent = static_extent(loop, step)
     if loop.kind not in (LoopKind.SERIAL, LoopKind.UNROLLED):
         raise refusal(step, f"loop {step.loop!r}", f"it is {loop.kind}", "unroll a serial loop")
-    unrolled = [op for op in loop.body.walk() if isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED]
+    unrolled = [op for op in structure_of(loop) if isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED]
     copies = max(inner.copies for inner in (loop, *unrolled)) * (extent if loop.kind is LoopKind.SERIAL else 1)
     if copies > MAX_COPIES:
         reason = f"its body would be written out {copies} times, {MAX_COPIES} are allowed"

@@ -10,7 +10,7 @@ from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.index_algebra.affine_bounds import stride
-from xrelay.passes.loop.nest_queries import blocks_inside, reduces_over
+from xrelay.passes.loop.nest_queries import blocks_inside, reduces_over, structure_of
 from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
@@ -42,7 +42,7 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
         raise refusal(step, subject, reason, "split it and vectorize the inner loop")
     if loop.kind not in (LoopKind.SERIAL, LoopKind.VECTORIZED):
         raise refusal(step, subject, f"it is {loop.kind}", "vectorize a serial loop")
-    inner = next((op for op in loop.body.walk() if isinstance(op, ForOp)), None)
+    inner = next((op for op in structure_of(loop) if isinstance(op, ForOp)), None)
     if inner is not None:
         reason = f"it is not innermost: loop {inner.loop_name!r} is inside it"
         raise refusal(step, subject, reason, "reorder it innermost, or split and vectorize the inner loop")

@@ -25,6 +25,7 @@ from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.passes.instruments.verify import Verify
+from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 from xrelay.target.target import Target
 
 FIRST_PASS = "loop-assign-schedules"
@@ -64,6 +65,7 @@ class KernelLowering:
         self._target, self._context, self._clock = target, context, clock
         self._instruments: list[PassInstrument] = [Verify(before=False)] if environment.debug() else []
 
+    @keep_tried_schedules()
     def lower(self, module: ModuleOp, symbol: str) -> LoweredKernel:
         """The kernel of a unit's module, which is consumed, under the symbol that it has in object code."""
         declaration = ""
