@@ -43,17 +43,18 @@ whose body names an extent that no value around it tells.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import FORM
+from xrelay.dialects.attribute_names import FORM, INLINE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -61,6 +62,7 @@ from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import PassError
+from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.closure_callers import AddedCallers, Callers, add_callers
@@ -68,9 +70,13 @@ from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closu
 from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of
 from xrelay.passes.relay.closure_flow import ClosureFlow
 from xrelay.passes.relay.closure_types import let_closures_be_data
+from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.relay.recursion_to_loop import turn_recursions_into_loops
 from xrelay.passes.types.infer_type import infer_types
+
+MOST_OPS = 20_000
+"""As many ops a function may become by inlining what its closures call."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,9 @@ def lift_closures(module: ModuleOp, *, callers: bool = False) -> Callers:
 
     With `callers` there is a function afterwards for each closure that `@main` gives, which calls it: their names.
     """
+    if any(isinstance(op, FnOp | InvokeOp) for op in walk_ops(module)):
+        # What nobody calls gets closures from nowhere.
+        eliminate_dead_code(module)
     added = add_callers(module) if callers else AddedCallers()
     calls = [op for op in walk_ops(module) if isinstance(op, FnOp | InvokeOp)]
     if not calls:
@@ -102,8 +111,28 @@ def lift_closures(module: ModuleOp, *, callers: bool = False) -> Callers:
     if any(function.has_names for function in lifter.lifted.values()):
         infer_types(module)
     turn_recursions_into_loops(module)
-    inline_calls(module)
+    _inline(module)
     return added.names
+
+
+def _inline(module: ModuleOp) -> None:
+    """Inline what does not call itself; where choices of choices would make that very much, what is called once."""
+    functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+    calls = {name: calls_in(function, functions) for name, function in functions.items()}
+    sizes: dict[str, int] = {}
+    for name in callees_first(calls):
+        own = sum(1 for _ in walk_ops(functions[name]))
+        sizes[name] = own + sum(count * sizes.get(callee, 0) for callee, count in calls[name].items())
+    if max(sizes.values()) <= MOST_OPS:
+        inline_calls(module)
+        return
+    called = sum(calls.values(), Counter[str]())
+    once = [function for name, function in functions.items() if called[name] == 1 and INLINE not in function.attributes]
+    for function in once:
+        function.attributes[INLINE] = UnitAttr()
+    inline_calls(module, marked=True)
+    for function in once:
+        function.attributes.pop(INLINE, None)
 
 
 def _leave_out_lets(module: ModuleOp) -> None:

@@ -111,3 +111,10 @@ func.func @named(%x: !m, %n: !n) -> !m {
   %w = relay.tuple_get_item(%r) {index = 1} : (tuple<!g, !m>) -> !m
   func.return %w : !m
 }
+
+// What nobody calls is left out: no function would come to its parameter.
+// CHECK-NOT: @dead
+func.func private @dead(%f: !f, %x: !t) -> !t {
+  %y = relay.invoke %f(%x) : (!t) -> !t
+  func.return %y : !t
+}
