@@ -88,6 +88,8 @@ def _call(build: Builder) -> Made | None:
     names = {name for each in body for name in names_in(each)} | {last.name}
     result = build.fresh()
     operands = [value for value in build.values if value.name in names]
+    if not operands:
+        return None
     even = build.free and build.choices.chance(30)
     return Called(result, body, last.name, operands, even), Value(result, last.rank)
 
