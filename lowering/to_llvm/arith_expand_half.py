@@ -17,6 +17,7 @@ rounded to odd first, and so does an integer that f32 does not hold, lest it be 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math, vector
@@ -33,7 +34,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.levels import level_of
+from xrelay.dialects.levels import level_of_class
 from xrelay.dialects.upstream.arith_extras import element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import InlinedOps
 from xrelay.lowering.to_llvm.half_conversions import (
@@ -63,9 +64,14 @@ def is_half(type_: Attribute) -> bool:
 
 def computes_on_halves(op: Operation) -> bool:
     """Whether `op` is of arith or math, or a sum or reduction of vectors, and has an operand or a result of 16 bits."""
-    if isinstance(op, MOVING_OPS) or not any(is_half(value.type) for value in (*op.operands, *op.results)):
-        return False
-    return level_of(op) in ("arith", "math") or isinstance(op, vector.ReductionOp | vector.FMAOp)
+    return _computes(type(op)) and any(is_half(value.type) for value in (*op.operands, *op.results))
+
+
+@cache
+def _computes(kind: type[Operation]) -> bool:
+    if level_of_class(kind) in ("arith", "math"):
+        return not issubclass(kind, MOVING_OPS)
+    return issubclass(kind, vector.ReductionOp | vector.FMAOp)
 
 
 class ComputeInSingle(ConversionPattern[Operation]):

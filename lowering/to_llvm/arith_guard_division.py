@@ -42,9 +42,11 @@ from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import number_attribute
+from xrelay.passes.infra.verify import walk_ops
 
 SIGNED = arith.DivSIOp | arith.RemSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
 UNSIGNED = arith.DivUIOp | arith.RemUIOp | arith.CeilDivUIOp
+_DIVISIONS = SIGNED | UNSIGNED
 MESSAGE = "division by zero"
 """Begins as the runtime's reason of that name does (`to_llvm/status.py`)."""
 
@@ -164,8 +166,8 @@ class ArithGuardDivisionPass(ModulePass):
 
 def guard_divisions(function: func.FuncOp) -> None:
     """Guard the divisions of one function, and check at each of its ends."""
-    inside = list(function.body.walk())
-    divisions = [op for op in inside if isinstance(op, SIGNED | UNSIGNED) and not _is_safe(op)]
+    inside = list(walk_ops(function))
+    divisions = [op for op in inside if isinstance(op, _DIVISIONS) and not _is_safe(op)]
     if not divisions:
         return
     guard = _Guard(function)

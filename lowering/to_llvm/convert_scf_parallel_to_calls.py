@@ -35,6 +35,7 @@ from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.parallel_work import WorkEstimate
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, describe_place
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 PARALLEL_FOR = "xrelay_parallel_for"
@@ -152,8 +153,7 @@ def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp
             inside.update(inner.results)
     values: dict[SSAValue, None] = {}
     constants: dict[arith.ConstantOp, None] = {}
-    readers = [op, *op.body.walk()]
-    for operand in (operand for reader in readers for operand in reader.operands):
+    for operand in (operand for reader in walk_ops(op) for operand in reader.operands):
         if operand in inside:
             continue
         if isinstance(operand.owner, arith.ConstantOp):
@@ -261,8 +261,9 @@ def _body_function(
         clone.result.name_hint = number.result.name_hint
         block.add_op(clone)
         values[number.result] = clone.result
-    for inner in [op, *op.body.walk()]:
-        inner.operands = [values.get(operand, operand) for operand in inner.operands]
+    for inner in walk_ops(op):
+        if any(operand in values for operand in inner.operands):
+            inner.operands = [values.get(operand, operand) for operand in inner.operands]
 
     one = arith.ConstantOp.from_int_and_width(1, INDEX)
     body = op.body.detach_block(0)
@@ -326,7 +327,8 @@ def _argument_attributes(value: SSAValue) -> DictionaryAttr:
 
 def _serialise_nested(op: scf.ParallelOp, rewriter: ConversionRewriter) -> None:
     """Turn the parallel loops inside `op` into serial ones, innermost first."""
-    for inner in reversed([found for found in op.body.walk() if isinstance(found, scf.ParallelOp)]):
+    nested = [found for found in walk_ops(op) if isinstance(found, scf.ParallelOp) and found is not op]
+    for inner in reversed(nested):
         if inner.res:
             raise LoweringError("a parallel loop with reductions is nested in another", location=describe_place(inner))
         block = inner.body.detach_block(0)

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import LOOP_KERNEL, PART_OF_KERNEL
+from xrelay.passes.infra.verify import walk_ops
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class MemrefHoistAllocationsPass(ModulePass):
         """Moves the allocations of a module's kernels in place."""
         for function in op.ops:
             if isinstance(function, func.FuncOp) and not {LOOP_KERNEL, PART_OF_KERNEL}.isdisjoint(function.attributes):
-                loops = [inner for inner in function.walk() if isinstance(inner, scf.ForOp)]
+                loops = [inner for inner in walk_ops(function) if isinstance(inner, scf.ForOp)]
                 for loop in reversed(loops):
                     _hoist(loop)
 
