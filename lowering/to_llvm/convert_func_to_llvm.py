@@ -220,9 +220,11 @@ class _BodyConversion:
         """The ops of the body that are of this convention; raises `LoweringError` for others of func."""
         found: list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp] = []
         for op in (op for block in self._body.blocks for top in block.ops for op in walk_ops(top)):
+            if _outside_func(op) and type(op) is not cf.AssertOp:
+                continue
             if isinstance(op, _CONVERTED):
                 found.append(op)
-            elif not _outside_func(op):
+            else:
                 reason = f"failed to convert {op.name}: nothing converts this op here"
                 raise LoweringError(reason, location=describe_place(op))
         return found
