@@ -26,6 +26,8 @@ def kept_by_slice(extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim | None:
     Of `begin` and `end` it has to be known from which side they count, and the stride has to be a number from 1 on:
     `x[2:]` of `n` elements keeps `max(0, n - 2)`, `x[-1:]` of them `min(1, n)`, `x[:m]` of 40 keeps `min(40, m)`.
     """
+    if begin == 0 and stride == 1 and isinstance(end, int) and end >= MAX_EXTENT:
+        return extent
     if not isinstance(stride, int) or stride < 1 or any(isinstance(dim, AnyDim) for dim in (extent, begin, end)):
         return None
     if any(isinstance(dim, Polynomial) and dim.depth >= DEEPEST for dim in (extent, begin, end)):

@@ -152,7 +152,7 @@ def _left(facts: Facts, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
     if isinstance(extent, int) and isinstance(begin, int) and isinstance(end, int) and isinstance(stride, int):
         return len(range(*slice(begin, end, stride).indices(extent)))
     kept = kept_by_slice(extent, begin, end, stride)
-    return facts.new_extent("k", at_most=extent) if kept is None else kept
+    return facts.new_extent("k", at_most=extent) if kept in (None, ANY) else kept
 
 
 def _taken(facts: Facts, extent: Dim, size: Dim) -> Dim:

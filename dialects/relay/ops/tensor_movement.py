@@ -124,8 +124,6 @@ def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple
     if isinstance(extent, int):
         places = range(*slice(begin, end, step).indices(extent))
         return places[0] if places else 0, len(places), step
-    if (begin, step) == (0, 1) and end >= FAR - 1:
-        return 0, extent, 1
     kept = kept_by_slice(extent, begin, end, step) if begin >= 0 else None
     facts.require(
         kept is not None,
