@@ -130,5 +130,5 @@ def test_native_code_has_sequences(first: str) -> None:
     for at in (0, -1 if first is SPLIT else 0):
         (expected,) = run([first, INSERT, JOIN], "%y", X, np.array(at), types=TYPES)
         assert np.array_equal(compiled(X, np.array(at))[0], expected)
-    with pytest.raises(ExecutionError, match=r"relay.sequence_insert: the place is out of range"):
+    with pytest.raises(ExecutionError, match=r"relay.sequence_insert: place 7 is out of range"):
         compiled(X, np.array(7))
