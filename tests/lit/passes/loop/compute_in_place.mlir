@@ -133,3 +133,40 @@ func.func private @twice(%p: memref<?x4xf32> {loop.extents = array<i64: 0>}, %r:
   }
   func.return
 }
+
+// A copy has copies of the versions.
+// CHECK-LABEL: func.func @chosen
+// CHECK:         func.call @half(%x, %a, %n)
+// CHECK:         func.call @half_in_place(%a, %a, %n)
+// CHECK:       func.func private @half_in_place({{.*}} loop.in_place = array<i64: 0, 1>
+// CHECK:       func.func private @half_n1_in_place({{.*}} loop.version = {of = @half_in_place, {{.*}} loop.in_place = array<i64: 0, 1>
+func.func @chosen(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) attributes {loop.num_outputs = 1 : i64} {
+  %a = memref.alloc(%n) : memref<?xf32>
+  func.call @half(%x, %a, %n) : (memref<?xf32>, memref<?xf32>, index) -> ()
+  %b = memref.alloc(%n) : memref<?xf32>
+  func.call @half(%a, %b, %n) : (memref<?xf32>, memref<?xf32>, index) -> ()
+  func.call @half(%b, %y, %n) : (memref<?xf32>, memref<?xf32>, index) -> ()
+  func.return
+}
+
+func.func private @half(%p: memref<?xf32> {loop.extents = array<i64: 0>}, %r: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.dims = #relay.dims<n>} {
+  loop.for "h" %h to %n {
+    loop.block "half" (%vh : spatial %n = %h) reads(%p) writes(%r) {
+      %0 = loop.load %p[%vh] : memref<?xf32>
+      %1 = arith.constant 0.5 : f32
+      %2 = arith.mulf %0, %1 : f32
+      loop.store %2, %r[%vh] : memref<?xf32>
+    }
+  }
+  func.return
+}
+
+func.func private @half_n1(%p: memref<1xf32>, %r: memref<1xf32>, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.dims = #relay.dims<n>, loop.version = {of = @half, reason = "", sizes = {n = 1 : i64}}} {
+  loop.block "half_n1" (%vh : spatial 1 = 0) reads(%p) writes(%r) {
+    %0 = loop.load %p[%vh] : memref<1xf32>
+    %1 = arith.constant 0.5 : f32
+    %2 = arith.mulf %0, %1 : f32
+    loop.store %2, %r[%vh] : memref<1xf32>
+  }
+  func.return
+}
