@@ -103,8 +103,7 @@ class StageRunner:
         self._run_stage(module, before, instruments)
         self._stream(take_units(module, with_extents=False), kernels, done)
         self._run_stage(module, after, instruments)
-        if __import__("os").environ.get("DYN") != "0":
-            self._stream(take_units(module, with_extents=True), kernels, done)
+        self._stream(take_units(module, with_extents=True), kernels, done)
 
     def _stream(self, units: Sequence[KernelUnit], kernels: KernelStream, done: int) -> None:
         with self.clock.step("kernels"):
