@@ -33,16 +33,19 @@ CANCELLED: Final = "cancelled"
 
 
 def is_graph_function(function: func.FuncOp) -> bool:
-    """Whether `function` branches, allocates or returns buffers between calls, and holds nothing of the loop level."""
+    """Whether `function` does more with buffers than to hand them on, and holds nothing of the loop level.
+
+    It branches, allocates, frees what a callee gave it, or returns buffers.
+    """
     if LOOP_KERNEL in function.attributes or any(level_of(op) == "loop" for op in function.walk()):
         return False
     return bool(function.function_type.outputs.data) or any(
-        op.regions or isinstance(op, memref.AllocOp) for op in function.body.block.ops
+        op.regions or isinstance(op, memref.AllocOp | memref.DeallocOp) for op in function.body.block.ops
     )
 
 
 def finish_graph_function(function: func.FuncOp) -> None:
-    """Marks a function that allocates, and lets its loops be ended.
+    """Marks a function that allocates or frees, and lets its loops be ended.
 
     Each buffer that nobody frees or hands on is freed at the end of its block.
     """
@@ -50,10 +53,10 @@ def finish_graph_function(function: func.FuncOp) -> None:
     for op in list(function.walk()):
         if isinstance(op, scf.WhileOp):
             _poll(op.after_region.block)
-    allocs = [op for op in function.walk() if isinstance(op, memref.AllocOp)]
-    if allocs:
+    buffer_ops = [op for op in function.walk() if isinstance(op, memref.AllocOp | memref.DeallocOp)]
+    if buffer_ops:
         function.attributes[GRAPH_FUNCTION] = UnitAttr()
-    for op in allocs:
+    for op in (op for op in buffer_ops if isinstance(op, memref.AllocOp)):
         if op.parent is not None and not _is_freed_or_handed_on(op.memref):
             Rewriter.insert_op(memref.DeallocOp.get(op.memref), InsertPoint.before(_end(op.parent)))
 

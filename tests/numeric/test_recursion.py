@@ -157,6 +157,33 @@ func.func private @both(%n: !t) -> !t {
 }
 """
 
+GROWING = """
+!t = tensor<i64>
+!q = tensor<?x?xf32, #relay.dims<m, n>>
+!r = tensor<?x?xf32, #relay.dims<k, n>>
+func.func @main(%fuel: !t, %q: !q) -> tensor<f32> {
+  %r = relay.call @f(%fuel, %q) : (!t, !q) -> !relay.incomplete
+  %s = relay.sum(%r) : (!relay.incomplete) -> tensor<f32>
+  func.return %s : tensor<f32>
+}
+func.func private @f(%fuel: !t, %q: !q) -> !r {
+  %one = relay.constant dense<1> : !t
+  %zero = relay.constant dense<0> : !t
+  %go = relay.greater(%fuel, %zero) : (!t, !t) -> tensor<i1>
+  %r = relay.if %go : tensor<i1> -> !r {
+    %c = relay.negative(%q) : (!q) -> !q
+    %less = relay.subtract(%fuel, %one) : (!t, !t) -> !t
+    %more = relay.call @f(%less, %c) : (!t, !q) -> !relay.incomplete
+    %both = relay.tuple(%more, %c) : (!relay.incomplete, !q) -> !relay.incomplete
+    %joined = relay.concatenate(%both) : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %joined : !relay.incomplete
+  } else {
+    relay.yield %q : !q
+  }
+  func.return %r : !r
+}
+"""
+
 
 def typed(text: str) -> ModuleOp:
     module = parse_module(full_context(), text, "test.mlir")
@@ -245,3 +272,11 @@ def test_a_recursion_can_be_ended() -> None:
     with pytest.raises(ExecutionError, match="took longer"):
         model.run([np.array(60)], timeout=0.2)
     assert model(np.array(3))[0] == 2**3 - 1
+
+
+def test_what_only_callees_allocate_is_freed_as_they_allocated_it() -> None:
+    module = typed(GROWING)
+    model = xrelay.compile(module, cache=False, threads=1)
+    for fuel, shape in ((0, (2, 2)), (3, (2, 2)), (2, (3, 0)), (1, (3, 1)), (2, (0, 2))):
+        inputs = [np.array(fuel), np.arange(np.prod(shape), dtype=np.float32).reshape(shape)]
+        np.testing.assert_array_equal(model.run(inputs)[0], run_relay(module, inputs)[0])

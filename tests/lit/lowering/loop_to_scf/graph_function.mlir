@@ -43,6 +43,19 @@ func.func @main(%k: memref<i64>, %c: memref<i1>, %y: memref<4xf32> {relay.name =
 }
 func.func private @k(memref<?x4xf32>)
 
+// What a callee gave is a box for who frees it, too.
+// CHECK-LABEL: func.func private @frees
+// CHECK-SAME:    attributes {xrelay.graph}
+// CHECK:         memref.dealloc
+func.func private @frees(%x: memref<4xf32>) {
+  %r, %n = func.call @made() : () -> (memref<?xf32>, index)
+  func.call @takes(%r, %x, %n) : (memref<?xf32>, memref<4xf32>, index) -> ()
+  memref.dealloc %r : memref<?xf32>
+  func.return
+}
+func.func private @made() -> (memref<?xf32>, index)
+func.func private @takes(memref<?xf32>, memref<4xf32>, index)
+
 // A loop asks whether the run goes on; carried buffers belong to who takes them over.
 // CHECK-LABEL: func.func @loops
 // CHECK:         do {
