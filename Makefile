@@ -4,6 +4,8 @@ JOBS ?= 2
 EXAMPLES ?= 10
 VENV ?= .venv
 BIN := $(VENV)/bin
+# The tests start hundreds of processes: each source is compiled once, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-lowest conformance check lint types imports unit lit fuzz stubs bench format clean
