@@ -49,10 +49,11 @@ def network(name: str) -> onnx.ModelProto:
 
 
 def with_other_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same network, whose first weight of floats differs in one element."""
+    """The same network, whose largest weight differs in one element; small ones may be part of kernels."""
     other = onnx.ModelProto()
     other.CopyFrom(model)
-    weight = next(each for each in other.graph.initializer if each.data_type == onnx.TensorProto.FLOAT)
+    floats = [each for each in other.graph.initializer if each.data_type == onnx.TensorProto.FLOAT]
+    weight = max(floats, key=lambda each: numpy_helper.to_array(each).size)
     array = numpy_helper.to_array(weight).copy()
     array.flat[0] += 1
     weight.CopyFrom(numpy_helper.from_array(array, weight.name))
