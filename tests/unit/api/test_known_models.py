@@ -6,17 +6,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from support.hashed_files import count_hashed
 
 import xrelay
 from xrelay import registrations
 from xrelay.api import model_key
-from xrelay.runtime import file_record
 
 OPEN = """
 import sys
@@ -48,17 +47,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with each time that the bytes of a model are hashed; files are settled as soon as they are written."""
-    calls: list[int] = []
-    key = model_key.sources_key
-
-    def counted(sources: Any) -> str:
-        calls.append(1)
-        return key(sources)
-
-    monkeypatch.setattr(model_key, "sources_key", counted)
-    monkeypatch.setattr(file_record, "_SETTLED_NANOSECONDS", -(1 << 62))
-    return calls
+    """Grows with each time that the bytes of a model are hashed."""
+    return count_hashed(monkeypatch, model_key)
 
 
 def test_a_known_model_opens_without_the_compiler_under_any_name(cache: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.hashed_files import count_hashed
 
 from xrelay.api.model import CompiledModel, load
 from xrelay.errors import ArtifactError
@@ -119,16 +120,7 @@ def test_weights_are_mapped_where_they_are_many(saved: Path, monkeypatch: pytest
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows with each time that the weights of a file are hashed."""
-    calls: list[int] = []
-    key = model_file.sources_key
-
-    def counted(sources: Any) -> str:
-        calls.append(1)
-        return key(sources)
-
-    monkeypatch.setattr(model_file, "sources_key", counted)
-    monkeypatch.setattr(file_record, "_SETTLED_NANOSECONDS", -(1 << 62))
-    return calls
+    return count_hashed(monkeypatch, model_file)
 
 
 def test_weights_are_checked_once_for_each_state_of_a_file(saved: Path, hashed: list[int]):
