@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from xrelay.runtime.cache import cache_root
@@ -38,7 +39,7 @@ class FileRecord:
         root = cache_root()
         if root is None or not root.is_dir() or not usable_folder(root):
             return None
-        return self._lines().get(mark)
+        return self._lines(root).get(mark)
 
     def put(self, mark: str, value: str, status: os.stat_result) -> None:
         """Notes a value, a word, for the file of this mark and status.
@@ -50,8 +51,7 @@ class FileRecord:
         root = cache_root()
         if root is None or not usable_folder(root):
             return
-        path = root / self._name
-        lines = self._lines()
+        path, lines = root / self._name, self._lines(root)
         lines.pop(mark, None)
         kept = [*list(lines.items())[-_KEPT + 1 :], (mark, value)]
         text = "".join(f"{key} {noted}\n" for key, noted in kept).encode()
@@ -60,10 +60,9 @@ class FileRecord:
         except OSError as error:
             warn_once("unusable", f"the cache cannot be written: '{path}': {error.strerror}")
 
-    def _lines(self) -> dict[str, str]:
+    def _lines(self, root: Path) -> dict[str, str]:
         """The values in the record by mark; a damaged line does no harm, as its mark equals none."""
-        root = cache_root()
-        data = None if root is None else read_entry(root / self._name)
+        data = read_entry(root / self._name)
         if data is None:
             return {}
         rows = (line.partition(" ") for line in data.decode("ascii", errors="replace").splitlines())

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.attribute_names import ALWAYS_INLINE
+from xrelay.passes.infra.fresh_names import fresh_name
 
 
 def inline_function(name: str, inputs: Sequence[Attribute], output: Attribute) -> func.FuncOp:
@@ -50,21 +51,13 @@ class InlinedOps:
         """A call, to be inserted, that stands for `op`: of the function called `wanted`, or nearly so."""
         function = self._known.get(wanted)
         if function is None:
-            function = self._known[wanted] = self._make(op, self._free_name(wanted))
+            function = self._known[wanted] = self._make(op, fresh_name(wanted, self._taken))
         return func.CallOp(function.sym_name.data, list(op.operands), [op.results[0].type])
 
     def add_to_module(self) -> None:
         """Append the new functions to the module."""
         for function in self.made:
             self._module.body.block.add_op(function)
-
-    def _free_name(self, wanted: str) -> str:
-        name, number = wanted, 0
-        while name in self._taken:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._taken.add(name)
-        return name
 
     def _make(self, op: Operation, name: str) -> func.FuncOp:
         types = [operand.type for operand in op.operands]

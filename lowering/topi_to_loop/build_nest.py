@@ -14,6 +14,7 @@ from xrelay.dialects.topi import BodyOp, ComputeOp, IndexSpaceOp
 from xrelay.dialects.topi.folds import combinations
 from xrelay.lowering.topi_to_loop.body import BodyLowering
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
+from xrelay.passes.infra.fresh_names import fresh_name
 
 
 class NestNames:
@@ -33,7 +34,7 @@ class NestNames:
 
     def block_called(self, label: str) -> str:
         """A name for a block that is `label` if possible."""
-        return self._fresh(f"block {label}").removeprefix("block ")
+        return fresh_name(f"block {label}", self._taken).removeprefix("block ")
 
     def loops(self, op: BodyOp, block: str) -> list[str]:
         """Names for the loops of a compute, spatial and then reduction."""
@@ -44,15 +45,7 @@ class NestNames:
 
     def loops_called(self, block: str, hints: Sequence[str]) -> list[str]:
         """Names for the loops around a block, made from `hints`."""
-        return [self._fresh(f"{block}_{hint}" if self._several else hint) for hint in hints]
-
-    def _fresh(self, stem: str) -> str:
-        name, n = stem, 0
-        while name in self._taken:
-            n += 1
-            name = f"{stem}_{n}"
-        self._taken.add(name)
-        return name
+        return [fresh_name(f"{block}_{hint}" if self._several else hint, self._taken) for hint in hints]
 
 
 def build_nest(

@@ -33,6 +33,7 @@ from xrelay.lowering.topi_to_loop.graph_function import GraphLowering
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.lowering.topi_to_loop.kernel_sizes import tell_kernels
 from xrelay.lowering.topi_to_loop.scalar_code import is_small
+from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
@@ -141,12 +142,7 @@ class CopyKernels:
         same extents, which it takes once. `type` may say that the buffer is part of another one.
         """
         if (type, source) not in self._kernels:
-            stem = name = "copy" if source is None else "cut"
-            n = 0
-            while name in self._taken:
-                n += 1
-                name = f"{stem}_{n}"
-            self._taken.add(name)
+            name = fresh_name("copy" if source is None else "cut", self._taken)
             self._kernels[type, source] = self._build(name, type, source)
         return self._kernels[type, source]
 

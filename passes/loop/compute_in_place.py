@@ -17,6 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import element_bytes
 from xrelay.passes.loop.in_place import pairs_in_place
@@ -217,13 +218,7 @@ def _mark(module: ModuleOp, chosen: Mapping[str, Mapping[tuple[int, int], Sequen
 
 def _copy(kernel: func.FuncOp, taken: set[str]) -> func.FuncOp:
     """A copy of a kernel behind it, under a name of its own, which is taken then."""
-    name = stem = f"{kernel.sym_name.data}_in_place"
-    count = 0
-    while name in taken:
-        count += 1
-        name = f"{stem}_{count}"
-    taken.add(name)
     copy = kernel.clone()
-    copy.sym_name = StringAttr(name)
+    copy.sym_name = StringAttr(fresh_name(f"{kernel.sym_name.data}_in_place", taken))
     Rewriter.insert_op(copy, InsertPoint.after(kernel))
     return copy

@@ -64,6 +64,7 @@ from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import PassError
 from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.closure_callers import AddedCallers, Callers, add_callers
 from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
@@ -260,10 +261,4 @@ class _Symbols:
     def of(self, function: FnOp) -> str:
         """The name of the function around it, and its own."""
         hint = function.result.name_hint or "fn"
-        stem = f"{_home(function).sym_name.data}_{hint}"
-        name, number = stem, 0
-        while name in self._taken:
-            number += 1
-            name = f"{stem}_{number}"
-        self._taken.add(name)
-        return name
+        return fresh_name(f"{_home(function).sym_name.data}_{hint}", self._taken)

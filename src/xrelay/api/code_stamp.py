@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xrelay import version as own_version
-from xrelay.registrations import BEGAN_NANOSECONDS, registering_modules
+from xrelay.registrations import BEGAN_NANOSECONDS, in_registration_scope, registering_modules
 from xrelay.runtime.digests import content_key
 from xrelay.version import __version__
 
@@ -44,6 +44,8 @@ class CodeStamp:
 
     def covers_all(self) -> bool:
         """Whether the code in this process is that of the files: nothing was changed or registered apart from them."""
+        if in_registration_scope():
+            return False
         return self.is_settled and all(_real_file(name) in self.plugin_files for name in registering_modules())
 
 

@@ -12,7 +12,6 @@ from xrelay.arguments import checked_shapes
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.environment import call_limit
 from xrelay.errors import XRelayError
-from xrelay.registrations import in_registration_scope
 from xrelay.runtime.digests import Source as Content
 from xrelay.runtime.digests import content_key, sources_key
 from xrelay.runtime.file_record import FileRecord, file_mark
@@ -34,7 +33,7 @@ def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | N
     may take part, or where a plugin was edited since the process began: nothing tells what that code was.
     """
     stamp = code_stamp()
-    if in_registration_scope() or not stamp.covers_all():
+    if not stamp.covers_all():
         return None
     content = _content(source)
     if content is None:

@@ -21,7 +21,6 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.lowering.pipelines import Stage, all_passes
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.registrations import in_registration_scope
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.native import CodeOptions
@@ -61,7 +60,7 @@ def kernel_stream(
 
 def _records(objects: ObjectCache | None) -> KernelRecords | None:
     records = None if objects is None else ObjectCache.default(FOLDER)
-    if objects is None or records is None or in_registration_scope():
+    if objects is None or records is None:
         return None
     stamp = code_stamp()
     if not stamp.covers_all():
@@ -73,7 +72,7 @@ def _worker_count(module: ModuleOp) -> int:
     """How many processes help with a module: none where it is small, or where they could not know the same code."""
     if sum(level_of(op) == "relay" and not isinstance(op, ConstantOp) for op in walk_ops(module)) < LARGE:
         return 0
-    if in_registration_scope() or not code_stamp().covers_all():
+    if not code_stamp().covers_all():
         return 0
     given = environment.workers()
     return given if given is not None else min(default_num_threads() - 1, MAX_WORKERS)
