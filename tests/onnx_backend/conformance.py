@@ -1,9 +1,10 @@
-"""`make conformance`: how many of onnx's official cases run natively, by op, and why the others do not.
+"""`make conformance`: how many of onnx's official cases run natively, by tier and by op, and why the others do not.
 
 A case belongs to the op that it tests, also where the op is expanded to the nodes of its definition. It is compiled as
 it is, and once more with its settings (a shape, axes, bounds) as constants where the model takes them as inputs. The
 table tells three kinds apart: *constant* cases have no settings that are inputs, *given* ones have some, and the
-extents of *open* ones follow from values at run time, or their bodies are control flow.
+extents of *open* ones follow from values at run time, or their bodies are control flow. The tiers, in `sets/`, are
+those of onnx 1.23: a case of tier 4 may be refused, and counts where it is refused by name or right.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import onnx
+from support.onnx_network_cases import network_cases
 from support.onnx_node_cases import NodeCase, flat, official_cases, settings, with_constant_settings
 
 from xrelay.api.comparison import compare_outputs
@@ -32,6 +34,9 @@ OPEN = frozenset({"Compress", "If", "Loop", "NonMaxSuppression", "NonZero", "Sca
 """Ops whose results have extents known at run time alone, and those with bodies."""
 
 KINDS = ("constant", "given", "open")
+TIERS = ("tier1", "tier2", "tier3", "tier4")
+MAY_REFUSE = "tier4"
+
 PASSED, REFUSED = "", "refused"
 WIDTH = 150
 """The characters of a reason that are printed."""
@@ -55,8 +60,8 @@ def case_set(name: str) -> list[str]:
 
 @cache
 def cases_by_name() -> dict[str, NodeCase]:
-    """All official cases."""
-    return {case.name: case for case in official_cases()}
+    """All official cases, whole networks too."""
+    return {case.name: case for case in (*official_cases(), *network_cases())}
 
 
 def op_of(case: NodeCase) -> str:
@@ -116,9 +121,29 @@ def table(verdicts: Sequence[Verdict]) -> list[str]:
     for verdict in verdicts:
         by_op[op_of(cases_by_name()[verdict.name])].append(verdict)
     heads = ("op", "cases", "as they are", *(f"{kind}" for kind in KINDS))
-    rows = [_row(op, by_op[op]) for op in sorted(by_op)] + [_row("all", verdicts)]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (heads, *rows)]
+    return _aligned([heads, *(_row(op, by_op[op]) for op in sorted(by_op)), _row("all", verdicts)])
+
+
+def tier_table(verdicts: Sequence[Verdict]) -> list[str]:
+    """One line for each tier that has cases among `verdicts`: those in all, those judged, and what became of them.
+
+    The last number is what counts: cases that run as they are, and in tier 4 those that are refused.
+    """
+    rows: list[tuple[str, ...]] = [("tier", "cases", "judged", "as they are", "refused", "wrong", "count")]
+    for tier in TIERS:
+        names = set(case_set(tier))
+        alone = [verdict.alone for verdict in verdicts if verdict.name in names]
+        passed, refused = alone.count(PASSED), sum(each.startswith(REFUSED) for each in alone)
+        counted = passed + refused * (tier == MAY_REFUSE)
+        if alone:
+            numbers = (len(names), len(alone), passed, refused, len(alone) - passed - refused, counted)
+            rows.append((tier, *map(str, numbers)))
+    return _aligned(rows)
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
 def _row(op: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -146,7 +171,7 @@ def _without_names(reason: str) -> str:
 
 
 def main() -> int:
-    """Print the table and the reasons; fails where a case is neither right nor refused."""
+    """Print the tables and the reasons; fails where a case is neither right nor refused."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", choices=sorted(file.stem for file in SETS.glob("*.txt")), help="these cases alone")
     parser.add_argument("--op", help="the cases of this op alone, each with its verdict")
@@ -160,8 +185,8 @@ def main() -> int:
     if args.op:
         lines = [f"{v.name}  {v.kind}  {_without_names(v.fixed) if v.fixed else 'runs'}" for v in verdicts]
         sys.stdout.write("\n".join(lines) + "\n\n")
-    sys.stdout.write("\n".join((*table(verdicts), "", *reasons(verdicts))) + "\n")
-    return int(any(v.fixed != PASSED and not v.fixed.startswith(REFUSED) for v in verdicts))
+    sys.stdout.write("\n".join((*table(verdicts), "", *tier_table(verdicts), "", *reasons(verdicts))) + "\n")
+    return int(any(each != PASSED and not each.startswith(REFUSED) for v in verdicts for each in (v.alone, v.fixed)))
 
 
 if __name__ == "__main__":

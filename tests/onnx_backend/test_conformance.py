@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from onnx_backend.conformance import (
+    TIERS,
     Verdict,
     case_set,
     cases_by_name,
@@ -13,6 +14,7 @@ from onnx_backend.conformance import (
     op_of,
     reasons,
     table,
+    tier_table,
 )
 
 from xrelay.errors import XRelayError
@@ -22,6 +24,12 @@ def test_the_set_has_the_cases_that_it_is_to_have() -> None:
     names = case_set("run_time_shapes")
     assert len(names) == len(set(names)) == 296
     assert set(names) <= cases_by_name().keys()
+
+
+def test_every_case_is_in_one_tier() -> None:
+    names = [name for tier in TIERS for name in case_set(tier)]
+    assert len(names) == len(set(names)) == 2033
+    assert set(names) >= cases_by_name().keys()
 
 
 @pytest.mark.parametrize(
@@ -73,3 +81,17 @@ def test_the_table_counts_by_op_and_kind() -> None:
         ["all", "3", "1", "1/1", "1/2", "–"],
     ]
     assert reasons(verdicts) == ["Reshape: 1 WRONG: 2 of 3 elements differ"]
+
+
+def test_the_table_counts_by_tier() -> None:
+    verdicts = [
+        Verdict("test_abs", "constant", "", ""),
+        Verdict("test_reshape_one_dim", "given", "refused: input #1", ""),
+        Verdict("test_reshape_negative_dim", "given", "WRONG: 2 of 3 elements differ", ""),
+        Verdict("test_string_concat", "constant", "refused: STRING", "refused: STRING"),
+    ]
+    rows = [line.split() for line in tier_table(verdicts)]
+    assert rows[1:] == [
+        ["tier1", "908", "3", "1", "1", "1", "1"],
+        ["tier4", "237", "1", "0", "1", "0", "1"],
+    ]

@@ -3,9 +3,10 @@
 Cases that are refused are listed in `refused.txt` with the step that refuses and its reason; the list is checked in
 both directions. `cd tests; python -m onnx_backend.test_node_cases` writes it anew.
 
-Natively run the cases of `sets/`, and one case of each family of the others: a family has the same ops and input
-dtypes, and its cases differ in attributes and shapes, which the interpreter sees all of. Others that are long graphs
-run by the interpreter alone. `make test` compiles every third of these, `make test-all` and `make conformance` all.
+Natively run the cases of `sets/run_time_shapes.txt`, and one case of each family of the others: a family has the same
+ops and input dtypes, and its cases differ in attributes and shapes, which the interpreter sees all of. Others that are
+long graphs run by the interpreter alone. `make test` compiles every third of these, `make test-all` and `make
+conformance` all.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx_backend.conformance import SETS, case_set
+from onnx_backend.conformance import case_set
 from support.onnx_node_cases import NodeCase, flat, node_cases
 
 from xrelay.api.comparison import compare_outputs
@@ -27,7 +28,7 @@ from xrelay.interpreters.relay import run_relay
 LONG = 12
 """Nodes of the longest model that is compiled."""
 
-HELD = {name for file in SETS.glob("*.txt") for name in case_set(file.stem)}
+HELD = frozenset(case_set("run_time_shapes"))
 
 LIST = Path(__file__).with_name("refused.txt")
 
@@ -51,7 +52,7 @@ def refusals() -> dict[tuple[str, str], str]:
 
 
 def chosen(step: str) -> list[NodeCase]:
-    """All cases by the interpreter; natively, of those it takes, all of `sets/` and the largest of other families."""
+    """All cases by the interpreter; natively, of those it takes, all of `HELD` and the largest of other families."""
     if step == "interpreter":
         return node_cases()
     refused = {name for other, name in refusals() if other == "interpreter"}
