@@ -9,12 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from xrelay.passes.infra.source import one_line
-from xrelay.tools.opt.driver import XRelayOptMain
+from xrelay.passes.infra.gc_pause import gc_pause
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the tool on the command line's arguments, or on `args`; gives the exit code."""
+    with gc_pause():
+        from xrelay.passes.infra.source import one_line
+        from xrelay.tools.opt.driver import XRelayOptMain
+
     try:
         tool = XRelayOptMain(args=args)
     except Exception as error:

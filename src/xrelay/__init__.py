@@ -104,9 +104,13 @@ def __getattr__(name: str) -> object:
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'xrelay' has no attribute {name!r}")
-    if module == "xrelay":
-        return import_module(f"xrelay.{name}")
-    return getattr(import_module(module), name)
+    # Imported here, as contextlib and threading would double what `import xrelay` costs.
+    from xrelay.passes.infra.gc_pause import gc_pause
+
+    with gc_pause():
+        if module == "xrelay":
+            return import_module(f"xrelay.{name}")
+        return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:

@@ -16,6 +16,7 @@ from xrelay.api.model_key import model_key
 from xrelay.api.request import chosen_level, chosen_target, shapes_compilation
 from xrelay.arguments import checked_path, checked_shapes
 from xrelay.errors import ArtifactError
+from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ModelCache
 from xrelay.runtime.limits import check_memory_limit
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from xrelay.target.target import Target
 
 
+@gc_pause()
 def compile(
     source: Source,
     *,

@@ -1,12 +1,7 @@
-"""A process that compiles kernels for another one, which it talks to through its standard input and output.
-
-It ends with its input, so that it does not outlive who started it.
-"""
+"""The work of a process that compiles kernels for another one, see `worker_process.py`."""
 
 from __future__ import annotations
 
-import os
-import signal
 from base64 import b64encode
 from typing import IO
 
@@ -17,7 +12,6 @@ from xrelay.api.worker_messages import code_identity, read_message, worker_ident
 from xrelay.errors import XRelayError
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks
-from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.runtime.cache import ObjectCache, object_key
@@ -59,8 +53,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     write_message(answers, {"identity": worker.identity})
     while (kernel := read_message(requests)) is not None:
         try:
-            with gc_pause():
-                answer = worker.compile(kernel.text("text"), kernel.text("symbol"))
+            answer = worker.compile(kernel.text("text"), kernel.text("symbol"))
         except XRelayError as error:  # who asked compiles it too, and knows its nodes
             answer = {"error": error.message}
         write_message(answers, answer)
@@ -68,17 +61,3 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 def _stage(row: JsonFields) -> Stage:
     return Stage(Phase[row.text("phase")], row.texts("passes"))
-
-
-def main() -> None:
-    """Serves standard input; what code of plugins prints does not get into the answers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
-        silence = os.open(os.devnull, os.O_RDWR)
-        os.dup2(silence, 0)
-        os.dup2(silence, 1)
-        serve(requests, answers)
-
-
-if __name__ == "__main__":
-    main()

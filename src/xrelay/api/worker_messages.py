@@ -18,7 +18,7 @@ from xrelay.runtime.digests import content_key
 from xrelay.runtime.json_fields import JsonFields, parse_json_object
 from xrelay.target.target import Target
 
-MODULE: Final = "xrelay.api.kernel_worker"
+MODULE: Final = "xrelay.api.worker_process"
 """What the processes run."""
 _LENGTH: Final = struct.Struct(">Q")
 
