@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr, TensorType, TupleType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute
 
 from xrelay.dialects.attribute_names import RECURSION
 from xrelay.dialects.locations import location_of
@@ -92,17 +92,6 @@ def check_calls(op: LoopOp, number: int) -> None:
     function = op.attributes.get(RECURSION)
     if isinstance(function, StringAttr) and number >= (limit := call_limit()):
         raise InterpreterError(too_many_calls(f"@{function.data}", limit), location=location_of(op))
-
-
-def captured(op: LoopOp) -> list[SSAValue]:
-    """The values from around a loop that its body uses, in the order in which it does."""
-    inside = {value for inner in op.walk() for value in _defined(inner)} - set(op.results)
-    used = (value for inner in op.walk() if inner is not op for value in inner.operands)
-    return [value for value in dict.fromkeys(used) if value not in inside]
-
-
-def _defined(op: Operation) -> list[SSAValue]:
-    return [*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args)]
 
 
 def _size(dim: DimExpr, sizes: Mapping[str, int]) -> int:

@@ -3,8 +3,9 @@
 A value is computed when someone needs it, once in each environment; environments mirror the nesting of blocks. In
 functions whose form gives position a meaning, the ops of a block run when the block does, in the order of the text.
 What remains to be done stands on an explicit stack, so neither the depth of a graph nor that of recursive functions is
-Python's. Calls are by value; of a `relay.if` only the chosen branch is evaluated, and the body of a `relay.loop` in an
-environment of its own for each iteration.
+Python's. Calls are by value, and so is what a closure captures: it is computed when the closure is made. Of a
+`relay.if` only the chosen branch is evaluated, and the body of a `relay.loop` in an environment of its own for each
+iteration.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.captures import block_of, captures_in
 from xrelay.interpreters.relay.dim_bindings import (
     bind_dims,
     check_requirements,
@@ -38,7 +40,7 @@ from xrelay.interpreters.relay.dim_bindings import (
     sizes_of_callee,
 )
 from xrelay.interpreters.relay.extents import note_extents
-from xrelay.interpreters.relay.loop_run import LoopRun, captured
+from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
 from xrelay.interpreters.size_promises import check_promises
 
@@ -60,8 +62,7 @@ class Environment:
 
     def home(self, value: SSAValue) -> Environment:
         """The environment to which `value` belongs."""
-        owner = value.owner
-        block = owner.parent if isinstance(owner, Operation) else owner
+        block = block_of(value)
         environment: Environment | None = self
         while environment is not None and environment.block is not block:
             environment = environment.outer
@@ -105,7 +106,7 @@ class Machine:
         self.functions = functions
         self._timeout = timeout
         self._stack: list[Task] = []
-        self._captured: dict[LoopOp, list[SSAValue]] = {}
+        self._captured: dict[Operation, Sequence[SSAValue]] = {}
         self._call_limit = call_limit()
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
@@ -224,11 +225,11 @@ class Machine:
         return False
 
     def _needed(self, op: Operation) -> Sequence[SSAValue]:
-        """What is computed before `op` is: its operands, and for a loop what its body uses from around it."""
-        if not isinstance(op, LoopOp):
+        """What is computed before `op` is: its operands, and what the body of a loop or closure uses from around it."""
+        if not isinstance(op, LoopOp | FnOp):
             return op.operands
         if op not in self._captured:
-            self._captured[op] = captured(op)
+            self._captured |= captures_in(op)
         return (*op.operands, *self._captured[op])
 
     def _values(self, values: Sequence[SSAValue], environment: Environment) -> list[RuntimeValue]:

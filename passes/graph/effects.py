@@ -101,13 +101,18 @@ def ops_run_on_demand(function: FuncOp) -> set[Operation]:
     """
     found: set[Operation] = set()
     for op in walk_ops(function):
-        if is_call(op) or isinstance(op, InvokeOp | LoopOp) or (isinstance(op, RelayOp) and op.may_fail):
+        if may_fail_or_not_end(op):
             found.update(_branches_around(op))
         for operand in op.operands:
             owner = operand.owner
             if isinstance(owner, Operation) and owner in found:
                 found.update(_ops_between(op, owner.parent))
     return found
+
+
+def may_fail_or_not_end(op: Operation) -> bool:
+    """Whether `op`, whatever its branches hold, may fail or not end: a call, a loop, an op that checks values."""
+    return is_call(op) or isinstance(op, InvokeOp | LoopOp) or (isinstance(op, RelayOp) and op.may_fail)
 
 
 def _branches_around(op: Operation) -> Iterator[Operation]:

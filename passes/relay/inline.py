@@ -2,9 +2,9 @@
 
 What: every call of a function with a body becomes the ops of that body, callers first; then every `relay.invoke` of a
 closure that is known, directly or through lets and fields of tuples; one that a `relay.if` gives is called in a copy of
-its branches. Why: the passes behind it look at one function at a time, and what is called stays a wall to fusion.
-Recursive functions and closures keep their calls; kernels (`relay.primitive`) and functions without a body are never
-inlined.
+its branches, where that runs nothing twice and nothing that may fail in vain (`chosen_closures.py`). Why: the passes
+behind it look at one function at a time, and what is called stays a wall to fusion. Recursive functions and closures
+keep their calls; kernels (`relay.primitive`) and functions without a body are never inlined.
 
 Before:
 

@@ -20,8 +20,10 @@ from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
+from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.chosen_closures import ChosenCalls, choice_of
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
 from xrelay.passes.types.call_names import CallNames
 from xrelay.passes.types.dim_names import DimNames, single_name
@@ -45,13 +47,6 @@ def known_closure(value: SSAValue) -> FnOp | None:
         else:
             return None
     return None
-
-
-def choice_of(value: SSAValue) -> IfOp | None:
-    """The branch that gives the closure `value`, through lets; `None` where there is none."""
-    while isinstance(value, OpResult) and isinstance(value.op, LetOp):
-        value = value.op.value
-    return value.op if isinstance(value, OpResult) and isinstance(value.op, IfOp) else None
 
 
 class _NamesOf:
@@ -79,7 +74,7 @@ class ClosureInliner:
 
     def expand(self, function: FuncOp) -> None:
         """Inline the calls in `function`, and those in what comes in their places."""
-        taken = _NamesOf(function)
+        taken, chosen = _NamesOf(function), ChosenCalls()
         places = [block.first_op for block in function.body.blocks]
         while places:
             op = places.pop()
@@ -92,7 +87,7 @@ class ClosureInliner:
                     places.append(self._inline(op, closure, bindings))
                     continue
             choice = choice_of(op.callee) if isinstance(op, InvokeOp) and not op.attributes else None
-            if isinstance(op, InvokeOp) and choice is not None:
+            if isinstance(op, InvokeOp) and choice is not None and chosen.may_move(op, choice):
                 places.append(self._call_in_branches(op, choice))
                 continue
             places.append(op.next_op)
@@ -121,7 +116,9 @@ class ClosureInliner:
         new = IfOp(choice.condition, call.result.type, regions[0], regions[1])
         new.location, new.result.name_hint = call.location, call.result.name_hint
         Rewriter.insert_op(new, InsertPoint.before(call))
+        callee = call.callee
         Rewriter.replace_op(call, [], [new.result])
+        _erase_unused(callee)
         self.inlined += 1
         return new
 
@@ -193,13 +190,14 @@ def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim
 
 
 def _erase_unused(value: SSAValue) -> None:
-    """Erase the closure that nothing calls any more, and the lets and tuples that it went through."""
+    """Erase the closure that nothing calls any more, and the lets, tuples and branches that it went through."""
     pending = [value]
     while pending:
         current = pending.pop()
         if current.first_use is not None or not isinstance(current, OpResult):
             continue
         op = current.op
-        if isinstance(op, FnOp | LetOp | TupleOp | TupleGetItemOp) and op.parent is not None:
+        is_free = isinstance(op, FnOp | LetOp | TupleOp | TupleGetItemOp)
+        if op.parent is not None and (is_free or (isinstance(op, IfOp) and op in side_effect_free_ops(op))):
             pending += op.operands
             erase_op(op)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from support.levels import check_levels, run_passes
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
-from xrelay.errors import InputError, PassError
+from xrelay.errors import ExecutionError, InputError, InterpreterError, PassError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
@@ -201,6 +203,47 @@ def test_a_captured_value_may_have_any_extents() -> None:
     for size in (0, 1, 7):
         inputs = [np.linspace(-1, 1, size, dtype=np.float32), np.array(2)]
         np.testing.assert_allclose(model.run(inputs), run_relay(module, inputs), rtol=1e-5, atol=1e-6)
+
+
+CHOSEN = """
+// A loop calls one of two closures, one of which captures a quotient.
+func.func @main(%c: tensor<i1>, %x: tensor<i32>, %y: tensor<i32>, %n: !n) -> tensor<i32> {
+  %q = relay.divide(%x, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %g = relay.if %c : tensor<i1> -> (tensor<i32>) -> tensor<i32> {
+    %f = relay.fn(%a : tensor<i32>) -> tensor<i32> {
+      %s = relay.add(%a, %q) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      relay.yield %s : tensor<i32>
+    }
+    relay.yield %f : (tensor<i32>) -> tensor<i32>
+  } else {
+    %h = relay.fn(%a : tensor<i32>) -> tensor<i32> {
+      %s = relay.add(%a, %x) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      relay.yield %s : tensor<i32>
+    }
+    relay.yield %h : (tensor<i32>) -> tensor<i32>
+  }
+  %l = relay.loop(%i, %v : tensor<i32> = %x : tensor<i32>) to %n : !n -> tuple<tensor<i32>> {
+    %w = relay.invoke %g(%v) : (tensor<i32>) -> tensor<i32>
+    %t = relay.tuple(%w) : (tensor<i32>) -> tuple<tensor<i32>>
+    relay.yield %t : tuple<tensor<i32>>
+  }
+  %r = relay.tuple_get_item(%l) {index = 0} : (tuple<tensor<i32>>) -> tensor<i32>
+  func.return %r : tensor<i32>
+}
+"""
+
+
+def test_what_a_closure_captures_is_computed_where_it_is_chosen() -> None:
+    module = program(CHOSEN)
+    model = xrelay.compile(module, cache=False, threads=1)
+    for chosen, divisor, n in product((True, False), (0, 3), (0, 2)):
+        inputs = [np.array(chosen), np.array(7, np.int32), np.array(divisor, np.int32), np.array(n)]
+        if chosen and divisor == 0:
+            for run in (model.run, partial(run_relay, module)):
+                with pytest.raises((ExecutionError, InterpreterError), match=r"division by zero|divisor"):
+                    run(inputs)
+        else:
+            assert model.run(inputs) == run_relay(module, inputs) == [7 + n * (7 // 3 if chosen else 7)]
 
 
 GIVING = """

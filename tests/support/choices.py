@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
@@ -31,7 +31,7 @@ class Choices(ABC):
 class Drawn(Choices):
     """Decisions of hypothesis."""
 
-    def __init__(self, draw: st.DrawFn):
+    def __init__(self, draw: Callable[[st.SearchStrategy[int]], int]):
         self._draw = draw
 
     def below(self, limit: int) -> int:
