@@ -17,8 +17,7 @@ def truncated_quotient(dividend: Array, divisor: ArrayLike) -> Array:
     Raises `InterpreterError` for a divisor of zero.
     """
     by = np.asarray(divisor, dividend.dtype)
-    if not np.all(by):
-        raise InterpreterError("division by zero")
+    _require_divisors(dividend, by)
     floor = dividend // by
     # numpy rounds down: where the exact quotient is negative and not whole, the truncated one is greater by one.
     fraction = floor * by != dividend
@@ -29,8 +28,14 @@ def of_divisors(function: Callable[[Array, Array], Array]) -> Callable[[Array, A
     """Returns `function` of floats or integers, with an `InterpreterError` for integers divided by zero."""
 
     def divide(lhs: Array, rhs: Array) -> Array:
-        if lhs.dtype.kind in "iu" and not np.all(rhs):
-            raise InterpreterError("division by zero")
+        if lhs.dtype.kind in "iu":
+            _require_divisors(lhs, rhs)
         return function(lhs, rhs)
 
     return divide
+
+
+def _require_divisors(dividend: Array, divisor: Array) -> None:
+    """Raises `InterpreterError` where a quotient is asked for whose divisor is zero: of no elements there is none."""
+    if not np.all(divisor) and np.broadcast(dividend, divisor).size:
+        raise InterpreterError("division by zero")

@@ -1,4 +1,4 @@
-"""Squeeze and Unsqueeze at axes that only the run tells: `dyn.reshape` to a shape that is computed."""
+"""Squeeze, Unsqueeze and reductions at axes that only the run tells: `dyn.reshape` to a shape that is computed."""
 
 from __future__ import annotations
 
@@ -19,47 +19,58 @@ def axes_are_computed(node: NodeView) -> bool:
 def squeezed_at_run_time(node: NodeView) -> SSAValue:
     """The extents of the axes that are not named, in their order; those of the others are 1, or the counts differ."""
     rank = len(node.shape(0))
-    left = rank - _count(node)
-    if left < 0:
-        raise node.error(f"{rank - left} axes of a tensor of rank {rank}")
-    named = node.emit("cast", _named(node, rank), dtype="int64")
-    places = node.emit("strided_slice", node.emit("argsort", named, dtype="int64"), begin=(0,), end=(left,))
-    # Where fewer axes are named than there are numbers, one is twice or none of the data's: no index is right.
-    missing = node.emit("subtract", _integer(node, rank - left), node.emit("sum", named))
-    places = node.emit("add", places, node.emit("multiply", missing, _integer(node, rank)))
-    extents = node.emit("shape_of", node.input(0), dtype="int64")
-    return _reshaped(node, node.emit("take", extents, places, axis=0, mode="raise"))
+    shape = extents_left(node, named_axes(node, rank), rank - axis_count(node))
+    return reshaped(node, node.input(0), shape)
 
 
 def unsqueezed_at_run_time(node: NodeView) -> SSAValue:
     """1 at the axes that are named, between them the extents of the data; too few of either is an index too large."""
-    named = _named(node, len(node.shape(0)) + _count(node))
+    named = named_axes(node, len(node.shape(0)) + axis_count(node))
     others = node.emit("cast", node.emit("logical_not", named), dtype="int64")
     numbers = node.emit("multiply", node.emit("cumsum", others, axis=0), others)
-    one, extents = node.emit_constant(np.array([1], np.int64)), node.emit("shape_of", node.input(0), dtype="int64")
+    one, extents = node.emit_constant(np.array([1], np.int64)), extents_of(node)
     filled = node.emit("concatenate", node.make_tuple([one, extents]), axis=0)
-    return _reshaped(node, node.emit("take", filled, numbers, axis=0, mode="raise"))
+    return reshaped(node, node.input(0), node.emit("take", filled, numbers, axis=0, mode="raise"))
 
 
-def _count(node: NodeView) -> int:
-    """How many axes are named."""
+def axis_count(node: NodeView) -> int:
+    """How many axes input 1 names."""
     shape = node.shape(1)
     if len(shape) != 1 or not isinstance(shape[0], int):
         raise node.error(f"axes of shape {shape_text(shape)}: a list of known length is expected")
     return shape[0]
 
 
-def _named(node: NodeView, rank: int) -> SSAValue:
-    """For each of `rank` axes whether input 1 names it."""
+def named_axes(node: NodeView, rank: int) -> SSAValue:
+    """For each of `rank` axes whether input 1 names it; a number that is none of them is an index out of range."""
     places = node.emit_constant(np.arange(rank), "places")
-    from_end = node.emit("less", node.input(1), _integer(node, 0))
-    axes = node.emit("where", from_end, node.emit("add", node.input(1), _integer(node, rank)), node.input(1))
+    axes = node.emit("take", places, node.input(1), axis=0, mode="raise")
     return node.emit("any", node.emit("equal", node.reshape(axes, (-1, 1)), places), axis=(0,))
 
 
-def _integer(node: NodeView, number: int) -> SSAValue:
+def extents_left(node: NodeView, named: SSAValue, left: int) -> SSAValue:
+    """The extents of the `left` axes of input 0 that are not named, in their order."""
+    rank = len(node.shape(0))
+    if left < 0:
+        raise node.error(f"{rank - left} axes of a tensor of rank {rank}")
+    flags = node.emit("cast", named, dtype="int64")
+    places = node.emit("strided_slice", node.emit("argsort", flags, dtype="int64"), begin=(0,), end=(left,))
+    # Where fewer axes are named than there are numbers, one is named twice: no index is right.
+    missing = node.emit("subtract", integer(node, rank - left), node.emit("sum", flags))
+    places = node.emit("add", places, node.emit("multiply", missing, integer(node, rank)))
+    return node.emit("take", extents_of(node), places, axis=0, mode="raise")
+
+
+def extents_of(node: NodeView) -> SSAValue:
+    """The extents of input 0, a list of 64-bit integers."""
+    return node.emit("shape_of", node.input(0), dtype="int64")
+
+
+def integer(node: NodeView, number: int) -> SSAValue:
+    """A constant of rank 0."""
     return node.emit_constant(np.array(number, np.int64))
 
 
-def _reshaped(node: NodeView, shape: SSAValue) -> SSAValue:
-    return node.emit("dyn.reshape", node.input(0), shape, allowzero=True)
+def reshaped(node: NodeView, value: SSAValue, shape: SSAValue) -> SSAValue:
+    """`value` in a shape that is computed, whose extents may be 0."""
+    return node.emit("dyn.reshape", value, shape, allowzero=True)

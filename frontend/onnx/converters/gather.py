@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, Signedness, i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
@@ -75,36 +74,3 @@ def tuples_first(node: NodeView) -> SSAValue:
     if rank == 0:
         raise node.error("input #1 (indices) must have an axis for the parts of an index, found a scalar")
     return node.emit("transpose", node.input(1), axes=(rank - 1, *range(rank - 1)))
-
-
-@converts("OneHot", since=9, attributes=("axis",), limits="a depth that is constant")
-def convert_one_hot(node: NodeView) -> SSAValue:
-    """The second of two values where a new axis counts what the index says, the first elsewhere."""
-    depth = int(node.required_scalar(1, "depth"))
-    if depth < 0:
-        raise node.error(f"input #1 (depth) must not be negative, found {depth}")
-    rank = len(node.shape(0))
-    axis = known_axis(node, node.attribute_int("axis", -1), rank + 1)
-    off, on = (_value(node, index) for index in range(2))
-    return node.emit("one_hot", _from_the_front(node, depth), on, off, depth=depth, axis=axis)
-
-
-def _from_the_front(node: NodeView, depth: int) -> SSAValue:
-    """The indices as integers; from opset 11 on negative ones count from the end."""
-    indices, element = node.input(0), node.element_type(0)
-    if not isinstance(element, IntegerType):
-        indices, element = node.emit("cast", indices, dtype=i64), i64
-    if element.signedness.data == Signedness.UNSIGNED or node.opset < 11:
-        return indices
-    # A narrow type may not hold the depth.
-    indices = indices if element == i64 else node.emit("cast", indices, dtype=i64)
-    negative = node.emit("less", indices, node.scalar(0, indices))
-    return node.emit("where", negative, node.emit("add", indices, node.scalar(depth, indices)), indices)
-
-
-def _value(node: NodeView, index: int) -> SSAValue:
-    """One of the two values, as a scalar."""
-    if len(node.shape(2)) != 1:
-        raise node.error(f"input #2 (values) must be a list of two, found {node.input(2).type}")
-    place = node.emit_constant(np.array(index, np.int64), f"value_{index}")
-    return node.emit("take", node.input(2), place, axis=0, mode="clip")

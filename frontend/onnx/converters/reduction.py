@@ -11,6 +11,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.frontend.onnx.converters.computed_axes import axes_are_computed, axis_count
+from xrelay.frontend.onnx.converters.computed_reduction import reduced_at_run_time
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
@@ -85,9 +87,9 @@ def _by_attribute(reduction: Reduction) -> ConvertFunction:
 
 def _by_input(reduction: Reduction) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
-        axes = None
-        if node.optional_input(1) is not None:
-            axes = node.required_ints(1, "axes")
+        if axes_are_computed(node) and axis_count(node):
+            return reduced_at_run_time(node, lambda rows: reduction(node, rows, (1,), False), keepdims=_keeps(node))
+        axes = node.required_ints(1, "axes") if node.optional_input(1) is not None and node.shape(1) != (0,) else None
         if not axes and node.attribute_int("noop_with_empty_axes", 0):
             return _over_nothing(node, reduction)
         return _reduce(node, reduction, axes)
@@ -107,9 +109,13 @@ def _reduce(node: NodeView, reduction: Reduction, axes: tuple[int, ...] | None) 
     over = tuple(axes) if axes else tuple(range(rank))
     if any(not -rank <= axis < rank for axis in over):
         raise node.illegal("axes", list(over), f"axes of a tensor of rank {rank} lie in [-{rank}, {rank - 1}]")
-    keepdims = node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1))
     normalized = tuple(sorted(axis % rank for axis in over))
-    return reduction(node, node.input(0), normalized, bool(keepdims))
+    return reduction(node, node.input(0), normalized, _keeps(node))
+
+
+def _keeps(node: NodeView) -> bool:
+    """Whether the result has the axes that were reduced, with extent 1."""
+    return bool(node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1)))
 
 
 _REDUCTIONS: dict[str, tuple[Reduction, int]] = {
@@ -135,5 +141,5 @@ for _op_type, (_reduction, _moved) in _REDUCTIONS.items():
         _op_type,
         since=_moved,
         attributes=("keepdims", "noop_with_empty_axes"),
-        limits=", ".join([*_limits, "constant axes"]),
+        limits=", ".join([*_limits, "axes of known number"]),
     )(_by_input(_reduction))
