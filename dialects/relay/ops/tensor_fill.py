@@ -9,10 +9,10 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.core.axes import axis_index, require_axis
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf, SameElements
-from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -138,6 +138,17 @@ class StackOp(RelayOp):
     data = operand_def()
 
     axis = int_property(0)
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of the fields, where these are numbers or vectors: in turn where the new axis is behind."""
+        elements, type = facts.elements(0), facts[0]
+        fields = [known_shape(field) for field in type.types] if isinstance(type, TupleType) else []
+        if elements is None or any(shape is None or len(shape) > 1 for shape in fields):
+            return None
+        if axis_index(self.axis.value.data, len(fields[0] or ()) + 1) == 0:
+            return elements
+        count = len(elements) // len(fields)
+        return tuple(element for place in range(count) for element in elements[place::count])
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The field's shape with one more axis; C1 to C3."""

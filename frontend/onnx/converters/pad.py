@@ -8,11 +8,11 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.extents import known_axes, known_axis, static_shape
+from xrelay.frontend.onnx.converters.computed_pad import padded_at_run_time
+from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
 from xrelay.frontend.onnx.converters.slice import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import shape_text
 
 MODES = ("constant", "edge", "reflect", "wrap")
 
@@ -24,16 +24,21 @@ def convert_pad_attributes(node: NodeView) -> SSAValue:
     return _pad(node, node.attribute_ints("pads", ()) or (), value)
 
 
-@converts("Pad", since=11, attributes=("mode",), limits="computed pads below 0 or of mode wrap")
+@converts("Pad", since=11, attributes=("mode",), limits="computed pads below 0")
 def convert_pad_inputs(node: NodeView) -> SSAValue:
     """`nn.pad` where pads and axes are known, else `dyn.nn.pad`; the value has the data's dtype and may be computed."""
     value = _value(node)
-    if node.constant(1) is None and node.known_ints(1) is None:
-        return _computed(node, value)
+    if any(node.optional_input(index) is not None and _is_computed(node, index) for index in (1, 3)):
+        return padded_at_run_time(node, value, node.attribute_string("mode", "constant", MODES))
     pads = node.required_ints(1, "pads")
     if node.optional_input(3) is not None:
         pads = _pads_of_all_axes(node, pads, node.required_ints(3, "axes"))
     return _pad(node, pads, value)
+
+
+def _is_computed(node: NodeView, index: int) -> bool:
+    """Whether only the run tells the integers of an input."""
+    return node.constant(index) is None and node.known_ints(index) is None
 
 
 def _value(node: NodeView) -> SSAValue:
@@ -46,25 +51,6 @@ def _value(node: NodeView) -> SSAValue:
     if node.constant(2) is not None:
         return node.emit_constant(node.required_scalar(2, "constant_value"))
     return node.input(2) if node.shape(2) == () else node.reshape(node.input(2), ())
-
-
-def _computed(node: NodeView, value: SSAValue) -> SSAValue:
-    """`dyn.nn.pad`, its widths put together axis by axis; 0 for an axis that is not named."""
-    rank, mode = len(node.shape(0)), node.attribute_string("mode", "constant", MODES)
-    axes = range(rank) if node.optional_input(3) is None else node.required_ints(3, "axes")
-    known = known_axes(node, axes, rank)
-    if node.shape(1) != (2 * len(known),):
-        raise node.error(f"pads of shape {shape_text(node.shape(1))} for {len(known)} axes: two for each are expected")
-    if mode == "wrap":
-        raise node.error("pads that are computed have no mode 'wrap'", help="fix the shapes with shapes={…}")
-    places = np.full((rank, 2), 2 * len(known), np.int64)
-    for position, axis in enumerate(known):
-        places[axis] = position, position + len(known)
-    filled = node.make_tuple([node.input(1), node.emit_constant(np.zeros(1, numpy_dtype(node.element_type(1))))])
-    widths = node.emit(
-        "take", node.emit("concatenate", filled, axis=0), node.emit_constant(places), axis=0, mode="fast"
-    )
-    return node.emit("dyn.nn.pad", node.input(0), widths, value, pad_mode=mode)
 
 
 def _pads_of_all_axes(node: NodeView, pads: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:

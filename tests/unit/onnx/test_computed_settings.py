@@ -8,7 +8,7 @@ from onnx import TensorProto, helper
 from support.onnx_models import model, value
 
 from xrelay.api.compile import compile
-from xrelay.errors import InterpreterError
+from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
@@ -78,6 +78,39 @@ def test_pads_that_are_computed(mode: str, axes: list[int] | None) -> None:
         pairs[axis] = before, after
     options = {"constant_values": 5} if mode == "constant" else {}
     np.testing.assert_array_equal(found, np.pad(x, pairs, mode=mode, **options))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+def test_pads_along_axes_that_are_computed(mode: str) -> None:
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    given = [
+        value("x", ("n", 3, 4)),
+        *(value(name, shape, TensorProto.INT64) for name, shape in (("p", (4,)), ("a", (2,)))),
+    ]
+    module = import_onnx(
+        model([helper.make_node("Pad", ["x", "p", "", "a"], ["y"], mode=mode)], given, ["y"], opset=19)
+    )
+    for axes, pads in (([0, 2], [1, 2, 0, 3]), ([-1, 1], [0, 2, 0, 0])):
+        pairs = [(0, 0)] * 3
+        for axis, before, after in zip(axes, pads[:2], pads[2:], strict=True):
+            pairs[axis] = before, after
+        (found,) = run_relay(module, [x, np.array(pads), np.array(axes)])
+        np.testing.assert_array_equal(found, np.pad(x, pairs, mode=mode))  # type: ignore[call-overload]
+    with pytest.raises(InterpreterError, match="3"):
+        run_relay(module, [x, np.zeros(4, np.int64), np.array([0, 3])])
+
+
+def test_pads_that_wrap_more_than_once() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    given = [value("x", (2, "n")), value("p", (4,), TensorProto.INT64)]
+    native = compile(
+        model([helper.make_node("Pad", ["x", "p"], ["y"], mode="wrap")], given, ["y"], opset=19), cache=False
+    )
+    for pads in ([0, 7, 3, 1], [0, 0, 0, 0]):
+        pairs = [(pads[0], pads[2]), (pads[1], pads[3])]
+        np.testing.assert_array_equal(native.run([x, np.array(pads)])[0], np.pad(x, pairs, mode="wrap"))
+    with pytest.raises(ExecutionError, match="elements to take"):
+        native.run([np.zeros((2, 0), np.float32), np.array([0, 1, 0, 1])])
 
 
 def test_pads_that_follow_from_shapes() -> None:
