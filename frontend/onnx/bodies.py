@@ -15,9 +15,8 @@ from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
 from xrelay.dialects.relay.structure.sequences import SequenceEmptyOp
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx.conversion import define_initializer, try_convert
-from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
+from xrelay.frontend.onnx.conversion import convert_nodes, define_initializer
+from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 
 
@@ -34,29 +33,7 @@ def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[
         graph.values[value.name] = given
     for tensor in body.initializer:
         define_initializer(tensor, graph)
-    problems: list[ModelImportError] = []
-    for proto in body.node:
-        problem = try_convert(proto, graph, problems)
-        if problem is not None:
-            problems.append(problem)
-            graph.missing.update(filter(None, proto.output))
-    _report(node, problems)
-    for output in body.output:
-        if output.name not in graph.values:
-            raise node.error(f"output {output.name!r} of attribute {name!r} is defined nowhere")
-    return [graph.values[output.name] for output in body.output]
-
-
-def _report(node: NodeView, problems: Sequence[ModelImportError]) -> None:
-    """Raise what is wrong with the nodes of a body as an error of `node`."""
-    own = [problem for problem in problems if not isinstance(problem, DependentNodeError)]
-    if not own:
-        if problems:
-            raise node.depends_on_missing()
-        return
-    if not all(isinstance(problem, UnsupportedNodeError) for problem in own):
-        raise next(problem for problem in own if not isinstance(problem, UnsupportedNodeError))
-    raise node.unsupported("; ".join(f"{problem.location}: {problem.message}" for problem in own))
+    return convert_nodes(graph, body, node, f"attribute {name!r}")
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,18 @@
-"""Converting the nodes of a graph one after the other: the model's own, and those in bodies of nodes."""
+"""Converting the nodes of a graph one after the other: the model's own, those in bodies of nodes, and of functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import onnx
 from xdsl.ir import SSAValue
 
 from xrelay.errors import ConstraintError, DimensionError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx.folding import fold_ops, known_arrays
+from xrelay.frontend.onnx.functions import MOST_CALLS, MOST_NODES, has_definition, instantiated, standard_function
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
-from xrelay.frontend.onnx.registry import Converter, find_converter, known_ranges
+from xrelay.frontend.onnx.registry import ConvertFunction, find_converter, known_ranges
 from xrelay.frontend.onnx.tensors import tensor_array
 
 
@@ -62,10 +63,49 @@ def report(noted: Iterable[ModelImportError], place: str) -> None:
     )
 
 
-def _converter(node: NodeView) -> Converter:
-    """The converter of a node; `UnsupportedNodeError` says why there is none, without converting anything."""
+def convert_nodes(graph: GraphBuilder, body: onnx.GraphProto, node: NodeView, what: str) -> list[SSAValue]:
+    """Convert the nodes of `body`, a graph of `node` called `what`, in `graph`, and return its outputs.
+
+    Raises `ModelImportError` for what cannot be converted in it.
+    """
+    problems: list[ModelImportError] = []
+    for proto in body.node:
+        problem = try_convert(proto, graph, problems)
+        if problem is not None:
+            problems.append(problem)
+            graph.missing.update(filter(None, proto.output))
+    _report_of_body(node, problems)
+    for output in body.output:
+        if output.name not in graph.values:
+            raise node.error(f"output {output.name!r} of {what} is defined nowhere")
+    return [graph.values[output.name] for output in body.output]
+
+
+def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> None:
+    """Raise what is wrong with the nodes of a body as an error of `node`."""
+    own = [problem for problem in problems if not isinstance(problem, DependentNodeError)]
+    if not own:
+        if problems:
+            raise node.depends_on_missing()
+        return
+    if not all(isinstance(problem, UnsupportedNodeError) for problem in own):
+        raise next(problem for problem in own if not isinstance(problem, UnsupportedNodeError))
+    raise node.unsupported("; ".join(f"{problem.location}: {problem.message}" for problem in own))
+
+
+def _converter(node: NodeView) -> ConvertFunction:
+    """What converts a node; `UnsupportedNodeError` says why nothing does, without converting anything.
+
+    A function of the model comes before xrelay's converters: it says what the model means by that name. The standard's
+    definitions come after them.
+    """
     op_type, domain = node.proto.op_type, node.domain
+    function = node.graph.functions.get(node.proto)
     converter = find_converter(op_type, domain, node.opset)
+    if function is not None and (converter is None or converter.is_ours):
+        return lambda node: _call(node, function, {})
+    if converter is None and has_definition(op_type, domain, node.opset):
+        return _call_standard
     if converter is None:
         ranges = known_ranges(op_type, domain)
         if ranges and node.opset == 0:
@@ -77,21 +117,48 @@ def _converter(node: NodeView) -> Converter:
     reason = converter.supports(node) if converter.supports is not None else None
     if reason is not None:
         raise node.unsupported(reason)
-    return converter
+    return converter.convert
 
 
-def _convert(node: NodeView, converter: Converter, graph: GraphBuilder) -> None:
+def _call_standard(node: NodeView) -> list[SSAValue | None]:
+    """The standard's definition of the op of `node`."""
+    function = standard_function(node.proto, node.opset, node.inputs)
+    return _call(node, function, {"": node.graph.opset("")})
+
+
+def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int]) -> list[SSAValue | None]:
+    """The nodes of `function` in place of `node`; `opsets` are those of domains that it does not import."""
+    graph, name = node.graph, f"{function.domain}::{function.name}:{function.overload}"
+    if name in graph.calls:
+        raise node.error(f"the function {function.name!r} calls itself", help="ONNX has no recursive functions")
+    if len(graph.calls) >= MOST_CALLS:
+        raise node.error(f"functions call each other more than {MOST_CALLS} deep")
+    if not graph.functions.count(function):
+        raise node.error(f"the calls of the model's functions come to more than {MOST_NODES:,} nodes")
+    body = instantiated(function, node.proto, node.name, node.outputs)
+    imported = {entry.domain: int(entry.version) for entry in function.opset_import}
+    inner = graph.called(body, name, {**opsets, **imported})
+    given = [value for value in node.inputs if value is not None]
+    for formal, value in zip(body.input, given, strict=True):
+        inner.values[formal.name] = value
+    results = iter(convert_nodes(inner, body, node, f"the function {function.name!r}"))
+    return [next(results) if name else None for name in node.outputs[: len(function.output)]]
+
+
+def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> None:
     last = graph.block.last_op
     try:
-        results = converter.convert(node)
+        results = convert(node)
     except (ConstraintError, DimensionError, TypeInferenceError) as error:
         raise node.error(error.message, help=error.help) from error
+    except ModelImportError as error:
+        raise error if error.location is not None else node.error(error.message, help=error.help) from error
     values = [results] if isinstance(results, SSAValue) else list(results)
     wanted = node.outputs
     for name in wanted[len(values) :]:
         if name:
             raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
-    named = {name: value for name, value in zip(wanted, values, strict=False) if name}
+    named = {name: value for name, value in zip(wanted, values, strict=False) if name and value is not None}
     added = graph.ops_after(last)
     folded = None
     if node.inputs and added:

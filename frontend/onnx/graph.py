@@ -15,6 +15,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.functions import ModelFunctions
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -30,17 +31,36 @@ class GraphBuilder:
     place: str
     """The name of the model in messages."""
 
-    def __init__(self, block: Block, graph: onnx.GraphProto, place: str, opsets: Mapping[str, int]):
+    functions: ModelFunctions
+    calls: tuple[str, ...]
+    """The functions whose graph this is in, from the outermost."""
+
+    def __init__(
+        self,
+        block: Block,
+        graph: onnx.GraphProto,
+        place: str,
+        opsets: Mapping[str, int],
+        functions: ModelFunctions | None = None,
+    ):
         self.block, self.place, self.values, self.missing = block, place, ChainMap(), set()
+        self.functions, self.calls = ModelFunctions() if functions is None else functions, ()
         self.elements = KnownElements()
         """What is known of the elements of small integer tensors: shapes that the model computes."""
         self._graph, self._opsets = graph, opsets
 
     def inner(self, block: Block, body: onnx.GraphProto | None = None) -> GraphBuilder:
         """A builder that fills `block` from `body`, a graph of a node, which sees the values here and keeps its own."""
-        builder = GraphBuilder(block, self._graph if body is None else body, self.place, self._opsets)
-        builder.values, builder.missing = self.values.new_child(), set(self.missing)
+        graph = self._graph if body is None else body
+        builder = GraphBuilder(block, graph, self.place, self._opsets, self.functions)
+        builder.values, builder.missing, builder.calls = self.values.new_child(), set(self.missing), self.calls
         builder.elements = self.elements
+        return builder
+
+    def called(self, body: onnx.GraphProto, name: str, opsets: Mapping[str, int]) -> GraphBuilder:
+        """A builder that goes on here with `body`, the graph of a function, which sees nothing of this graph."""
+        builder = GraphBuilder(self.block, body, self.place, opsets, self.functions)
+        builder.elements, builder.calls = self.elements, (*self.calls, name)
         return builder
 
     @property

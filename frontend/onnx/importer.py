@@ -23,6 +23,7 @@ from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import define_initializer, report, try_convert
+from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import ModelSource, load_model
@@ -68,7 +69,8 @@ class ModelImport:
         types = _with_sizes(types, self.inputs, self._sizes)
         opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
         opsets |= {} if opset is None else {"": opset}
-        self.graph = GraphBuilder(Block(arg_types=types), self.model.graph, self.place, opsets)
+        functions = ModelFunctions(self.model)
+        self.graph = GraphBuilder(Block(arg_types=types), self.model.graph, self.place, opsets, functions)
         self.problems: dict[int, ModelImportError] = {}
         self._assumed = declared_types(self.model) if assume_types else {}
         self._convert_nodes()

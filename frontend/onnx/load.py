@@ -78,7 +78,10 @@ def _check_names(model: onnx.ModelProto, place: str) -> None:
     values += [item.name for items in (graph.initializer, graph.input, graph.output) for item in items]
     values += [dim.dim_param for item in graph.input for dim in item.type.tensor_type.shape.dim]
     values += [entry.domain for entry in model.opset_import]
-    for node in graph.node:
+    functions = model.functions
+    values += [text for function in functions for text in (function.domain, function.name, function.overload)]
+    values += [text for function in functions for text in (*function.input, *function.output, *function.attribute)]
+    for node in _nodes(model):
         values += [node.name, node.op_type, node.domain, *node.input, *node.output]
         values += [attribute.name for attribute in node.attribute]
     wrong = next((value for value in values if not isinstance(value, str)), None)
@@ -86,10 +89,15 @@ def _check_names(model: onnx.ModelProto, place: str) -> None:
         raise ModelImportError(f"the name {wrong!r} is no UTF-8", location=place, help="the file may be damaged")
 
 
+def _nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    """The nodes of the graph and of the functions."""
+    return [*model.graph.node, *(node for function in model.functions for node in function.node)]
+
+
 def _bring_external_data(model: onnx.ModelProto, path: Path) -> None:
     """Load weights that stand in files beside the model; a missing or short one is an error naming it."""
     tensors = [*model.graph.initializer]
-    tensors += [attribute.t for node in model.graph.node for attribute in node.attribute if attribute.HasField("t")]
+    tensors += [attribute.t for node in _nodes(model) for attribute in node.attribute if attribute.HasField("t")]
     for tensor in tensors:
         if not external_data_helper.uses_external_data(tensor):
             continue

@@ -23,7 +23,8 @@ from xrelay.registrations import note_registration
 if TYPE_CHECKING:
     from xrelay.frontend.onnx.node import NodeView
 
-ConvertFunction: TypeAlias = "Callable[[NodeView], SSAValue | Sequence[SSAValue]]"
+ConvertFunction: TypeAlias = "Callable[[NodeView], SSAValue | Sequence[SSAValue | None]]"
+"""Emits what a node computes; `None` in the list stands for an output that nothing reads."""
 SupportCheck: TypeAlias = "Callable[[NodeView], str | None]"
 
 

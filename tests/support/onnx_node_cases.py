@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import ml_dtypes
@@ -25,6 +25,7 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.reference.ops import op_pool_common
 
 from xrelay.frontend.onnx import converters
+from xrelay.frontend.onnx.functions import has_definition
 from xrelay.frontend.onnx.registry import known_ranges
 from xrelay.frontend.onnx.signature import graph_inputs
 
@@ -95,8 +96,9 @@ class NodeCase:
 
         An op written out as a graph rounds after each node to 16 bits, where the reference of the op does not.
         """
-        units = (ml_dtypes.finfo(array.dtype).eps for array in self.outputs if getattr(array, "dtype", None) in HALVES)
-        return max([self.rtol, *(2 * float(unit) for unit in units)])
+        finfo = cast(Any, ml_dtypes).finfo
+        units = [float(finfo(array.dtype).eps) for array in self.outputs if getattr(array, "dtype", None) in HALVES]
+        return max([self.rtol, *(2 * unit for unit in units)])
 
     @property
     def family(self) -> tuple[str, ...]:
@@ -183,13 +185,18 @@ def _volumes_at_once(pool: Callable[..., NDArray[Any]]) -> Callable[..., NDArray
 
 
 def _is_known(model: onnx.ModelProto) -> bool:
-    """Whether every op has a converter, be it for other opsets."""
-    return all(known_ranges(node.op_type, node.domain) for node in model.graph.node)
+    """Whether every op has a converter, be it for other opsets, or a definition by others."""
+    opsets = {entry.domain: entry.version for entry in model.opset_import}
+    return all(
+        known_ranges(node.op_type, node.domain) or has_definition(node.op_type, node.domain, opsets[node.domain])
+        for node in model.graph.node
+    )
 
 
 def _has_arrays(case: NodeCase) -> bool:
     """Whether all inputs and outputs are tensors of numbers, or sequences and optionals of those."""
-    return all(isinstance(value, np.ndarray) and value.dtype != object for value in (*case.arrays, *case.outputs))
+    values: list[object] = [*case.arrays, *case.outputs]
+    return all(isinstance(value, np.ndarray) and cast(NDArray[Any], value).dtype != object for value in values)
 
 
 def flat(values: Sequence[Any]) -> list[Any]:
@@ -199,7 +206,7 @@ def flat(values: Sequence[Any]) -> list[Any]:
     while pending:
         value = pending.pop()
         if isinstance(value, list):
-            pending += reversed(value)
+            pending += reversed(cast(list[Any], value))
         elif value is not None:
             found.append(value)
     return found
@@ -215,13 +222,14 @@ def _value(value: Any) -> Any:
     if isinstance(value, onnx.TensorProto):
         return numpy_helper.to_array(value)
     if isinstance(value, list):
-        return [_value(each) for each in value]
+        return [_value(each) for each in cast(list[Any], value)]
     return np.asarray(value) if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _stored_case(case: Any) -> NodeCase:
     """A case whose model and first set of data are files."""
-    model = onnx.load(Path(case.model_dir) / "model.onnx")
+    model = onnx.ModelProto()
+    model.ParseFromString((Path(case.model_dir) / "model.onnx").read_bytes())
     data = Path(case.model_dir) / "test_data_set_0"
     inputs, outputs = (
         [_stored_value(value, data / f"{what}_{number}.pb") for number, value in enumerate(values)]

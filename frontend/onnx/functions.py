@@ -1,0 +1,199 @@
+"""Ops defined by other ops: the functions that a model brings along, and those by which the standard defines ops.
+
+`instantiated` gives the graph that a call stands for. Functions see nothing of the graph around the call: their names
+are their own, and so are the opsets in which they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+import onnx
+from onnx import AttributeProto
+from onnx.defs import OpSchema
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.errors import ModelImportError, TypeInferenceError
+
+MOST_CALLS = 64
+"""Functions that call each other more deeply are refused."""
+
+MOST_NODES = 1_000_000
+"""A model whose functions come to more nodes is refused: thirty that call each other twice are a billion."""
+
+
+class _Definitions(Protocol):
+    """What onnx's typed interface leaves out of a schema."""
+
+    function_opset_versions: list[int]
+    context_dependent_function_opset_versions: list[int]
+
+    def get_function_with_opset_version(self, version: int) -> bytes: ...
+
+    def get_context_dependent_function_with_opset_version(
+        self, version: int, node: bytes, types: Sequence[bytes]
+    ) -> bytes: ...
+
+
+class ModelFunctions:
+    """The functions of a model by domain, name and overload, and how many nodes their calls have come to."""
+
+    def __init__(self, model: onnx.ModelProto | None = None):
+        listed = () if model is None else model.functions
+        self._functions = {(f.domain, f.name, f.overload): f for f in listed}
+        self._nodes = 0
+
+    def get(self, node: onnx.NodeProto) -> onnx.FunctionProto | None:
+        """The function that `node` calls, or `None`."""
+        return self._functions.get((node.domain, node.op_type, node.overload))
+
+    def count(self, function: onnx.FunctionProto) -> bool:
+        """Count the nodes of a call; false where they are too many together."""
+        self._nodes += len(function.node)
+        return self._nodes <= MOST_NODES
+
+
+def has_definition(op_type: str, domain: str, opset: int) -> bool:
+    """Whether the standard defines an op by others in this opset."""
+    schema = _schema(op_type, domain, opset)
+    return schema is not None and bool(_versions(schema, opset))
+
+
+def standard_function(node: onnx.NodeProto, opset: int, inputs: Sequence[SSAValue | None]) -> onnx.FunctionProto:
+    """Returns the standard's definition of the op of `node` for inputs of these types.
+
+    Raises `ModelImportError` where the node is none of that op, or the standard has no definition for it as it is.
+    """
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    schema = _schema(node.op_type, domain, opset)
+    if schema is None:
+        raise ModelImportError(f"the standard has no {node.op_type} in opset {opset}")
+    _check_against(schema, node)
+    version, definitions = max(_versions(schema, opset)), cast(_Definitions, schema)
+    try:
+        if version in definitions.context_dependent_function_opset_versions:
+            types = [_type(value).SerializeToString() for value in inputs]
+            data = definitions.get_context_dependent_function_with_opset_version(
+                version, node.SerializeToString(), types
+            )
+        else:
+            data = definitions.get_function_with_opset_version(version)
+    except (RuntimeError, ValueError) as error:
+        raise ModelImportError(f"the standard's definition does not fit: {' '.join(str(error).split())}") from error
+    if not data:
+        raise ModelImportError("the standard defines the op by others, and not for these inputs and attributes")
+    function = onnx.FunctionProto()
+    function.ParseFromString(data)
+    defaults = (formal.default_value for formal in schema.attributes.values())
+    function.attribute_proto.extend(default for default in defaults if default.name)
+    return function
+
+
+def _schema(op_type: str, domain: str, opset: int) -> OpSchema | None:
+    try:
+        return onnx.defs.get_schema(op_type, opset, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def _versions(schema: OpSchema, opset: int) -> list[int]:
+    """The opsets, up to `opset`, in which definitions of the op are written."""
+    definitions = cast(_Definitions, schema)
+    written = [*definitions.function_opset_versions, *definitions.context_dependent_function_opset_versions]
+    return [version for version in written if version <= opset]
+
+
+def _check_against(schema: OpSchema, node: onnx.NodeProto) -> None:
+    """Refuse a node of too few or many inputs, or with wrong attributes: definitions are made without looking."""
+    given, least, most = len(node.input), schema.min_input, schema.max_input
+    required = OpSchema.FormalParameterOption.Single
+    options = [formal.option for formal in schema.inputs]
+    missing = [formal for formal, name in zip(options, node.input, strict=False) if formal == required and not name]
+    if missing or not least <= given <= most:
+        raise ModelImportError(f"{given} inputs are given, {node.op_type} has {least} to {most}")
+    attributes = {attribute.name: attribute for attribute in node.attribute}
+    for name, attribute in attributes.items():
+        formal = schema.attributes.get(name)
+        if formal is None:
+            raise ModelImportError(f"{node.op_type} has no attribute {name!r}")
+        found, expected = AttributeProto.AttributeType.Name(attribute.type), str(formal.type).rpartition(".")[2]
+        if found != expected:
+            raise ModelImportError(f"attribute {name!r} must be of type {expected}, found {found}")
+    for name, formal in schema.attributes.items():
+        if formal.required and name not in attributes:
+            raise ModelImportError(f"attribute {name!r} is missing")
+
+
+def _type(value: SSAValue | None) -> onnx.TypeProto:
+    """The type of a value as ONNX writes it; an empty one for an input that is left out."""
+    if value is None:
+        return onnx.TypeProto()
+    if not isinstance(value.type, TensorType):
+        raise ModelImportError(f"the inputs must be tensors, found {value.type}")
+    try:
+        number = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(element_type_of(value.type)))
+    except (KeyError, ValueError, TypeInferenceError) as error:
+        raise ModelImportError(f"ONNX has no element type for {value.type}") from error
+    shape = [extent if isinstance(extent, int) else None for extent in shape_of(value.type)]
+    return onnx.helper.make_tensor_type_proto(number, shape)
+
+
+def instantiated(
+    function: onnx.FunctionProto, call: onnx.NodeProto, name: str, wanted: Sequence[str]
+) -> onnx.GraphProto:
+    """Returns the graph of `call`: its attributes are filled in, and inputs that it leaves out are left out.
+
+    Its inputs are those that are given, its outputs those whose name in `wanted` is not empty; its nodes are called
+    after the call, `name`. Raises `ModelImportError` for
+    inputs and attributes that the function does not have.
+    """
+    if len(call.input) > len(function.input):
+        raise ModelImportError(f"{len(call.input)} inputs are given, the function has {len(function.input)}")
+    defaults = {attribute.name: attribute for attribute in function.attribute_proto}
+    given = {attribute.name: attribute for attribute in call.attribute}
+    unknown = [attribute for attribute in given if attribute not in {*function.attribute, *defaults}]
+    if unknown:
+        raise ModelImportError("the function has no attribute " + ", ".join(map(repr, unknown)))
+    present = [formal for formal, actual in zip(function.input, call.input, strict=False) if actual]
+    graph = onnx.GraphProto(name=function.name)
+    graph.input.extend(onnx.ValueInfoProto(name=formal) for formal in present)
+    outputs = zip(function.output, wanted, strict=False)
+    graph.output.extend(onnx.ValueInfoProto(name=formal) for formal, actual in outputs if actual)
+    graph.node.extend(function.node)
+    _fill_in(graph, defaults | given, set(function.input) - set(present))
+    for node in graph.node:
+        inner = node.name or next((output for output in node.output if output), node.op_type)
+        node.name = f"{name}/{inner}"
+    return graph
+
+
+def _fill_in(graph: onnx.GraphProto, attributes: dict[str, AttributeProto], absent: set[str]) -> None:
+    """Replace references to attributes of the call, and leave out the inputs `absent`, also in graphs of nodes."""
+    pending = [graph]
+    while pending:
+        for node in pending.pop().node:
+            for index, name in enumerate(node.input):
+                if name in absent:
+                    node.input[index] = ""
+            if any(attribute.ref_attr_name for attribute in node.attribute):
+                _resolve(node, attributes)
+            pending += [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+
+
+def _resolve(node: onnx.NodeProto, attributes: dict[str, AttributeProto]) -> None:
+    """Put the values of the call's attributes in place of their names; one that the call lacks is left out."""
+    resolved: list[AttributeProto] = []
+    for attribute in node.attribute:
+        value = attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
+        if value is None:
+            continue
+        copy = AttributeProto()
+        copy.CopyFrom(value)
+        copy.name = attribute.name
+        resolved.append(copy)
+    del node.attribute[:]
+    node.attribute.extend(resolved)
