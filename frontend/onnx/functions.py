@@ -26,6 +26,10 @@ MOST_NODES = 1_000_000
 """A model whose functions come to more nodes is refused: thirty that call each other twice are a billion."""
 
 
+_LAST_OPSET = 2**31 - 1
+"""Later ones are no number for onnx."""
+
+
 class _Definitions(Protocol):
     """What onnx's typed interface leaves out of a schema."""
 
@@ -95,7 +99,7 @@ def standard_function(node: onnx.NodeProto, opset: int, inputs: Sequence[SSAValu
 
 def _schema(op_type: str, domain: str, opset: int) -> OpSchema | None:
     try:
-        return onnx.defs.get_schema(op_type, opset, domain)
+        return onnx.defs.get_schema(op_type, min(opset, _LAST_OPSET), domain)
     except onnx.defs.SchemaError:
         return None
 
