@@ -107,9 +107,10 @@ class ModelCache:
         return self._store.write(key, fill)
 
     def drop(self, key: str, reason: str) -> None:
-        """Remove the entry of a key, and warn of the reason."""
-        warn_damaged(self._store.path(key), reason)
-        self._store.drop(key)
+        """Remove the entry of a key, and warn of the reason; one that somebody removed meanwhile is no damage."""
+        if self._store.path(key).exists():
+            warn_damaged(self._store.path(key), reason)
+            self._store.drop(key)
 
 
 def warn_damaged(path: Path, reason: str) -> None:

@@ -13,8 +13,9 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TypeVar
 
 from xrelay.runtime.files import PARTIAL_SUFFIX, open_regular, read_bytes, write_file
 from xrelay.runtime.trust import file_fault, folder_fault
@@ -24,6 +25,9 @@ _PRIVATE_FOLDER: Final = 0o700
 _PARTIAL_SECONDS: Final = 3600.0
 _KEPT_SHARE: Final = 0.8  # evicting down to less than the limit makes evictions rare
 _ELSEWHERE: Final = "set XRELAY_CACHE_DIR to a folder of your own, or XRELAY_CACHE=0"
+
+_CLEARED_TIMES: Final = 2
+_Result = TypeVar("_Result")
 
 _warned: set[str] = set()
 _warning = threading.Lock()
@@ -40,8 +44,7 @@ def warn_once(kind: str, message: str) -> None:
 def usable_folder(folder: Path) -> bool:
     """Whether the cache may use a folder, which is made where it is missing, for the user alone."""
     try:
-        _make(folder)
-        fault = folder_fault(folder)
+        fault = while_cleared(lambda: _made_fault(folder))
     except OSError as error:
         warn_once("unusable", f"compiling without the cache: {_said(folder, error)}; {_ELSEWHERE}")
         return False
@@ -50,6 +53,14 @@ def usable_folder(folder: Path) -> bool:
         warn_once("unsafe", f"compiling without the cache in '{folder}': {fault}; {remedy}")
         return False
     return True
+
+
+def while_cleared(work: Callable[[], _Result]) -> _Result:
+    """What `work` gives, which makes the folders that it needs: done again where somebody removes them meanwhile."""
+    for _ in range(_CLEARED_TIMES):
+        with suppress(FileNotFoundError):
+            return work()
+    return work()
 
 
 def read_entry(path: Path) -> bytes | None:
@@ -109,9 +120,7 @@ class Store:
         if not usable_folder(self._root):
             return None
         try:
-            _make(path.parent)
-            write_file(path, fill, private=True)
-            size = path.lstat().st_size
+            size = while_cleared(lambda: _write(path, fill))
         except OSError as error:
             warn_once("unusable", f"the cache cannot be written: {_said(path.parent, error)}; {_ELSEWHERE}")
             return None
@@ -155,13 +164,28 @@ class Store:
                 _remove(path)
 
 
+def _write(path: Path, fill: Callable[[BinaryIO], object]) -> int:
+    """Writes an entry; its size."""
+    _make(path.parent)
+    write_file(path, fill, private=True)
+    return path.lstat().st_size
+
+
+def _made_fault(folder: Path) -> str | None:
+    """The fault of a folder, which is made where it is missing."""
+    _make(folder)
+    return folder_fault(folder)
+
+
 def _make(folder: Path) -> None:
     """Make a folder and those above it that are missing, each for the user alone; `OSError` where that fails."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
     if not folder.is_dir():
-        raise NotADirectoryError(None, "it is no folder")
+        if folder.exists():
+            raise NotADirectoryError(None, "it is no folder")
+        raise FileNotFoundError(None, "somebody removes it")
 
 
 def _remove(path: Path) -> None:

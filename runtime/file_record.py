@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from xrelay.runtime.cache import cache_root
-from xrelay.runtime.cache_store import read_entry, usable_folder, warn_once
+from xrelay.runtime.cache_store import read_entry, usable_folder, warn_once, while_cleared
 from xrelay.runtime.digests import content_key
 from xrelay.runtime.files import write_file
 
@@ -49,14 +49,19 @@ class FileRecord:
         if max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _SETTLED_NANOSECONDS:
             return
         root = cache_root()
-        if root is None or not usable_folder(root):
+        if root is None:
             return
         path, lines = root / self._name, self._lines(root)
         lines.pop(mark, None)
         kept = [*list(lines.items())[-_KEPT + 1 :], (mark, value)]
         text = "".join(f"{key} {noted}\n" for key, noted in kept).encode()
+
+        def write() -> None:
+            if usable_folder(root):
+                write_file(path, lambda file: file.write(text), private=True)
+
         try:
-            write_file(path, lambda file: file.write(text), private=True)
+            while_cleared(write)
         except OSError as error:
             warn_once("unusable", f"the cache cannot be written: '{path}': {error.strerror}")
 

@@ -1,0 +1,241 @@
+"""Compilations that are disturbed, each in a fork of this process, which has imported the compiler and has no threads.
+
+    python disturbed_compilations.py FOLDER
+
+Prints a line of JSON for each of `SCENARIOS`: the outcomes of its compilations, which are the signal that ended each,
+whether the model computes what it should, what was raised, and the warnings; and the processes that are left behind.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+from unittest.mock import patch
+
+import numpy as np
+
+import xrelay
+from xrelay.api import kernel_workers, streaming
+from xrelay.errors import XRelayError
+from xrelay.lowering import registry
+
+TEXT: Final = """
+func.func @main(%x: tensor<9x6xf32>, %w: tensor<4x6xf32>) -> tensor<9x4xf32> {
+  %d = relay.nn.dense(%x, %w) : (tensor<9x6xf32>, tensor<4x6xf32>) -> tensor<9x4xf32>
+  %s = relay.nn.softmax(%d) : (tensor<9x4xf32>) -> tensor<9x4xf32>
+  func.return %s : tensor<9x4xf32>
+}"""
+EVENTS: Final = ("open", "os.rename", "os.mkdir", "os.remove", "os.utime")
+"""What Python tells before it opens or changes a file."""
+SECONDS: Final = 60
+"""For which a process may take to end, on a machine that is busy."""
+
+Outcome = dict[str, object]
+Work = Callable[[], Outcome]
+Disturb = Callable[[Path], None]
+
+
+class Messages(logging.Handler):
+    """Keeps warnings."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+def compiled(folder: Path) -> Outcome:
+    """Compiles the model with the cache in `folder`, and runs it."""
+    messages = Messages()
+    logging.getLogger("xrelay").addHandler(messages)
+    raised, right = "", False
+    try:
+        right = is_right(xrelay.compile(folder / "model.mlir", threads=1))
+    except XRelayError as error:
+        raised = error.render()
+    return {"right": right, "warnings": messages.lines, "raised": raised}
+
+
+def is_right(model: xrelay.CompiledModel) -> bool:
+    """Whether a model computes what it should."""
+    x, w = np.arange(54, dtype=np.float32).reshape(9, 6) / 54, np.eye(4, 6, dtype=np.float32)
+    exp = np.exp(x @ w.T)
+    return bool(np.allclose(model(x, w)[0], exp / exp.sum(1, keepdims=True), rtol=1e-5))
+
+
+def forked(work: Work) -> Work:
+    """Starts `work` in a fork; what is returned waits for its outcome."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            outcome = work()
+        except BaseException:
+            outcome = {"raised": traceback.format_exc()}
+        with os.fdopen(writing, "w") as stream:
+            json.dump(outcome, stream)
+        os._exit(0)
+    os.close(writing)
+
+    def wait() -> Outcome:
+        with os.fdopen(reading) as stream:
+            text = stream.read()
+        _, status = os.waitpid(child, 0)
+        outcome: Outcome = json.loads(text) if text else {}
+        return {**outcome, "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0}
+
+    return wait
+
+
+def disturbed_at(number: int, folder: Path, disturb: Disturb, *, helped: bool) -> Outcome:
+    """A compilation with `disturb` before it opens or changes a file of the cache for the time `number`."""
+    left, cache = [number], str(folder / "cache")
+
+    def count(event: str, arguments: tuple[object, ...]) -> None:
+        if event in EVENTS and isinstance(arguments[0], str | Path) and str(arguments[0]).startswith(cache):
+            left[0] -= 1
+            if left[0] == -1:
+                disturb(folder)
+
+    sys.addaudithook(count)
+    os.environ["XRELAY_WORKERS"] = str(int(helped))
+    return {**compiled(folder), "disturbed": left[0] < 0}
+
+
+def disturbed(
+    folder: Path, disturb: Disturb, *, step: int, known: bool = False, helped: bool = False
+) -> Iterator[Outcome]:
+    """Compilations that are disturbed ever later, until one ends first, and one after each.
+
+    The cache is empty before, or with `known` filled by another one; a worker helps where they are `helped`.
+    """
+    number, goes_on = 0, True
+    while goes_on:
+        if known:
+            forked(partial(compiled, folder))()
+        outcome = forked(partial(disturbed_at, number, folder, disturb, helped=helped))()
+        yield outcome
+        yield forked(partial(compiled, folder))()
+        clear(folder)
+        goes_on = outcome.get("disturbed") is not False
+        number += step
+
+
+def kill(_: Path) -> None:
+    """Ends this process as `kill -9` does."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def clear(folder: Path) -> None:
+    """Removes the cache."""
+    shutil.rmtree(folder / "cache", ignore_errors=True)
+
+
+def kill_worker(folder: Path) -> None:
+    """Ends the process that helps this one."""
+    with suppress(ProcessLookupError):  # it is done
+        os.kill(worker_ids(folder)[-1], signal.SIGKILL)
+
+
+def limited(folder: Path, size: int) -> Outcome:
+    """A compilation while files may have no more than so many bytes, as on a disk that is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    return compiled(folder)
+
+
+def full_disk(folder: Path) -> Iterator[Outcome]:
+    """Compilations without room for anything, or for records of kernels alone, and one after each."""
+    for size in (0, 500):
+        yield forked(partial(limited, folder, size))()
+        yield forked(partial(compiled, folder))()
+        clear(folder)
+
+
+def at_once(folder: Path) -> Iterator[Outcome]:
+    """Compilations of one model at the same time."""
+    waits = [forked(partial(compiled, folder)) for _ in range(3)]
+    yield from (wait() for wait in waits)
+
+
+class NotedProcess(subprocess.Popen[bytes]):
+    """A process that helps a compilation; its number is noted."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        with noted_in(Path(sys.argv[1])).open("a") as noted:
+            noted.write(f"{self.pid}\n")
+
+
+def noted_in(folder: Path) -> Path:
+    """The file with the numbers of all processes that were started to help."""
+    return folder / "workers"
+
+
+def worker_ids(folder: Path) -> list[int]:
+    """The numbers of these processes."""
+    noted = noted_in(folder)
+    return [int(line) for line in noted.read_text().split()] if noted.exists() else []
+
+
+def still_running(folder: Path) -> list[int]:
+    """The processes that helped and, a minute later, still run."""
+    end = time.monotonic() + SECONDS
+    while (running := [each for each in worker_ids(folder) if runs(each)]) and time.monotonic() < end:
+        time.sleep(0.05)
+    return running
+
+
+def runs(process: int) -> bool:
+    """Whether a process, which need not be a child, has not ended."""
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat")
+        return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+SCENARIOS: Final[dict[str, Callable[[Path], Iterator[Outcome]]]] = {
+    "killed": partial(disturbed, disturb=kill, step=11, helped=True),
+    "killed, known": partial(disturbed, disturb=kill, step=2, known=True),
+    "cleared": partial(disturbed, disturb=clear, step=9),
+    "cleared, known": partial(disturbed, disturb=clear, step=2, known=True),
+    "worker killed": partial(disturbed, disturb=kill_worker, step=14, helped=True),
+    "full disk": full_disk,
+    "at once": at_once,
+}
+
+
+def main() -> None:
+    """Runs the scenarios."""
+    folder = Path(sys.argv[1])
+    (folder / "model.mlir").write_text(TEXT)
+    os.environ |= {"XRELAY_CACHE_DIR": str(folder / "cache"), "XRELAY_CACHE": "1", "XRELAY_WORKERS": "0"}
+    for name in registry.ALL_PASSES:
+        registry.load_pass(name)
+    with patch.object(streaming, "LARGE", 0), patch.object(kernel_workers.subprocess, "Popen", NotedProcess):
+        for name, scenario in SCENARIOS.items():
+            sys.stdout.write(json.dumps([name, list(scenario(folder))]) + "\n")
+            clear(folder)
+    sys.stdout.write(json.dumps(["workers", [len(worker_ids(folder)), *still_running(folder)]]) + "\n")
+
+
+if __name__ == "__main__":
+    main()
