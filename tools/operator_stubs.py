@@ -19,7 +19,7 @@ from xdsl.irdl import OptionalDef, PropertyDef, VarOperandDef
 from xdsl.utils.hints import isa
 
 from xrelay import relay
-from xrelay.dialects.relay.core.attribute_values import IntArrayAttr, ints
+from xrelay.dialects.relay.core.attribute_values import FloatArrayAttr, IntArrayAttr, floats, ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.relay.calls import op_function
@@ -39,6 +39,8 @@ from xrelay.relay.expr import Expr, ExprLike
 
 Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
 """Integers; where an operator wants several, one may stand for all of them."""
+Floats: TypeAlias = float | Sequence[float]
+"""Numbers; where an operator wants several, one may stand for all of them."""
 DType: TypeAlias = DTypeLike | Attribute
 '''
 
@@ -118,6 +120,8 @@ def _type_of(name: str, property: PropertyDef, default: Attribute | None) -> str
         StringAttr: "str",
         DenseArrayBase: "Ints",
     }
+    if isa(default, FloatArrayAttr):
+        return "Floats"
     names = {kinds.get(base) for base in bases} if bases is not None else {None}
     if names == {"int", "Ints"}:
         return "Ints"
@@ -134,6 +138,8 @@ def _literal(default: Attribute) -> str:
         return repr(default.value.data)
     if isinstance(default, StringAttr):
         return f'"{default.data}"'
+    if isa(default, FloatArrayAttr):
+        return repr(floats(default))
     return repr(ints(default)) if isa(default, IntArrayAttr) else "..."
 
 

@@ -26,7 +26,7 @@ from xrelay.lowering.relay_to_topi.movement import moved
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
-def _has_named_extents(op: Operation) -> str | None:
+def has_named_extents(op: Operation) -> str | None:
     """Why nobody could allocate the result: the op makes its extents, or they have no names."""
     if made := made_extents(op):
         return f"it makes the extent {made[0].name}; relay-name-extents tells it before"
@@ -38,7 +38,7 @@ def _says_places(op: Operation) -> str | None:
     """Why a slice is not built."""
     if cast(DynStridedSliceOp, op).slice_mode.data != "size":
         return "its ends are bounds, not numbers of elements; relay-name-extents computes these"
-    return _has_named_extents(op)
+    return has_named_extents(op)
 
 
 @implements(DynStridedSliceOp, "dyn.strided_slice.sizes", condition=_says_places)
@@ -75,7 +75,7 @@ def _places(emitter: TopiEmitter, axis: int, extent: Dim, count: Dim) -> SSAValu
     return emitter.compute("slice_places", {"k": 3}, IndexType(), fill)
 
 
-@implements(DynPadOp, "dyn.nn.pad.named", condition=_has_named_extents)
+@implements(DynPadOp, "dyn.nn.pad.named", condition=has_named_extents)
 def build_pad(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """As `nn.pad`, with widths that are checked where it runs."""
     shape, grown, mode = shape_of(emitter.operand(0)), emitter.result_shape, emitter.text("pad_mode")

@@ -11,6 +11,7 @@ from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.extents import ExtentWords
 from xrelay.passes.graph.tuple_leaves import leaf_types
@@ -23,6 +24,7 @@ _FAILURES: Final[Mapping[type[RelayOp], str]] = {
     DynTileOp: "number {at} of repetitions is {value}",
     DynStridedSliceOp: "the step along axis {at} is 0",
     DynTopKOp: "k is {value}",
+    DynResizeOp: "size {at} is {value}",
     DynPadOp: "width {at} is {value}",
     ArangeOp: "the step is 0, or start and stop are too far apart",
 }

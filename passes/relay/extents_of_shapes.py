@@ -1,6 +1,6 @@
 """How the extents of ops are computed whose operand is a shape.
 
-`dyn.reshape`, `dyn.broadcast_to`, `dyn.full` and `dyn.tile`.
+`dyn.reshape`, `dyn.broadcast_to`, `dyn.full`, `dyn.tile` and `dyn.image.resize`.
 
 What is no shape for the op (two -1, a 0 that copies nothing) becomes a negative extent, which `relay.extents` refuses.
 """
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp
 from xrelay.dialects.relay.ops.tensor_elementwise import DivideOp, MaximumOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor_logic import LogicalOrOp
@@ -83,6 +85,16 @@ def name_full(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     given = code.operand(1)
     places = known_numbers(code.elements(1, length(given)))
     return code.remake(op.fill_value, code.bind_unknown(given, shape_of(op.result.type), given, places))
+
+
+def name_resize(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """The sizes are the extents of the axes that the op names."""
+    if not isinstance(op, DynResizeOp):
+        return None
+    given, shape = code.operand(1), shape_of(op.result.type)
+    places = known_numbers(code.elements(1, length(given)))
+    bound = code.bind_unknown(given, [shape[axis] for axis in ints(op.axes)], given, places)
+    return code.remake(op.data, bound, op.scale, op.roi, axes=ints(op.axes))
 
 
 def name_tile(op: RelayOp, code: ShapeCode) -> RelayOp | None:

@@ -45,12 +45,13 @@ from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.relay.extents_of_ranges import name_arange
-from xrelay.passes.relay.extents_of_shapes import name_broadcast, name_full, name_reshape, name_tile
+from xrelay.passes.relay.extents_of_shapes import name_broadcast, name_full, name_reshape, name_resize, name_tile
 from xrelay.passes.relay.extents_of_slices import name_pad, name_strided_slice, name_topk
 from xrelay.passes.relay.shape_code import ShapeCode
 from xrelay.passes.types.dim_names import DimNames
@@ -68,6 +69,7 @@ EXTENTS: Mapping[type[RelayOp], NameExtents] = {
     DynStridedSliceOp: name_strided_slice,
     DynTopKOp: name_topk,
     DynPadOp: name_pad,
+    DynResizeOp: name_resize,
     ArangeOp: name_arange,
 }
 """Op whose operands say its shape → what computes it."""

@@ -53,6 +53,11 @@ TEXTS = {
         "%w: tensor<2x2xi64>, %v: tensor<f32>",
         f'relay.dyn.nn.pad(%x, %w, %v) {{pad_mode = "reflect"}} : {PADDING}',
     ),
+    "resize": (
+        "%s: tensor<1xi32>, %c: tensor<1xf32>, %r: tensor<2xf32>",
+        "relay.dyn.image.resize(%x, %s, %c, %r) {axes = [1]} : "
+        f"({DATA}, tensor<1xi32>, tensor<1xf32>, tensor<2xf32>) -> !relay.incomplete",
+    ),
     "arange_i64": (
         "%a: tensor<i64>, %b: tensor<i64>, %c: tensor<i64>",
         "relay.arange(%a, %b, %c) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !relay.incomplete",
@@ -111,6 +116,8 @@ def given() -> Iterator[tuple[str, int, Arrays]]:
         for mode in ("pad", "reflect"):
             yield mode, 3, [integers(*widths).reshape(2, 2), np.array(7, np.float32)]
     yield "reflect", 0, [integers(0, 0, 1, 1).reshape(2, 2), np.array(7, np.float32)]
+    for size in (0, 1, 5, -1):
+        yield "resize", 2, [np.array([size], np.int32), np.zeros(1, np.float32), np.zeros(2, np.float32)]
     for bounds in ((0, 5, 1), (5, 0, -2), (0, 5, -1), (3, 3, 1), (-7, 8, 5), (0, 1, 0)):
         yield "arange_i64", 1, scalars(np.int64, *bounds)
         yield "arange_i32", 1, scalars(np.int32, *bounds)

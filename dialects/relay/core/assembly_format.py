@@ -1,7 +1,7 @@
 """The readable form of attributes in relay's text: `{strides = [2, 2], channels = 32, epsilon = 1.0e-05}`.
 
-`[2, 2]` is `array<i64: 2, 2>`, an integer is i64, a number with a point is f64, `true` is i1; everything else is
-written as xDSL writes it. What is written so is read back as the same attribute.
+`[2, 2]` is `array<i64: 2, 2>`, `[0.0, 1.0]` is `array<f64: 0.0, 1.0>`, an integer is i64, a number with a point is f64,
+`true` is i1; everything else is written as xDSL writes it. What is written so is read back as the same attribute.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+
+from xrelay.dialects.relay.core.attribute_values import FloatArrayAttr, float_array
 
 
 def parse_attributes(parser: Parser) -> dict[str, Attribute]:
@@ -62,11 +64,14 @@ def _parse_entry(parser: Parser) -> tuple[str, Attribute]:
 
 def parse_value(parser: Parser) -> Attribute:
     """Parse one attribute value in the readable form."""
-    integers = parser.parse_optional_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+    numbers = parser.parse_optional_comma_separated_list(
+        parser.Delimiter.SQUARE, lambda: parser.parse_number(allow_boolean=False)
     )
-    if integers is not None:
-        return DenseArrayBase.from_list(i64, integers)
+    if numbers is not None:
+        integers = [number for number in numbers if isinstance(number, int)]
+        if len(integers) == len(numbers):
+            return DenseArrayBase.from_list(i64, integers)
+        return float_array(numbers)
     boolean = parser.parse_optional_boolean()
     if boolean is not None:
         return IntegerAttr(int(boolean), i1)
@@ -107,6 +112,10 @@ def _readable(value: Attribute) -> str | None:
     if isinstance(value, DenseArrayBase) and value.elt_type == i64:
         integers = cast(DenseArrayBase[IntegerType], value).get_values()
         return "[" + ", ".join(str(integer) for integer in integers) + "]"
+    if isinstance(value, DenseArrayBase) and cast(FloatArrayAttr, value).elt_type == f64:
+        numbers = cast(FloatArrayAttr, value).get_values()
+        is_readable = bool(numbers) and all(map(_is_finite, numbers))
+        return "[" + ", ".join(map(_float_text, numbers)) + "]" if is_readable else None
     if isinstance(value, IntegerAttr):
         integer = cast(IntegerAttr[IntegerType | IndexType], value)
         if integer.type == i1:

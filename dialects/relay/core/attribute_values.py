@@ -12,18 +12,31 @@ from typing import TypeAlias, cast
 
 from numpy import dtype as numpy_dtype_class
 from numpy import generic
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr, f64, i1, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    f64,
+    i1,
+    i64,
+)
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.dtypes import element_type
 
 AttributeValue: TypeAlias = (
-    "Attribute | bool | int | float | str | Sequence[int] | Sequence[Sequence[int]] | numpy_dtype_class | None"
+    "Attribute | bool | int | float | str | Sequence[float] | Sequence[Sequence[int]] | numpy_dtype_class | None"
 )
 """What `RelayOp.call` takes for a property."""
 
 IntArrayAttr = DenseArrayBase[IntegerType]
 """`[2, 2]` in the text: an array of i64."""
+
+FloatArrayAttr = DenseArrayBase[Float64Type]
+"""`[0.0, 1.0]` in the text: an array of f64."""
 
 
 def int_array(values: Sequence[int]) -> IntArrayAttr:
@@ -34,6 +47,11 @@ def int_array(values: Sequence[int]) -> IntArrayAttr:
 @lru_cache(maxsize=4096)
 def _int_array(values: tuple[int, ...]) -> IntArrayAttr:
     return DenseArrayBase.from_list(i64, values)
+
+
+def float_array(values: Sequence[float]) -> FloatArrayAttr:
+    """The attribute written `[0.0, 1.0]`."""
+    return DenseArrayBase.from_list(f64, [float(value) for value in values])
 
 
 @lru_cache(maxsize=4096)
@@ -72,6 +90,8 @@ def to_attribute(name: str, value: AttributeValue, default: Attribute | None) ->
         return bool_attribute(value)
     if isinstance(default, FloatAttr) and isinstance(value, (int, float)):
         return FloatAttr(float(value), f64)
+    if isinstance(default, DenseArrayBase) and cast(FloatArrayAttr, default).elt_type == f64:
+        return float_array([value] if isinstance(value, int | float) else cast(Sequence[float], value))
     if isinstance(default, DenseArrayBase) and isinstance(value, int):
         return int_array([value] * len(cast(DenseArrayBase[IntegerType], default)))
     if isinstance(value, int):
@@ -81,6 +101,15 @@ def to_attribute(name: str, value: AttributeValue, default: Attribute | None) ->
     if isinstance(value, str):
         return string_attribute(value)
     return int_array([integer(item) for item in cast(Sequence[int], value)])
+
+
+def floats(attribute: Attribute | None) -> tuple[float, ...]:
+    """The numbers of an `array<f64: …>` property; empty for an absent one."""
+    if attribute is None:
+        return ()
+    if not isinstance(attribute, DenseArrayBase):
+        raise TypeError(f"{attribute} is not an array of floats")
+    return cast(FloatArrayAttr, attribute).get_values()
 
 
 def ints(attribute: Attribute | None) -> tuple[int, ...]:

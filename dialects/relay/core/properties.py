@@ -16,8 +16,10 @@ from xdsl.dialects.builtin import (
 from xdsl.irdl import opt_prop_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import (
+    FloatArrayAttr,
     IntArrayAttr,
     bool_attribute,
+    float_array,
     int_array,
     int_attribute,
     string_attribute,
@@ -57,6 +59,11 @@ def bool_property(default: bool) -> IntegerAttr[IntegerType]:
 def float_property(default: float | None = None) -> FloatAttr[Float64Type]:
     """A property holding an f64; without default it must be given."""
     return prop_def(FloatAttr[Float64Type], None if default is None else FloatAttr(default, f64))
+
+
+def floats_property(*default: float) -> FloatArrayAttr:
+    """A property holding an array of floats, `default` unless given."""
+    return prop_def(FloatArrayAttr, default_value=float_array(default))
 
 
 def string_property(default: str | None = None) -> StringAttr:

@@ -28,7 +28,7 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape
 from xrelay.index_algebra.windows import SizeT, WindowAxis, all_sides, window_of
 
-_OVER: dict[str, Callable[[type[SpatialOp]], object]] = {
+_OVER: dict[str, Callable[[type[ImageOp]], object]] = {
     "strides": lambda op: ints_property(*[1] * len(op.AXES)),
     "dilation": lambda op: ints_property(*[1] * len(op.AXES)),
     "padding": lambda op: ints_property(*[0] * 2 * len(op.AXES)),
@@ -40,14 +40,12 @@ _OVER: dict[str, Callable[[type[SpatialOp]], object]] = {
 """The properties whose defaults depend on the spatial axes."""
 
 
-class SpatialOp(RelayOp):
+class ImageOp(RelayOp):
     """Base of the ops over images: batch, channels and spatial axes in any layout.
 
     A family declares its properties once; a class that names `AXES` has them in the order of `ARGUMENTS`, which is that
     of Relay's arguments, with the defaults for these axes.
     """
-
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
 
     AXES: ClassVar[str]
     """The spatial axes, outermost first."""
@@ -55,12 +53,10 @@ class SpatialOp(RelayOp):
     FILTERS: ClassVar[str] = "OI"
     """The channels of a filter, in the order in which its plain layout has them before the spatial axes."""
 
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout", "out_layout")
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout",)
     """The properties in order."""
 
     result = result_def()
-
-    out_layout = string_property("")
 
     traits = traits_def(Pure())
 
@@ -92,6 +88,15 @@ class SpatialOp(RelayOp):
     def extents_in(self, layout: Layout, shape: Shape) -> dict[str, Dim]:
         """The extents of the primal axes of `shape` in `layout`; C2."""
         return extents_in(self, layout, shape, "C2")
+
+
+class SpatialOp(ImageOp):
+    """Base of the ops that may give their result in another layout than they take their data in."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout", "out_layout")
+
+    out_layout = string_property("")
 
 
 class SlidingWindowOp(SpatialOp):

@@ -59,7 +59,7 @@ annotation = Namespace("annotation")
 """Relay's `annotation` operators."""
 
 image = Namespace("image")
-"""Relay's `image` operators: those that other packages register."""
+"""Relay's `image` operators."""
 
 
 def pad(

@@ -12,6 +12,8 @@ from xrelay.relay.expr import Expr, ExprLike
 
 Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
 """Integers; where an operator wants several, one may stand for all of them."""
+Floats: TypeAlias = float | Sequence[float]
+"""Numbers; where an operator wants several, one may stand for all of them."""
 DType: TypeAlias = DTypeLike | Attribute
 
 class _Annotation:
@@ -79,7 +81,54 @@ class _Dyn:
 dyn: _Dyn
 
 class _Image:
-    def __getattr__(self, name: str) -> OpFunction: ...
+    @staticmethod
+    def resize1d(
+        data: ExprLike,
+        size: Ints,
+        roi: Floats | None = (),
+        layout: str | None = "NCW",
+        method: str | None = "linear",
+        coordinate_transformation_mode: str | None = "half_pixel",
+        rounding_method: str | None = "",
+        cubic_alpha: float | None = -0.5,
+        cubic_exclude: int | None = 0,
+        extrapolation_value: float | None = 0.0,
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Signals of another length; `image.resize2d` states C8 to C10."""
+
+    @staticmethod
+    def resize2d(
+        data: ExprLike,
+        size: Ints,
+        roi: Floats | None = (),
+        layout: str | None = "NCHW",
+        method: str | None = "linear",
+        coordinate_transformation_mode: str | None = "half_pixel",
+        rounding_method: str | None = "",
+        cubic_alpha: float | None = -0.5,
+        cubic_exclude: int | None = 0,
+        extrapolation_value: float | None = 0.0,
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Images of another height and width, which are `size`, by the rule of `dyn.image.resize` without a scale."""
+
+    @staticmethod
+    def resize3d(
+        data: ExprLike,
+        size: Ints,
+        roi: Floats | None = (),
+        layout: str | None = "NCDHW",
+        method: str | None = "linear",
+        coordinate_transformation_mode: str | None = "half_pixel",
+        rounding_method: str | None = "",
+        cubic_alpha: float | None = -0.5,
+        cubic_exclude: int | None = 0,
+        extrapolation_value: float | None = 0.0,
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Volumes of another depth, height and width; `image.resize2d` states C8 to C10."""
+
 
 image: _Image
 

@@ -1,4 +1,4 @@
-"""Slice, Gather, Expand, Tile, Resize and stacked MatMul by the interpreter against numpy; and their refusals."""
+"""Slice, Gather, Expand, Tile and stacked MatMul by the interpreter against numpy; and their refusals."""
 
 from __future__ import annotations
 
@@ -46,11 +46,6 @@ def test_tiles() -> None:
     np.testing.assert_array_equal(result("Tile", {"r": [2, 3]}), np.tile(X, (2, 3)))
 
 
-def test_nearest_neighbours_by_whole_factors() -> None:
-    found = result("Resize", {"": None, "s": np.array([2, 3], np.float32)}, mode="nearest")
-    np.testing.assert_array_equal(found, X.repeat(2, axis=0).repeat(3, axis=1))
-
-
 @pytest.mark.parametrize(
     ("op", "constants", "attributes", "words"),
     [
@@ -60,14 +55,6 @@ def test_nearest_neighbours_by_whole_factors() -> None:
         ("Gather", {"i": [5]}, {}, "index 5 of axis 0, of extent 5, is out of range"),
         ("Expand", {"s": [4, 12]}, {}, "do not broadcast"),
         ("Tile", {"r": [2]}, {}, "do not suit rank 2"),
-        ("Resize", {"": None, "s": np.array([1.5, 1], np.float32)}, {}, "only 2 whole factors"),
-        ("Resize", {"": None, "s": np.array([2, 1], np.float32)}, {"mode": "linear"}, "only nearest is supported"),
-        (
-            "Resize",
-            {"": None, "s": np.array([2, 1], np.float32)},
-            {"coordinate_transformation_mode": "align_corners"},
-            "coordinates 'align_corners'",
-        ),
     ],
 )
 def test_refusals(op: str, constants: dict[str, Any], attributes: dict[str, Any], words: str) -> None:

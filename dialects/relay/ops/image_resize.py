@@ -1,0 +1,369 @@
+"""Images in another size: `relay.image.resize1d`, `image.resize2d`, `image.resize3d` and `dyn.image.resize`.
+
+All resize one axis after the other by the rule that `dyn.image.resize` states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType, f32, i1
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from xrelay.dialects.relay.core.attribute_values import floats, ints, string_attribute
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, OneOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import (
+    bool_property,
+    float_property,
+    floats_property,
+    int_property,
+    required_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts, Numbers
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.sliding_window import ImageOp
+from xrelay.index_algebra.dims import AnyDim, Dim, maximum
+
+METHODS = ("nearest_neighbor", "linear", "cubic")
+COORDINATES = (
+    "half_pixel",
+    "align_corners",
+    "asymmetric",
+    "pytorch_half_pixel",
+    "half_pixel_symmetric",
+    "tf_half_pixel_for_nn",
+    "tf_crop_and_resize",
+)
+ROUNDINGS = ("", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+CROP = "tf_crop_and_resize"
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How an element of the result is made of those of an axis."""
+
+    method: str
+    coordinates: str
+    rounding: str
+    """For `nearest_neighbor`: floor, ceil, round_prefer_floor or round_prefer_ceil."""
+    cubic_alpha: float
+    excludes: bool
+    """Whether weights of places outside of the axis are left out, and the others sum to 1."""
+    extrapolation: float
+    antialias: bool
+
+    @property
+    def reach(self) -> int:
+        """How far from a place an element may be that takes part, for an axis that does not shrink."""
+        return METHODS.index(self.method)
+
+    @property
+    def crops(self) -> bool:
+        """Whether a part of the axis is resized, which a region says."""
+        return self.coordinates == CROP
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether the weights are divided by their sum."""
+        return self.excludes or self.antialias
+
+    def half_window(self, extent: Dim, size: Dim, *, by_scale: bool) -> Dim:
+        """How many elements on each side of a place take part.
+
+        By a scale the size is a rounded product, so that the window may be as large as that of half an element less.
+        """
+        if not self.antialias:
+            return self.reach
+        grown, shrunk = (2 * extent, 2 * size - 1) if by_scale else (extent, size)
+        shrunk = maximum(1, shrunk)
+        return maximum(self.reach, (grown * self.reach + shrunk - 1) // shrunk)
+
+    def keeps(self, extent: Dim, size: Dim) -> bool:
+        """Whether an axis that is resized by its extents certainly stays as it is."""
+        return extent == size and not self.crops and self.coordinates != "tf_half_pixel_for_nn"
+
+
+class ResizingOp(RelayOp):
+    """What all of the ops have that resize images."""
+
+    data = operand_def()
+
+    method = string_property("linear")
+    coordinate_transformation_mode = string_property("half_pixel")
+    rounding_method = string_property("")
+    cubic_alpha = float_property(-0.5)
+    cubic_exclude = int_property(0)
+    extrapolation_value = float_property(0.0)
+    out_dtype = opt_prop_def(Attribute)
+
+    @property
+    def antialiases(self) -> bool:
+        """Whether an axis that shrinks is sampled by a wider window."""
+        return False
+
+    @property
+    def resampling(self) -> Resampling:
+        """The rule for each axis; C3 to C5 say which words it may have."""
+        coordinates, rounding = self.coordinate_transformation_mode.data, self.rounding_method.data
+        if rounding in ("", "round"):
+            rounding = "floor" if not rounding and coordinates == "asymmetric" else "round_prefer_ceil"
+        return Resampling(
+            self.method.data,
+            coordinates,
+            rounding,
+            self.cubic_alpha.value.data,
+            bool(self.cubic_exclude.value.data),
+            self.extrapolation_value.value.data,
+            self.antialiases,
+        )
+
+    def result_element(self, facts: Facts, constraint: str) -> Attribute:
+        """The element type of the result; what `constraint` says of booleans."""
+        element = facts.element(0)
+        found = self.element_type_property(self.out_dtype, element, "C6")
+        weighs = self.method.data != METHODS[0]
+        message = "booleans have no weighted sums"
+        facts.require(
+            not (weighs and i1 in (element, found)), constraint, message, help="cast them, or take the nearest"
+        )
+        return found
+
+
+WORDS: Constraints = {
+    "C3": OneOf("method", METHODS),
+    "C4": OneOf("coordinate_transformation_mode", COORDINATES),
+    "C5": OneOf("rounding_method", ROUNDINGS),
+    "C6": ElementType("out_dtype"),
+}
+"""What holds of the words of all of them."""
+
+
+class ResizeOp(ResizingOp, ImageOp):
+    """Base of the ops with known sizes; constraints as `image.resize2d` states them."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+        "size",
+        "roi",
+        "layout",
+        "method",
+        "coordinate_transformation_mode",
+        "rounding_method",
+        "cubic_alpha",
+        "cubic_exclude",
+        "extrapolation_value",
+        "out_dtype",
+    )
+
+    size = required_ints_property()
+    roi = floats_property()
+    layout = string_property("")
+
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """C1 to C7."""
+        image = f"NC{axes}"
+        fit = {"C1": Layouts((("layout", image),), whole=axes), "C2": InLayouts((("layout", image),))}
+        return {**fit, **WORDS, "C7": Numbers(("size",), (len(axes),), positive=False)}
+
+    @property
+    def data_layout(self) -> Layout:
+        """The layout of data and result."""
+        return self.layout_over(self.layout.data, self.image_axes)
+
+    def spans(self) -> list[tuple[float, float] | None]:
+        """First and last place of the region of each spatial axis, as parts of its length; without cropping none."""
+        count = len(self.AXES)
+        values = floats(self.roi) if self.resampling.crops else ()
+        return [(values[at], values[at + count]) if values else None for at in range(count)]
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's batch and channels with the sizes; C8 to C10."""
+        layout, shape = self.data_layout, facts.shape(0)
+        extents = self.extents_in(layout, shape)
+        count, found = len(self.AXES), list(floats(self.roi))
+        legal = not self.resampling.crops or len(found) == 2 * count
+        facts.require(legal, "C8", f"a region of {count} axes has {2 * count} numbers, roi is {found}")
+        for axis, size in zip(self.AXES, ints(self.size), strict=True):
+            if size:
+                facts.require_at_least(extents[axis], 1, "C9", f"{axis} extent of the data")
+        sizes = dict(zip(self.AXES, ints(self.size), strict=True))
+        return tensor_type(layout.shape_from(extents | sizes), self.result_element(facts, "C10"))
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where its spatial axes stay whole."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        if sorted(layout.primal) != sorted(self.image_axes) or any(layout.factor(axis) for axis in self.AXES):
+            return LayoutRefusal(f"resizing does not work in layout {layout}")
+        own = str(self.data_layout)
+        if own != str(layout.text):
+            return LayoutRefusal(f"it works in {own}, its data comes as {layout.text}")
+        return LayoutDecision((layout,), layout, {"layout": string_attribute(str(layout))})
+
+
+@register_relay_op
+@irdl_op_definition
+class Resize1DOp(ResizeOp):
+    """Signals of another length; `image.resize2d` states C8 to C10.
+
+    Example:
+    ```mlir
+    %y = relay.image.resize1d(%x) {size = [12]} : (tensor<1x3x8xf32>) -> tensor<1x3x12xf32>
+    ```
+
+    """
+
+    name = "relay.image.resize1d"
+    AXES: ClassVar[str] = "W"
+
+
+@register_relay_op
+@irdl_op_definition
+class Resize2DOp(ResizeOp):
+    """Images of another height and width, which are `size`, by the rule of `dyn.image.resize` without a scale.
+
+    Relay's `round` rounds halves up, as does an empty rounding, but that of `asymmetric` coordinates down to the floor.
+
+    Constraints:
+    - C8: `roi` has two numbers for each spatial axis, the starts before the ends, where a region is resized.
+    - C9: height and width of the data are at least 1.
+    - C10: booleans have no weighted sums: of them the nearest is taken.
+
+    Example:
+    ```mlir
+    %y = relay.image.resize2d(%x) {size = [6, 9], method = "cubic"} : (tensor<1x3x4x4xf32>) -> tensor<1x3x6x9xf32>
+    ```
+
+    """
+
+    name = "relay.image.resize2d"
+    AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class Resize3DOp(ResizeOp):
+    """Volumes of another depth, height and width; `image.resize2d` states C8 to C10.
+
+    Example:
+    ```mlir
+    %y = relay.image.resize3d(%x) {size = [2, 6, 9], coordinate_transformation_mode = "align_corners"}
+        : (tensor<1x3x3x4x4xf32>) -> tensor<1x3x2x6x9xf32>
+    ```
+
+    """
+
+    name = "relay.image.resize3d"
+    AXES: ClassVar[str] = "DHW"
+
+
+@register_relay_op
+@irdl_op_definition
+class DynResizeOp(ResizingOp):
+    """Some axes in another size: each element is a weighted sum of those around its place in the axis as it was.
+
+    `size` has a number for each of `axes`, `scale` too: one of 0 says that the scale is the size divided by the extent,
+    and is exact; any other divides in f32. With o an index of the result, n the extent before, and width the size, or
+    where a scale is given that times n, the place of o is
+
+        half_pixel            (o + 0.5) / scale - 0.5
+        pytorch_half_pixel    the same, but 0 where the size is 1
+        half_pixel_symmetric  n / 2 * (1 - size / width) + (o + 0.5) / scale - 0.5
+        tf_half_pixel_for_nn  (o + 0.5) / scale
+        asymmetric            o / scale
+        align_corners         o * (n - 1) / (width - 1), and 0 where the width is 1
+        tf_crop_and_resize    start * (n - 1) + o * (end - start) * (n - 1) / (width - 1), and
+                              (start + end) / 2 * (n - 1) where the width is 1
+
+    `roi` has the starts of all axes and then the ends, as parts of their lengths. There, what lies outside of the axis
+    is `extrapolation_value`; in the other modes the outermost element goes on beyond the ends.
+
+    `nearest_neighbor` takes the element that `rounding_method` says. `linear` weighs the two elements around the place
+    by their distances d: 1 - d; `cubic` weighs four by the spline with coefficient a = `cubic_alpha`:
+    (a + 2) d³ - (a + 3) d² + 1 up to a distance of 1, and a d³ - 5 a d² + 8 a d - 4 a up to 2. With `cubic_exclude`
+    the weights of places outside are 0, with `antialias` distances in an axis that shrinks are multiplied by the scale,
+    so that more elements take part, at most 2 * ceil(2 * reach * n / (2 * size - 1)); then the weights are divided by
+    their sum. Halves are weighed in f32, integers in f64, and their sums rounded to even and clipped to the type.
+
+    Constraints:
+    - C7: the sizes are a vector of integers, one for each of `axes`, and none is negative.
+    - C8: `scale` is f32 and has a number for each of `axes`; `roi` has two.
+    - C9: the axes have at least one element.
+    - C10: booleans have no weighted sums: of them the nearest is taken.
+    - C11: `antialias` is for methods with weights.
+
+    Example:
+    ```mlir
+    %size = relay.constant dense<[6, 9]> : tensor<2xi64>
+    %scale = relay.constant dense<[1.5, 0.0]> : tensor<2xf32>
+    %y = relay.dyn.image.resize(%x, %size, %scale, %roi) {axes = [2, 3]}
+        : (tensor<1x3x4x4xf32>, tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<1x3x6x9xf32>
+    ```
+
+    """
+
+    name = "relay.dyn.image.resize"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axes"), **WORDS}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    data = operand_def()
+    size = operand_def()
+    scale = operand_def()
+    roi = operand_def()
+
+    axes = required_ints_property()
+    antialias = bool_property(False)
+
+    @property
+    def shape_depends_on_data(self) -> bool:
+        """The sizes decide."""
+        return True
+
+    @property
+    def antialiases(self) -> bool:
+        """Whether an axis that shrinks is sampled by a wider window."""
+        return bool(self.antialias.value.data)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The sizes as extents where they are known, else new ones; C7 to C11."""
+        shape, count = list(facts.shape(0)), len(ints(self.axes))
+        self._check_numbers(facts, count)
+        elements = facts.elements(1)
+        for number, axis in enumerate(ints(self.axes)):
+            facts.require_at_least(shape[axis], 1, "C9", f"extent of axis {axis}")
+            shape[axis] = self._size(facts, None if elements is None else elements[number])
+        plain = self.antialiases and self.method.data == METHODS[0]
+        facts.require(not plain, "C11", f"antialias with method {self.method.data}, which has no weights")
+        return tensor_type(shape, self.result_element(facts, "C10"))
+
+    def _check_numbers(self, facts: Facts, count: int) -> None:
+        """C7 and C8 but for the sizes themselves."""
+        sizes, kind = facts.operand(1)
+        is_list = sizes == (count,) and isinstance(kind, IntegerType) and kind.width.data > 1
+        facts.require(is_list, "C7", lambda: f"the sizes of {count} axes are {facts[1]}")
+        for index, wanted, what in ((2, count, "scales"), (3, 2 * count, "regions")):
+            legal = facts.operand(index) == ((wanted,), f32)
+            message = f"the {what} of {count} axes are {wanted} numbers of f32, found {facts[index]}"
+            facts.require(legal, "C8", message)
+
+    def _size(self, facts: Facts, element: Dim | None) -> Dim:
+        """An element of the sizes as an extent; C7."""
+        if element is None or isinstance(element, AnyDim):
+            return facts.new_extent("e")
+        facts.require_at_least(element, 0, "C7", "size")
+        return element
+
+
+RESIZES = (Resize1DOp, Resize2DOp, Resize3DOp)

@@ -1,0 +1,244 @@
+"""Resize and Upsample: sizes or scales that are constants, follow from extents, or come with the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.frontend.onnx.converters.extents import known_axes
+from xrelay.frontend.onnx.converters.resize_rule import ResizeRule, inner_rule, rule_of
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.tensors import check_size
+from xrelay.index_algebra.dims import Dim, shape_text
+
+_SINCE_11 = (
+    "coordinate_transformation_mode",
+    "cubic_coeff_a",
+    "exclude_outside",
+    "extrapolation_value",
+    "mode",
+    "nearest_mode",
+)
+_SINCE_18 = (*_SINCE_11, "antialias", "axes", "keep_aspect_ratio_policy")
+_POLICIES = ("stretch", "not_larger", "not_smaller")
+_LARGEST = 1 << 40
+"""Stands for every size that is too large."""
+
+
+@converts("Upsample", since=1, until=6, attributes=("mode", "height_scale", "width_scale"))
+def convert_upsample_image(node: NodeView) -> SSAValue:
+    """Images by two factors."""
+    rule = inner_rule(node, ("nearest", "bilinear"))
+    scales = [1.0, 1.0, node.attribute_float("height_scale", 0.0), node.attribute_float("width_scale", 0.0)]
+    return _by_known_scales(node, rule, range(len(node.shape(0))), scales)
+
+
+@converts("Upsample", since=7, until=8, attributes=("mode", "scales"))
+def convert_upsample_attribute(node: NodeView) -> SSAValue:
+    """The factors as an attribute."""
+    scales = node.attribute_floats("scales") or ()
+    return _by_known_scales(node, inner_rule(node), range(len(node.shape(0))), scales)
+
+
+@converts("Upsample", since=9, until=9, attributes=("mode",))
+@converts("Resize", since=10, until=10, attributes=("mode",))
+def convert_upsample_input(node: NodeView) -> SSAValue:
+    """The factors as an input."""
+    return _by_scales(node, inner_rule(node), range(len(node.shape(0))), 1)
+
+
+@converts("Resize", since=11, until=17, attributes=_SINCE_11)
+@converts("Resize", since=18, attributes=_SINCE_18)
+def convert_resize(node: NodeView) -> SSAValue:
+    """By sizes where there are any, else by scales."""
+    rank, rule = len(node.shape(0)), rule_of(node)
+    axes = known_axes(node, node.attribute_ints("axes", range(rank)) or range(rank), rank)
+    given = [index for index in (2, 3) if node.optional_input(index) is not None and node.shape(index) != (0,)]
+    if len(given) != 1:
+        raise node.error("either scales or sizes are expected", help="one of the inputs #2 and #3 has elements")
+    return _by_scales(node, rule, axes, 2) if given == [2] else _by_sizes(node, rule, axes)
+
+
+def _by_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], index: int) -> SSAValue:
+    """By the factors of an input."""
+    known = node.constant(index)
+    if known is not None:
+        return _by_known_scales(node, rule, axes, [float(scale) for scale in known.reshape(-1)])
+    if node.shape(index) != (len(axes),):
+        raise node.error(f"{len(axes)} scales are expected, found {node.input(index).type}")
+    scales = node.emit("cast", node.input(index), dtype="float32")
+    wide = node.emit("floor", node.emit("multiply", scales, _extents(node, axes, "float32")))
+    # What is no number, or negative, is a negative size, which is told where the program runs.
+    legal = node.emit("greater_equal", wide, node.scalar(0, wide))
+    wide = node.emit("minimum", wide, node.scalar(_LARGEST, wide))
+    sizes = node.emit("cast", node.emit("where", legal, wide, node.scalar(-1, wide)), dtype="int64")
+    return _computed(node, rule, axes, sizes, scales)
+
+
+def _by_known_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], scales: Sequence[float]) -> SSAValue:
+    """By numbers, an extent times its scale being rounded down."""
+    factors = [np.float32(scale) for scale in scales]
+    if len(factors) != len(axes) or not all(isfinite(scale) and scale > 0 for scale in factors):
+        raise node.error(f"scales {list(map(float, scales))} are not supported, only {len(axes)} positive numbers are")
+    extents = [node.shape(0)[axis] for axis in axes]
+    sizes = [
+        int(np.floor(np.float32(extent) * scale)) if isinstance(extent, int) else _scaled(extent, scale)
+        for extent, scale in zip(extents, factors, strict=True)
+    ]
+    kept = [at for at in range(len(axes)) if factors[at] != 1 or not rule.keeps(at)]
+    # A scale that the extents have anyway is exact as theirs.
+    given = [
+        0.0 if isinstance(size, int) and isinstance(n, int) and n and np.float32(size / n) == scale else float(scale)
+        for size, n, scale in zip(sizes, extents, factors, strict=True)
+    ]
+    chosen = [axes[at] for at in kept]
+    known = [size for at in kept if isinstance(size := sizes[at], int)]
+    if len(known) == len(kept):
+        return _known(node, rule.of(kept), chosen, known, [given[at] for at in kept])
+    ratios = [_ratio(factors[at]) for at in kept]
+    wide = node.emit("multiply", _extents(node, chosen, "int64"), _integers(node, [r.numerator for r in ratios]))
+    value = node.emit("divide", wide, _integers(node, [r.denominator for r in ratios]))
+    numbers = node.emit_constant(np.array([given[at] for at in kept], np.float32), "scales")
+    return _computed(node, rule.of(kept), chosen, value, numbers)
+
+
+def _ratio(scale: np.float32) -> Fraction:
+    """The simplest fraction that is the scale in f32."""
+    simple = Fraction(float(scale)).limit_denominator(1000)
+    return simple if np.float32(float(simple)) == scale else Fraction(float(scale))
+
+
+def _scaled(extent: Dim, scale: np.float32) -> Dim:
+    ratio = _ratio(scale)
+    return extent * ratio.numerator // ratio.denominator
+
+
+def _by_sizes(node: NodeView, rule: ResizeRule, axes: Sequence[int]) -> SSAValue:
+    """By the sizes themselves, or by one scale for all axes that keeps within or beyond them."""
+    if node.shape(3) != (len(axes),):
+        raise node.error(f"{len(axes)} sizes are expected, found {node.input(3).type}")
+    policy = node.attribute_string("keep_aspect_ratio_policy", "stretch", _POLICIES)
+    elements, extents = node.elements(3) or (None,) * len(axes), [node.shape(0)[axis] for axis in axes]
+    if policy != "stretch":
+        return _keeping_aspect(node, rule, axes, within=policy == "not_larger")
+    kept = [at for at in range(len(axes)) if elements[at] != extents[at] or not rule.keeps(at)]
+    chosen, known = [axes[at] for at in kept], [size for at in kept if isinstance(size := elements[at], int)]
+    if len(known) == len(kept):
+        return _known(node, rule.of(kept), chosen, known, [0.0] * len(kept))
+    sizes = node.emit("cast", node.input(3), dtype="int64")
+    if len(kept) < len(axes):
+        sizes = node.emit("take", sizes, _integers(node, kept), axis=0, mode="fast")
+    scales = node.emit_constant(np.zeros(len(kept), np.float32), "scales")
+    return _computed(node, rule.of(kept), chosen, sizes, scales)
+
+
+def _keeping_aspect(node: NodeView, rule: ResizeRule, axes: Sequence[int], *, within: bool) -> SSAValue:
+    """By the least scale that a size asks for, or by the greatest; extents times it are rounded to the nearest."""
+    wanted, extents = node.known_ints(3), [each for axis in axes if isinstance(each := node.shape(0)[axis], int)]
+    if wanted is not None and len(extents) == len(axes) and all(extents):
+        choose = min if within else max
+        scale = choose(size / extent for size, extent in zip(wanted, extents, strict=True))
+        sizes = [int(scale * extent + 0.5) for extent in extents]
+        return _known(node, rule, axes, sizes, [scale] * len(axes))
+    shape = _extents(node, axes, "float64")
+    ratios = node.emit("divide", node.emit("cast", node.input(3), dtype="float64"), shape)
+    scale = node.emit("min" if within else "max", ratios, axis=(0,), keepdims=True)
+    half = node.scalar(0.5, shape)
+    wide = node.emit("floor", node.emit("add", node.emit("multiply", scale, shape), half))
+    scales = node.emit("broadcast_to", node.emit("cast", scale, dtype="float32"), shape=(len(axes),))
+    return _computed(node, rule, axes, node.emit("cast", wide, dtype="int64"), scales)
+
+
+def _extents(node: NodeView, axes: Sequence[int], dtype: str) -> SSAValue:
+    """The extents of the axes, as a list."""
+    extents = node.emit("take", node.emit("shape_of", node.input(0)), _integers(node, axes), axis=0, mode="fast")
+    return extents if dtype == "int64" else node.emit("cast", extents, dtype=dtype)
+
+
+def _integers(node: NodeView, values: Sequence[int]) -> SSAValue:
+    return node.emit_constant(np.array(values, np.int64), "numbers")
+
+
+def _computed(node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: SSAValue, scales: SSAValue) -> SSAValue:
+    """`dyn.image.resize`; without axes that change the data themselves."""
+    if not axes:
+        return node.input(0)
+    attributes = rule.attributes()
+    return node.emit(
+        "dyn.image.resize", node.input(0), sizes, scales, rule.regions(node, len(axes)), axes=tuple(axes), **attributes
+    )
+
+
+def _known(
+    node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Sequence[int], scales: Sequence[float]
+) -> SSAValue:
+    """Known sizes; a scale of 0 is that of the extents."""
+    shape = list(node.shape(0))
+    for axis, size in zip(axes, sizes, strict=True):
+        if size < 0 or (size and shape[axis] == 0):
+            raise node.error(f"sizes {list(sizes)} are not supported for a shape of {shape_text(node.shape(0))}")
+        shape[axis] = size
+    _check(node, shape)
+    if any(extent == 0 for extent in shape) and all(isinstance(extent, int) for extent in shape):
+        known = [extent for extent in shape if isinstance(extent, int)]
+        return node.emit_filled(np.zeros((), numpy_dtype(node.element_type(0))), known, "empty")
+    if rule.repeats and _are_whole(node, axes, sizes):
+        return _repeated(node, axes, sizes)
+    static = None if any(scales) else _as_image(node, rule, axes, sizes)
+    if static is not None:
+        return static
+    numbers = node.emit_constant(np.array(scales, np.float32), "scales")
+    return _computed(node, rule, axes, _integers(node, sizes), numbers)
+
+
+def _check(node: NodeView, shape: Sequence[Dim]) -> None:
+    known = tuple(extent for extent in shape if isinstance(extent, int))
+    problem = check_size(known, numpy_dtype(node.element_type(0)).itemsize)
+    if problem is not None:
+        raise node.error(problem)
+
+
+def _are_whole(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> bool:
+    extents = [node.shape(0)[axis] for axis in axes]
+    return all(isinstance(n, int) and n and size % n == 0 for n, size in zip(extents, sizes, strict=True))
+
+
+def _repeated(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> SSAValue:
+    """Each element so often as it fits."""
+    result = node.input(0)
+    for axis, size in zip(axes, sizes, strict=True):
+        extent = node.shape(0)[axis]
+        times = size // extent if isinstance(extent, int) else 1
+        if times != 1:
+            result = node.emit("repeat", result, repeats=times, axis=axis)
+    return result
+
+
+def _as_image(node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Sequence[int]) -> SSAValue | None:
+    """Relay's op for images, where batch and channels stay and everything else is known."""
+    shape = node.shape(0)
+    given = dict(zip(axes, zip(sizes, rule.known_regions(len(axes)), strict=True), strict=True))
+    wanted = [(given[axis][0] if axis in given else shape[axis]) for axis in range(2, len(shape))]
+    known = [size for size in wanted if isinstance(size, int)]
+    if len(shape) not in (3, 4, 5) or any(axis < 2 for axis in axes) or len(known) != len(wanted) or rule.antialias:
+        return None
+    spans = [given[axis][1] if axis in given else (0.0, 1.0) for axis in range(2, len(shape))]
+    if rule.crops and None in spans:
+        return None
+    attributes = rule.attributes()
+    del attributes["antialias"]
+    if rule.crops:
+        attributes["roi"] = _starts_and_ends([span for span in spans if span is not None])
+    return node.emit(
+        f"image.resize{len(wanted)}d", node.input(0), size=known, layout=f"NC{'DHW'[-len(wanted) :]}", **attributes
+    )
+
+
+def _starts_and_ends(spans: Sequence[tuple[float, float]]) -> list[float]:
+    return [*(start for start, _ in spans), *(end for _, end in spans)]

@@ -1,0 +1,165 @@
+"""Resizing: one axis after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, Resampling, ResizeOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.registry import evaluates
+
+Region = tuple[float, float] | None
+
+
+def evaluate_resize(op: ResizeOp, data: Array) -> Array:
+    """The spatial axes, wherever the layout has them."""
+    rule, layout, work = op.resampling, op.data_layout, _widened(op.resampling, data)
+    for letter, size, region in zip(op.AXES, ints(op.size), op.spans(), strict=True):
+        work = resized_axis(work, str(layout.primal).index(letter), size, 0.0, region, rule)
+    return _finished(op, work, data)
+
+
+for _op in RESIZES:
+    evaluates(_op)(evaluate_resize)
+
+
+@evaluates(DynResizeOp)
+def evaluate_dyn_resize(op: DynResizeOp, data: Array, size: Array, scale: Array, roi: Array) -> Array:
+    """The axes in the order in which they are named."""
+    rule, work, axes = op.resampling, _widened(op.resampling, data), ints(op.axes)
+    for number, axis in enumerate(axes):
+        wanted = int(size[number])
+        if wanted < 0:
+            raise InterpreterError(f"[{op.name} C7] size {number} is {wanted}")
+        region = (float(roi[number]), float(roi[number + len(axes)]))
+        work = resized_axis(work, axis, wanted, float(scale[number]), region, rule)
+    return _finished(op, work, data)
+
+
+def _widened(rule: Resampling, data: Array) -> Array:
+    """The data in the type in which it is weighed."""
+    if not rule.reach:
+        return data
+    return data.astype(np.float64 if data.dtype.kind in "iu" or data.dtype.itemsize == 8 else np.float32)
+
+
+def _finished(op: RelayOp, values: Array, data: Array) -> Array:
+    """The values in the result's type; weighted sums become integers by rounding and clipping."""
+    target = numpy_dtype(element_type_of(op.results[0].type))
+    if values.dtype.kind != "f" or target.kind not in "iu" or data.dtype == values.dtype == target:
+        return values.astype(target)
+    limits = np.iinfo(target)
+    rounded = np.rint(values.astype(np.float64))
+    inside = np.clip(rounded, float(limits.min), np.nextafter(float(limits.max) + 1, 0))
+    return np.where(rounded >= float(limits.max), target.type(limits.max), np.nan_to_num(inside).astype(target))
+
+
+def resized_axis(data: Array, axis: int, size: int, scale: float, region: Region, rule: Resampling) -> Array:
+    """The data with one axis in another size."""
+    extent = data.shape[axis]
+    places = places_of(size, extent, scale, region, rule)
+    shape = [1] * data.ndim
+    shape[axis] = size
+    if not size:
+        return np.take(data, np.zeros(0, np.int64), axis)
+    if not rule.reach:
+        result = np.take(data, np.clip(_nearest(places, rule.rounding), 0, extent - 1).astype(np.int64), axis)
+    else:
+        taps, weights = _weights(places, extent, size, scale, rule)
+        result = np.zeros((), data.dtype)
+        with np.errstate(all="ignore"):
+            for tap, weight in zip(taps, weights, strict=True):
+                term = weight.astype(data.dtype).reshape(shape) * np.take(data, np.clip(tap, 0, extent - 1), axis)
+                result = term if result.ndim == 0 else result + term
+    if rule.crops:
+        inside = ((places >= 0) & (places <= extent - 1)).reshape(shape)
+        with np.errstate(all="ignore"):
+            result = np.where(inside, result, np.array(rule.extrapolation).astype(data.dtype))
+    return result
+
+
+def places_of(size: int, extent: int, scale: float, region: Region, rule: Resampling) -> Array:
+    """The place of each index of the result, in double precision, within 2^40 of the axis."""
+    index, start_end = np.arange(size, dtype=np.float64), region or (0.0, 1.0)
+    with np.errstate(all="ignore"):
+        width = float(np.float32(np.float64(scale) * extent)) if scale else float(size)
+        places = _places(index, size, extent, scale, width, start_end, rule.coordinates)
+        return np.clip(np.where(np.isnan(places), -FAR, places), -FAR, FAR)
+
+
+FAR = float(1 << 40)
+"""No axis reaches as far as this."""
+
+
+def _places(
+    index: Array, size: int, extent: int, scale: float, width: float, region: tuple[float, float], mode: str
+) -> Array:
+    def divided(value: Array) -> Array:
+        if not scale:
+            return value * float(extent) / float(size)
+        return (value / np.float64(scale)).astype(np.float32).astype(np.float64)
+
+    start, end = region
+    last, steps = float(extent - 1), 1.0 if width == 1 else width - 1
+    if mode == "align_corners":
+        return index * last / steps if width != 1 else np.zeros_like(index)
+    if mode == "tf_crop_and_resize":
+        alone = (start + end) * 0.5 * last
+        return start * last + index * (end - start) * last / steps if width != 1 else np.full_like(index, alone)
+    if mode == "asymmetric":
+        return divided(index)
+    if mode == "tf_half_pixel_for_nn":
+        return divided(index + 0.5)
+    if mode == "pytorch_half_pixel" and size == 1:
+        return np.zeros_like(index)
+    moved = extent * 0.5 * (1 - size / np.float64(width)) if mode == "half_pixel_symmetric" else 0.0
+    return moved + divided(index + 0.5) - 0.5
+
+
+def _nearest(places: Array, rounding: str) -> Array:
+    """The index nearest to each place."""
+    match rounding:
+        case "floor":
+            return np.floor(places)
+        case "ceil":
+            return np.ceil(places)
+        case "round_prefer_floor":
+            return np.ceil(places - 0.5)
+        case _:
+            return np.floor(places + 0.5)
+
+
+def _weights(places: Array, extent: int, size: int, scale: float, rule: Resampling) -> tuple[list[Array], list[Array]]:
+    """For each element that takes part its index, which may be outside, and its weight."""
+    half = rule.half_window(extent, size, by_scale=bool(scale))
+    below = np.floor(places)
+    given = scale if scale else size / extent
+    ratio = given if rule.antialias and given < 1 else 1.0
+    assert isinstance(half, int), "of known extents"
+    steps = range(1 - half, half + 1)
+    taps = [below.astype(np.int64) + step for step in steps]
+    with np.errstate(all="ignore"):
+        weights = [_kernel(np.abs((below + step - places) * ratio), rule) for step in steps]
+        if rule.excludes:
+            weights = [np.where((tap >= 0) & (tap < extent), w, 0.0) for tap, w in zip(taps, weights, strict=True)]
+        if rule.is_normalized:
+            total = np.zeros_like(places)
+            for weight in weights:
+                total = total + weight
+            weights = [weight / np.where(total == 0, 1.0, total) for weight in weights]
+    return taps, weights
+
+
+def _kernel(d: Array, rule: Resampling) -> Array:
+    """The weight of an element at a distance."""
+    if rule.reach == 1:
+        return np.where(d < 1, 1 - d, 0.0)
+    a = rule.cubic_alpha
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))

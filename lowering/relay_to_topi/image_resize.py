@@ -1,0 +1,144 @@
+"""Resizing, one axis after the other.
+
+For each axis three small computes tell the places of the result's indices, the elements that take part there, and their
+weights; the axis itself is a sum of so many reads. Places are exact in f64, which no element of an image has to divide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, Float64Type, f32, f64
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, Resampling, ResizeOp
+from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.index_algebra.dims import Dim
+from xrelay.lowering.relay_to_topi.dyn_places import has_named_extents
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.half_precision import in_single
+from xrelay.lowering.relay_to_topi.resize_places import AxisPlaces
+from xrelay.lowering.relay_to_topi.resize_taps import Taps, taps_of
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+UNROLLED = 8
+"""Up to so many terms stand one after the other; more are a reduction."""
+
+
+def build_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The spatial axes, wherever the layout has them."""
+    op = cast(ResizeOp, emitter.op)
+    shape, letters = shape_of(emitter.operand(0)), str(op.data_layout.primal)
+    axes: dict[int, AxisPlaces] = {}
+    for letter, size, region in zip(op.AXES, ints(op.size), op.spans(), strict=True):
+        axis = letters.index(letter)
+
+        def of_region(b: Body, found: tuple[float, float] = region or (0.0, 1.0)) -> tuple[SSAValue, SSAValue]:
+            return b.constant(found[0], f64), b.constant(found[1], f64)
+
+        axes[axis] = AxisPlaces(shape[axis], size, None, of_region)
+    return _resized(emitter, op.resampling, axes)
+
+
+for _op in RESIZES:
+    implements(_op, f"{_op.relay_name()}.generic")(in_single(build_resize))
+
+
+@implements(DynResizeOp, "dyn.image.resize.named", condition=has_named_extents)
+@in_single
+def build_dyn_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The axes in the order in which they are named, their scales and regions read where the program runs."""
+    op = cast(DynResizeOp, emitter.op)
+    shape, scales, roi, named = shape_of(emitter.operand(0)), emitter.operand(2), emitter.operand(3), ints(op.axes)
+    axes: dict[int, AxisPlaces] = {}
+    for number, axis in enumerate(named):
+
+        def scale(b: Body, at: int = number) -> SSAValue:
+            return convert_scalar(b, b.read(scales, at), f64)
+
+        def region(b: Body, at: int = number) -> tuple[SSAValue, SSAValue]:
+            first, last = (convert_scalar(b, b.read(roi, place), f64) for place in (at, at + len(named)))
+            return first, last
+
+        axes[axis] = AxisPlaces(shape[axis], emitter.result_shape[axis], scale, region)
+    return _resized(emitter, op.resampling, axes)
+
+
+def _resized(emitter: TopiEmitter, rule: Resampling, axes: dict[int, AxisPlaces]) -> Sequence[SSAValue]:
+    """The axes one after the other, and the result's type at the end."""
+    data, target = emitter.operand(0), emitter.result_type.element_type
+    real = element_of(data) if not rule.reach else _weighed_in(element_of(data))
+    changed = {axis: at for axis, at in axes.items() if at.scale is not None or not rule.keeps(at.extent, at.size)}
+    for number, (axis, at) in enumerate(changed.items()):
+        last = number == len(changed) - 1
+        data = _resized_axis(emitter, data, axis, taps_of(emitter, at, rule, real), real, target if last else real)
+    return [data if changed else _converted(emitter, data, target)]
+
+
+def _weighed_in(element: Attribute) -> AnyFloat:
+    """The type of weights and sums."""
+    return f32 if isinstance(element, AnyFloat) and not isinstance(element, Float64Type) else f64
+
+
+def _converted(emitter: TopiEmitter, data: SSAValue, target: Attribute) -> SSAValue:
+    def fill(b: Body) -> SSAValue:
+        return finished(b, b.read(data, *b.spatial), target)
+
+    return emitter.compute("resize_cast", variables("i", shape_of(data)), target, fill)
+
+
+def _resized_axis(
+    emitter: TopiEmitter, data: SSAValue, axis: int, taps: Taps, real: Attribute, target: Attribute
+) -> SSAValue:
+    """The data with one axis in another size: for each element the sum of those that take part."""
+    shape = list(shape_of(data))
+    shape[axis] = taps.size
+    names = variables("i", shape)
+
+    def term(b: Body, number: IndexLike) -> SSAValue:
+        place: list[IndexLike] = [*b.spatial]
+        place[axis] = b.as_index(b.read(taps.indices, b.spatial[axis], number))
+        value = b.read(data, *place)
+        if taps.weights is None:
+            return value
+        return b.times(b.read(taps.weights, b.spatial[axis], number), convert_scalar(b, value, real))
+
+    def unrolled(b: Body, count: int) -> SSAValue:
+        total = term(b, 0)
+        for number in range(1, count):
+            total = b.plus(total, term(b, number))
+        return finished(b, taps.extrapolated(b, total, b.spatial[axis]), target)
+
+    count = taps.count
+    if isinstance(count, int) and count <= UNROLLED:
+        return emitter.compute("resize", names, target, lambda b: unrolled(b, count))
+    steps: dict[str, Dim] = {"t": count}
+    total = emitter.compute(
+        "resize_sum", names, real, lambda b: b.plus(b.accumulators[0], term(b, b.reduction[0])), reduce=steps, init=[0]
+    )
+
+    def finish(b: Body) -> SSAValue:
+        return finished(b, taps.extrapolated(b, b.read(total, *b.spatial), b.spatial[axis]), target)
+
+    return emitter.compute("resize", names, target, finish)
+
+
+def finished(b: Body, value: SSAValue, target: Attribute) -> SSAValue:
+    """A value in the result's type; of floats integers by rounding to even and clipping, 0 for NaN."""
+    if not isinstance(value.type, AnyFloat) or isinstance(target, AnyFloat) or value.type == target:
+        return convert_scalar(b, value, target)
+    wide = b.add(math.RoundEvenOp(convert_scalar(b, value, f64)))
+    least, most = value_range(target)
+    low, high = b.constant(least, f64), b.constant(most, f64)
+    is_number = b.add(arith.CmpfOp(wide, wide, "ord"))
+    is_high = b.add(arith.CmpfOp(wide, high, "oge"))
+    inside = b.add(SelectOp(b.add(arith.CmpfOp(wide, low, "olt")), low, wide))
+    fits = b.add(arith.AndIOp(is_number, b.add(arith.CmpfOp(wide, high, "olt"))))
+    number = convert_scalar(b, b.add(SelectOp(fits, inside, b.constant(0, f64))), target)
+    return b.add(SelectOp(is_high, b.constant(most, target), number))

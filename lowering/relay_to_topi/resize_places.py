@@ -1,0 +1,117 @@
+"""Where the indices of a resized axis lie in the axis as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import f32, f64, i64
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.relay.ops.image_resize import Resampling
+from xrelay.dialects.topi.build import Body
+from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.index_algebra.dims import Dim
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+
+FAR = 1 << 40
+"""No axis reaches as far as this."""
+
+
+@dataclass(frozen=True)
+class AxisPlaces:
+    """An axis that is resized: its extents before and after, and what reads its scale and its region in f64."""
+
+    extent: Dim
+    size: Dim
+    scale: Callable[[Body], SSAValue] | None
+    """`None` where it is the quotient of the extents; a number that is 0 there says so too."""
+    region: Callable[[Body], tuple[SSAValue, SSAValue]]
+
+    def extents(self, b: Body) -> tuple[SSAValue, SSAValue]:
+        """Extent and size as f64."""
+        return b.size(self.extent, f64), b.size(self.size, f64)
+
+    def by_scale(self, b: Body, by_extents: SSAValue, given: Callable[[SSAValue], SSAValue]) -> SSAValue:
+        """A value made of the extents, or of the scale where one is given."""
+        if self.scale is None:
+            return by_extents
+        scale = self.scale(b)
+        is_none = b.add(arith.CmpfOp(scale, b.constant(0, f64), "oeq"))
+        return b.add(SelectOp(is_none, by_extents, given(scale)))
+
+    def width(self, b: Body) -> SSAValue:
+        """The size before it is rounded to an integer."""
+        extent, size = self.extents(b)
+        return self.by_scale(b, size, lambda scale: _rounded(b, b.times(scale, extent)))
+
+    def divided(self, b: Body, value: SSAValue) -> SSAValue:
+        """A number divided by the scale."""
+        extent, size = self.extents(b)
+        return self.by_scale(
+            b, b.divide(b.times(value, extent), size), lambda scale: _rounded(b, b.divide(value, scale))
+        )
+
+    def shrinking(self, b: Body, rule: Resampling) -> SSAValue:
+        """What distances are multiplied by: the scale of an axis that shrinks, where that counts."""
+        one = b.constant(1, f64)
+        if not rule.antialias:
+            return one
+        extent, size = self.extents(b)
+        scale = self.by_scale(b, b.divide(size, extent), lambda scale: scale)
+        return b.add(SelectOp(b.add(arith.CmpfOp(scale, one, "olt")), scale, one))
+
+
+def _rounded(b: Body, value: SSAValue) -> SSAValue:
+    """A number of f64 as f32 holds it."""
+    return convert_scalar(b, convert_scalar(b, value, f32), f64)
+
+
+def place_of(b: Body, at: AffineExpr, axis: AxisPlaces, rule: Resampling) -> SSAValue:
+    """The place of the index `at` in f64, brought within `FAR` of the axis; NaN to its front."""
+    place = _place(b, convert_scalar(b, b.add(arith.IndexCastOp(b.index(at), i64)), f64), axis, rule.coordinates)
+    low, high = b.constant(-FAR, f64), b.constant(FAR, f64)
+    place = b.add(SelectOp(b.add(arith.CmpfOp(place, low, "ogt")), place, low))
+    return b.add(SelectOp(b.add(arith.CmpfOp(place, high, "olt")), place, high))
+
+
+def _place(b: Body, index: SSAValue, axis: AxisPlaces, coordinates: str) -> SSAValue:
+    half = b.constant(0.5, f64)
+    extent, size = axis.extents(b)
+    match coordinates:
+        case "align_corners" | "tf_crop_and_resize":
+            return _between_ends(b, index, axis, crops=coordinates != "align_corners")
+        case "asymmetric":
+            return axis.divided(b, index)
+        case "tf_half_pixel_for_nn":
+            return axis.divided(b, b.plus(index, half))
+        case "half_pixel_symmetric" if axis.scale is not None:
+            missing = b.minus(b.constant(1, f64), b.divide(size, axis.width(b)))
+            moved = b.times(b.times(extent, half), missing)
+            return b.minus(b.plus(moved, axis.divided(b, b.plus(index, half))), half)
+        case _:
+            place = b.minus(axis.divided(b, b.plus(index, half)), half)
+            if coordinates != "pytorch_half_pixel":
+                return place
+            return _unless_one(b, size, place, b.constant(0, f64))
+
+
+def _between_ends(b: Body, index: SSAValue, axis: AxisPlaces, *, crops: bool) -> SSAValue:
+    """The first index at the start of the region, the last one at its end."""
+    one = b.constant(1, f64)
+    last, width = b.size(axis.extent - 1, f64), axis.width(b)
+    steps = _unless_one(b, width, b.minus(width, one), one)
+    if not crops:
+        return _unless_one(b, width, b.divide(b.times(index, last), steps), b.constant(0, f64))
+    start, end = axis.region(b)
+    way = b.divide(b.times(b.times(index, b.minus(end, start)), last), steps)
+    middle = b.times(b.times(b.plus(start, end), b.constant(0.5, f64)), last)
+    return _unless_one(b, width, b.plus(b.times(start, last), way), middle)
+
+
+def _unless_one(b: Body, width: SSAValue, value: SSAValue, alone: SSAValue) -> SSAValue:
+    """`value`, but `alone` where the width is 1."""
+    is_one = b.add(arith.CmpfOp(width, b.constant(1, f64), "oeq"))
+    return b.add(SelectOp(is_one, alone, value))
