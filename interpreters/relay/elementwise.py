@@ -29,6 +29,7 @@ from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_unary import (
     AbsOp,
     ClipOp,
+    CopyOp,
     ErfOp,
     LogOp,
     NegativeOp,
@@ -70,6 +71,7 @@ _UNARY: dict[type[Operation], Callable[[Array], Array]] = {
     ErfOp: _error_function,
     ExpOp: np.exp,
     LogOp: np.log,
+    CopyOp: np.array,
     NegativeOp: np.negative,
     ReluOp: _relu,
     RsqrtOp: _rsqrt,

@@ -33,6 +33,7 @@ from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_unary import (
     AbsOp,
     ClipOp,
+    CopyOp,
     ErfOp,
     LogOp,
     NegativeOp,
@@ -110,6 +111,7 @@ def power(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
 
 _UNARY: dict[type[RelayOp], Unary] = {
     ReluOp: relu,
+    CopyOp: lambda b, x: x,
     NegativeOp: negative,
     SigmoidOp: sigmoid,
     AbsOp: absolute,

@@ -28,7 +28,7 @@ from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, wi
 from xrelay.index_algebra.dims import Dim, Shape, product
 
 
-class ReshapeLikeOp(RelayOp):
+class ReshapingOp(RelayOp):
     """Base of the ops that only give the same elements, in the same order, another shape."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
@@ -66,7 +66,7 @@ class ReshapeLikeOp(RelayOp):
 
 @register_relay_op
 @irdl_op_definition
-class ReshapeOp(ReshapeLikeOp):
+class ReshapeOp(ReshapingOp):
     """The same elements in another shape, given by Relay's codes.
 
     A positive number is an extent. `0` copies the extent at the same place, `-1` is what remains of the element count,
@@ -105,7 +105,7 @@ class ReshapeOp(ReshapeLikeOp):
 
 @register_relay_op
 @irdl_op_definition
-class BatchFlattenOp(ReshapeLikeOp):
+class BatchFlattenOp(ReshapingOp):
     """All axes after the first become one.
 
     Constraints:
@@ -128,7 +128,7 @@ class BatchFlattenOp(ReshapeLikeOp):
 
 @register_relay_op
 @irdl_op_definition
-class SqueezeOp(ReshapeLikeOp):
+class SqueezeOp(ReshapingOp):
     """Leave out axes of extent 1: those named by `axis`, or all.
 
     Constraints:
@@ -178,7 +178,7 @@ class SqueezeOp(ReshapeLikeOp):
 
 @register_relay_op
 @irdl_op_definition
-class ExpandDimsOp(ReshapeLikeOp):
+class ExpandDimsOp(ReshapingOp):
     """Insert `num_newaxis` axes of extent 1 at position `axis` of the result.
 
     Constraints:

@@ -1,4 +1,4 @@
-"""More unary elementwise operators: tanh, sqrt, rsqrt, log, erf, negative, abs, clip."""
+"""More unary elementwise operators: copy, tanh, sqrt, rsqrt, log, erf, negative, abs, clip."""
 
 from __future__ import annotations
 
@@ -9,10 +9,29 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.constraints import Constraints
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.properties import float_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwiseOp
+
+
+@register_relay_op
+@irdl_op_definition
+class CopyOp(UnaryElementwiseOp):
+    """x as it is, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.copy"
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of x."""
+        return facts.elements(0)
 
 
 @register_relay_op

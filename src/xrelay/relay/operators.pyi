@@ -809,11 +809,23 @@ def broadcast_to(
 ) -> Expr:
     """The data in `shape`, repeated along axes that it lacks or where its extent is 1."""
 
+def broadcast_to_like(
+    data: ExprLike,
+    broadcast_type: ExprLike,
+) -> Expr:
+    """The data in the shape of `broadcast_type`, repeated along axes that it lacks or where its extent is 1."""
+
 def cast(
     data: ExprLike,
     dtype: DType,
 ) -> Expr:
     """Each element converted to `dtype`: floats to integers truncate towards zero, to bool is `x != 0`."""
+
+def cast_like(
+    data: ExprLike,
+    dtype_like: ExprLike,
+) -> Expr:
+    """Each element converted, as `cast` does, to the element type of `dtype_like`, whose elements are not read."""
 
 def ceil(
     data: ExprLike,
@@ -827,6 +839,12 @@ def clip(
 ) -> Expr:
     """`min(max(x, a_min), a_max)`, elementwise."""
 
+def collapse_sum_like(
+    data: ExprLike,
+    collapse_type: ExprLike,
+) -> Expr:
+    """The data summed along the axes that `collapse_type` lacks or where its extent is 1: what undoes a broadcast."""
+
 def compress(
     data: ExprLike,
     condition: ExprLike,
@@ -839,6 +857,11 @@ def concatenate(
     axis: int | None = 0,
 ) -> Expr:
     """The tensors of a tuple one after the other along `axis`."""
+
+def copy(
+    data: ExprLike,
+) -> Expr:
+    """x as it is, elementwise."""
 
 def cos(
     data: ExprLike,
@@ -997,6 +1020,16 @@ def log(
 ) -> Expr:
     """The natural logarithm of x, elementwise."""
 
+def log10(
+    data: ExprLike,
+) -> Expr:
+    """The logarithm of x to base 10; not a number where x is negative, elementwise."""
+
+def log2(
+    data: ExprLike,
+) -> Expr:
+    """The logarithm of x to base 2; not a number where x is negative, elementwise."""
+
 def logical_and(
     lhs: ExprLike,
     rhs: ExprLike,
@@ -1147,6 +1180,16 @@ def reshape(
 ) -> Expr:
     """The same elements in another shape, given by Relay's codes."""
 
+def reshape_like(
+    shape_like: ExprLike,
+    data: ExprLike,
+    lhs_begin: int | None = 0,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = 0,
+    rhs_end: int | None = None,
+) -> Expr:
+    """The data's elements with the axes `lhs_begin` to before `lhs_end` in the shape of the other's axes `rhs_…`."""
+
 def reverse(
     data: ExprLike,
     axis: int,
@@ -1227,6 +1270,13 @@ def sinh(
     data: ExprLike,
 ) -> Expr:
     """The hyperbolic sine of x, elementwise."""
+
+def slice_like(
+    data: ExprLike,
+    shape_like: ExprLike,
+    axes: Ints | None = (),
+) -> Expr:
+    """The first elements of the data along `axes`, as many as `shape_like` has; along all axes where none are named."""
 
 def sort(
     data: ExprLike,
@@ -1345,6 +1395,18 @@ def trunc(
 ) -> Expr:
     """x without its fraction; integers stay, elementwise."""
 
+def trunc_divide(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """`lhs / rhs` rounded towards zero, elementwise with numpy's broadcasting."""
+
+def trunc_mod(
+    lhs: ExprLike,
+    rhs: ExprLike,
+) -> Expr:
+    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting."""
+
 def unique(
     data: ExprLike,
     is_sorted: bool | None = True,
@@ -1396,11 +1458,15 @@ __all__ = [
     "bitwise_or",
     "bitwise_xor",
     "broadcast_to",
+    "broadcast_to_like",
     "cast",
+    "cast_like",
     "ceil",
     "clip",
+    "collapse_sum_like",
     "compress",
     "concatenate",
+    "copy",
     "cos",
     "cosh",
     "cumprod",
@@ -1429,6 +1495,8 @@ __all__ = [
     "less",
     "less_equal",
     "log",
+    "log10",
+    "log2",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -1453,6 +1521,7 @@ __all__ = [
     "repeat",
     "require",
     "reshape",
+    "reshape_like",
     "reverse",
     "reverse_sequence",
     "right_shift",
@@ -1466,6 +1535,7 @@ __all__ = [
     "sign",
     "sin",
     "sinh",
+    "slice_like",
     "sort",
     "split",
     "sqrt",
@@ -1483,6 +1553,8 @@ __all__ = [
     "transpose",
     "trilu",
     "trunc",
+    "trunc_divide",
+    "trunc_mod",
     "unique",
     "variance",
     "vision",

@@ -1,0 +1,106 @@
+"""Logarithms to other bases, and quotients towards zero, which other ops define."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
+from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+
+
+@register_relay_op
+@irdl_op_definition
+class Log2Op(ElementwiseCompositeOp):
+    """The logarithm of x to base 2; not a number where x is negative, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.log2(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.log2"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A multiple of the natural logarithm."""
+        return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(2))
+
+
+@register_relay_op
+@irdl_op_definition
+class Log10Op(ElementwiseCompositeOp):
+    """The logarithm of x to base 10; not a number where x is negative, elementwise.
+
+    Example:
+    ```mlir
+    %y = relay.log10(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.log10"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A multiple of the natural logarithm."""
+        return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(10))
+
+
+class TruncatingOp(BinaryBroadcastOp, CompositeOp):
+    """Base of quotient and remainder of a division towards zero, elementwise with numpy's broadcasting."""
+
+    PATTERN: ClassVar[OpPatternKind] = BinaryBroadcastOp.PATTERN
+
+    @property
+    def may_fail(self) -> bool:
+        """A divisor of integers may be zero."""
+        type = self.rhs.type
+        return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)
+
+
+@register_relay_op
+@irdl_op_definition
+class TruncDivideOp(TruncatingOp):
+    """`lhs / rhs` rounded towards zero, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.trunc_divide(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.trunc_divide"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The quotient, of floats without its fraction."""
+        quotient = parts.op("divide", *parts.operands)
+        return quotient if isinstance(element_type_of(quotient.type), IntegerType) else parts.op("trunc", quotient)
+
+
+@register_relay_op
+@irdl_op_definition
+class TruncModOp(TruncatingOp):
+    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting.
+
+    Example:
+    ```mlir
+    %z = relay.trunc_mod(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    """
+
+    name = "relay.trunc_mod"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """`mod`, which divides towards zero."""
+        return parts.op("mod", *parts.operands)

@@ -1,0 +1,238 @@
+"""Ops that take a shape or an element type from another tensor: `cast_like`, `reshape_like`, `slice_like` and kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.axes import axis_index, require_axes
+from xrelay.dialects.relay.core.constraints import Constraints, SameElements
+from xrelay.dialects.relay.core.element_rules import converted
+from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property, ints_property, optional_int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.tensor_shape import ReshapingOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
+from xrelay.index_algebra.requirement import Broadcasts
+
+
+@register_relay_op
+@irdl_op_definition
+class CastLikeOp(RelayOp):
+    """Each element converted, as `cast` does, to the element type of `dtype_like`, whose elements are not read.
+
+    Example:
+    ```mlir
+    %y = relay.cast_like(%x, %l) : (tensor<4xf32>, tensor<2x2xi32>) -> tensor<4xi32>
+    ```
+
+    """
+
+    name = "relay.cast_like"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+
+    data = operand_def()
+    dtype_like = operand_def()
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Integers as the new type holds them."""
+        return converted(facts, facts.element(1))
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's shape with the other's element type."""
+        return tensor_type(facts.shape(0), facts.element(1))
+
+
+@register_relay_op
+@irdl_op_definition
+class BroadcastToLikeOp(RelayOp):
+    """The data in the shape of `broadcast_type`, repeated along axes that it lacks or where its extent is 1.
+
+    Constraints:
+    - C1: `broadcast_type` has at least as many axes as the data; from the last on, the data's extent is its own, or 1.
+
+    Example:
+    ```mlir
+    %y = relay.broadcast_to_like(%x, %l) : (tensor<4x1xf32>, tensor<2x4x8xi1>) -> tensor<2x4x8xf32>
+    ```
+
+    """
+
+    name = "relay.broadcast_to_like"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+
+    data = operand_def()
+    broadcast_type = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The other's shape with the data's element type; C1."""
+        (shape, element), target = facts.operand(0), facts.shape(1)
+        require_broadcast(facts, shape, target, "C1")
+        return tensor_type(target, element)
+
+
+def require_broadcast(facts: Facts, shape: Shape, target: Shape, constraint: str) -> None:
+    """Demand that `shape` broadcasts to `target`, whose extents are not changed by it."""
+    message = f"shape {shape_text(shape)} does not broadcast to {shape_text(target)}"
+    facts.require(len(target) >= len(shape), constraint, message)
+    for own, wanted in zip(reversed(shape), reversed(target), strict=False):
+        # An extent that is to become 1 is 1; any other may be 1 as well.
+        if own == 1 or own == wanted:
+            continue
+        if wanted == 1 or isinstance(own, int):
+            facts.require_equal(own, wanted, constraint, "extents", message=message)
+        else:
+            facts.keep(Broadcasts(own, wanted, constraint=constraint, about="extents"))
+
+
+@register_relay_op
+@irdl_op_definition
+class ReshapeLikeOp(ReshapingOp):
+    """The data's elements with the axes `lhs_begin` to before `lhs_end` in the shape of the other's axes `rhs_…`.
+
+    Without ends the axes reach to the last one; numbers below 0 count from there.
+
+    Constraints:
+    - C1: the axes lie within their tensor's, and do not end before they begin.
+    - C2: the shapes that are exchanged hold equally many elements.
+
+    Example:
+    ```mlir
+    %y = relay.reshape_like(%x, %l) {lhs_begin = 1, rhs_begin = 1}
+        : (tensor<2x12xf32>, tensor<5x3x4xi32>) -> tensor<2x3x4xf32>
+    ```
+
+    """
+
+    name = "relay.reshape_like"
+
+    shape_like = operand_def()
+
+    lhs_begin = int_property(0)
+    lhs_end = optional_int_property()
+    rhs_begin = int_property(0)
+    rhs_end = optional_int_property()
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """The exchanged part between what stays; C1 and C2."""
+        like = facts.shape(1)
+        own, new = self.exchanged(len(shape), len(like))
+        for found, extents in ((own, shape), (new, like)):
+            message = f"axes {found.start} to {found.stop} are no part of {shape_text(extents)}"
+            facts.require(0 <= found.start <= found.stop <= len(extents), "C1", message)
+        first, second = product(shape[own]), product(like[new])
+        message = f"{shape_text(shape[own])} of the data holds not as many elements as {shape_text(like[new])}"
+        facts.require_equal(first, second, "C2", "elements", message=message)
+        return (*shape[: own.start], *like[new], *shape[own.stop :])
+
+    def exchanged(self, rank: int, like: int) -> tuple[slice, slice]:
+        """The axes that go, of data of `rank` axes, and those that come, of a tensor of `like` axes."""
+        return _axes(self.lhs_begin, self.lhs_end, rank), _axes(self.rhs_begin, self.rhs_end, like)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """The axes are those of the text."""
+        return LayoutRefusal(f"{self.name} counts axes as the text does")
+
+
+def _axes(begin: IntegerAttr[IntegerType], end: IntegerAttr[IntegerType] | None, rank: int) -> slice:
+    """The axes from `begin` to before `end`, counted from the front."""
+    stop = rank if end is None else axis_index(end.value.data, rank)
+    return slice(axis_index(begin.value.data, rank), stop)
+
+
+@register_relay_op
+@irdl_op_definition
+class SliceLikeOp(RelayOp):
+    """The first elements of the data along `axes`, as many as `shape_like` has; along all axes where none are named.
+
+    Constraints:
+    - C1: `axes` are distinct axes of both; without them the ranks are equal.
+    - C2: the data is at least as long along each.
+
+    Example:
+    ```mlir
+    %y = relay.slice_like(%x, %l) {axes = [1]} : (tensor<4x8xf32>, tensor<2x3xi32>) -> tensor<4x3xf32>
+    ```
+
+    """
+
+    name = "relay.slice_like"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    shape_like = operand_def()
+
+    axes = ints_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The other's extents along the axes, the data's along the others; C1 and C2."""
+        (shape, element), like = facts.operand(0), facts.shape(1)
+        axes = require_axes(self, ints(self.axes), len(shape), "C1") or tuple(range(len(shape)))
+        same = bool(ints(self.axes)) or len(like) == len(shape)
+        facts.require(
+            same and all(axis < len(like) for axis in axes),
+            "C1",
+            f"axes {list(axes)} of data {shape_text(shape)} are not all axes of {shape_text(like)}",
+        )
+        result: list[Dim] = list(shape)
+        for axis in axes:
+            facts.require_at_least(shape[axis], like[axis], "C2", "data, and elements that are kept,")
+            result[axis] = like[axis]
+        return tensor_type(result, element)
+
+
+@register_relay_op
+@irdl_op_definition
+class CollapseSumLikeOp(CompositeOp):
+    """The data summed along the axes that `collapse_type` lacks or where its extent is 1: what undoes a broadcast.
+
+    Constraints:
+    - C1: both have one element type.
+    - C2: the shape of `collapse_type` broadcasts to the data's, and that is so for all sizes.
+
+    Example:
+    ```mlir
+    %y = relay.collapse_sum_like(%x, %l) : (tensor<2x4x8xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+    ```
+
+    """
+
+    name = "relay.collapse_sum_like"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
+
+    data = operand_def()
+    collapse_type = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The other's type; C2."""
+        shape, target = facts.shape(0), facts.shape(1)
+        message = f"shape {shape_text(target)} does not broadcast to {shape_text(shape)}"
+        facts.require(len(shape) >= len(target), "C2", message)
+        for own, wanted in zip(reversed(shape), reversed(target), strict=False):
+            if wanted != 1:
+                facts.require_equal(own, wanted, "C2", "extents", message=message)
+        return facts.tensor(1)
+
+    def summed_axes(self, shape: Shape, target: Shape) -> tuple[int, ...]:
+        """The axes of data of `shape` that are summed to get `target`."""
+        lacking = len(shape) - len(target)
+        return tuple(axis for axis, _ in enumerate(shape) if axis < lacking or target[axis - lacking] == 1)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A sum that keeps its axes, without those that are lacking."""
+        data, like = parts.operands
+        shape, target = shape_of(data.type), shape_of(like.type)
+        axes, lacking = self.summed_axes(shape, target), len(shape) - len(target)
+        total = parts.op("sum", data, axis=axes, keepdims=True) if axes else parts.op("copy", data)
+        return parts.op("squeeze", total, axis=tuple(range(lacking))) if lacking else total

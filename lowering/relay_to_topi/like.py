@@ -1,0 +1,35 @@
+"""Ops that take a shape or an element type from another tensor: those of the ops that are told both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, ReshapeLikeOp, SliceLikeOp
+from xrelay.dialects.topi.build import variables
+from xrelay.lowering.relay_to_topi.data_movement import build_reshape
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, read_broadcast
+from xrelay.lowering.relay_to_topi.movement import moved
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+implements(ReshapeLikeOp, "reshape_like.generic")(build_reshape)
+
+
+@implements(CastLikeOp, "cast_like.generic")
+@implements(BroadcastToLikeOp, "broadcast_to_like.generic")
+def build_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Each element of the data, broadcast and converted to what the result is."""
+    data, shape, element = emitter.operand(0), emitter.result_shape, emitter.result_type.element_type
+    return [
+        emitter.compute(
+            "like", variables("i", shape), element, lambda b: convert_scalar(b, read_broadcast(b, data, shape), element)
+        )
+    ]
+
+
+@implements(SliceLikeOp, "slice_like.generic")
+def build_slice_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """At the same place."""
+    return moved(emitter, "slice_like", lambda b, axis, index: index)
