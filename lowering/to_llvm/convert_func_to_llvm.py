@@ -71,6 +71,7 @@ from xrelay.lowering.to_llvm.results import (
     place_of_results,
     store_results,
 )
+from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status, kernel_bits, status_of
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import (
@@ -295,7 +296,7 @@ def _branch(
     """Go on after `op` if `fine`, else to `target` with `status`; `results` are in the place of `op`."""
     block = op.parent_block()
     assert block is not None, "the op stands in a block"
-    rest = block.split_before(op)
+    rest = split_before(op)
     rewriter.replace(op, results)
     rewriter.insertion_point = InsertPoint.at_end(block)
     rewriter.insert(ops.choose(fine, rest, (), target, (status,)))

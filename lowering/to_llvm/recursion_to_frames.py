@@ -65,6 +65,7 @@ from xrelay.lowering.to_llvm.frame_stack import (
     stack_functions,
     write_pop,
 )
+from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.graph.calls import call_components
@@ -264,10 +265,9 @@ class _Component:
 
 def _split_behind(call: llvm.CallOp) -> Block:
     """Split the block of a call behind it; gives the new block, whose argument is the call's status."""
-    block, following = call.parent_block(), call.next_op
-    assert block is not None, "the call stands in a block"
+    following = call.next_op
     assert following is not None, "no block ends in a call"
-    after = block.split_before(following)
+    after = split_before(following)
     status = after.insert_arg(i32, 0)
     status.name_hint = "status"
     call.results[0].replace_all_uses_with(status)
