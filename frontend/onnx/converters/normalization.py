@@ -1,70 +1,138 @@
-"""BatchNormalization (inference) and Dropout (inference)."""
+"""BatchNormalization and Dropout; the latter at inference alone, since what it drops is random."""
 
 from __future__ import annotations
 
 import numpy as np
+from xdsl.dialects.builtin import AnyFloat, f64
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
 
 def _training_refusal(node: NodeView) -> str | None:
-    if node.attribute_int("training_mode", 0):
-        return "attribute 'training_mode' = 1: only inference is supported"
+    """Why a node before opset 14 is refused: which outputs are read says whether it trains, `is_test` did before."""
+    if node.opset < 7 and not node.attribute_int("is_test", 0):
+        return "attribute 'is_test' = 0: only inference is supported before opset 14"
     read = [output for output in node.outputs[1:] if output]
     if read:
         return f"output {read[0]!r} belongs to training, and the model reads it"
     return None
 
 
-def _old_form_refusal(node: NodeView) -> str | None:
-    if node.attribute_int("spatial", 1) != 1:
-        return "attribute 'spatial' = 0: statistics per activation are not supported"
-    return _training_refusal(node)
+def _inference_refusal(node: NodeView) -> str | None:
+    """Why a node from opset 14 on is refused."""
+    return None if node.attribute_int("training_mode", 0) else _training_refusal(node)
 
 
 @converts(
     "BatchNormalization",
-    since=7,
     until=8,
-    attributes=("epsilon", "momentum", "spatial"),
-    supports=_old_form_refusal,
-    limits="inference, statistics per channel",
-)
-@converts(
-    "BatchNormalization",
-    since=9,
-    attributes=("epsilon", "momentum", "training_mode"),
+    attributes=("epsilon", "momentum", "spatial", "is_test", "consumed_inputs"),
     supports=_training_refusal,
     limits="inference",
 )
-def convert_batch_normalization(node: NodeView) -> SSAValue:
-    """`nn.batch_norm` over axis 1, field 0; `momentum` belongs to training."""
-    statistics = [node.input(index) for index in range(1, 5)]
-    epsilon = node.attribute_float("epsilon", 1e-5)
-    result = node.emit("nn.batch_norm", node.input(0), *statistics, axis=1, epsilon=epsilon)
-    return node.tuple_field(result, 0)
+def convert_batch_normalization_1(node: NodeView) -> SSAValue:
+    """As later ones, or, where `spatial` is 0, by statistics for each element of a sample."""
+    if node.attribute_int("spatial", 1, check=lambda value: value in (0, 1)):
+        return _normalized(node, node.input(0), [node.input(index) for index in range(1, 5)])
+    data, scale, bias, mean, variance = _widened(node)
+    deviation = node.emit("sqrt", node.emit("add", variance, node.scalar(_epsilon(node), variance)))
+    normal = node.emit("divide", node.emit("subtract", data, mean), deviation)
+    return _of_type(node, node.emit("add", node.emit("multiply", normal, scale), bias), 0)
+
+
+@converts(
+    "BatchNormalization",
+    since=9,
+    until=13,
+    attributes=("epsilon", "momentum"),
+    supports=_training_refusal,
+    limits="inference",
+)
+@converts(
+    "BatchNormalization",
+    since=14,
+    attributes=("epsilon", "momentum", "training_mode"),
+    supports=_inference_refusal,
+)
+def convert_batch_normalization(node: NodeView) -> SSAValue | list[SSAValue]:
+    """`nn.batch_norm` over axis 1; in training by the statistics of the data, with those of the run as outputs."""
+    if not node.attribute_int("training_mode", 0):
+        return _normalized(node, node.input(0), [node.input(index) for index in range(1, 5)])
+    data, scale, bias, running_mean, running_variance = _widened(node)
+    mean, variance = _statistics(node, data)
+    kept = node.attribute_float("momentum", 0.9)
+    outputs = [_normalized(node, data, [scale, bias, mean, variance])]
+    for index, running, current in ((3, running_mean, mean), (4, running_variance, variance)):
+        old = node.emit("multiply", running, node.scalar(kept, running))
+        new = node.emit("multiply", current, node.scalar(1 - kept, current))
+        outputs.append(_of_type(node, node.emit("add", old, new), index))
+    return outputs[: len(node.proto.output)]
+
+
+def _statistics(node: NodeView, data: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """Mean and variance of each channel."""
+    rank = len(node.shape(0))
+    others = tuple(axis for axis in range(rank) if axis != 1)
+    mean = node.emit("mean", data, axis=others, keepdims=True)
+    variance = node.emit("variance", data, mean, axis=others)
+    return node.emit("squeeze", mean, axis=others), variance
+
+
+def _normalized(node: NodeView, data: SSAValue, vectors: list[SSAValue]) -> SSAValue:
+    """`nn.batch_norm`, whose operands have one element type, in the type of the node's first input."""
+    if any(element_type_of(vector.type) != element_type_of(data.type) for vector in vectors):
+        data, *vectors = _of_one_type(node, [data, *vectors])
+    result = node.emit("nn.batch_norm", data, *vectors, axis=1, epsilon=_epsilon(node))
+    return _of_type(node, node.tuple_field(result, 0), 0)
+
+
+def _widened(node: NodeView) -> list[SSAValue]:
+    """The five inputs in one type, f32 or f64."""
+    return _of_one_type(node, [node.input(index) for index in range(5)])
+
+
+def _of_one_type(node: NodeView, values: list[SSAValue]) -> list[SSAValue]:
+    """The values in f64 where one of them is, else in f32."""
+    elements = [element_type_of(value.type) for value in values]
+    if not all(isinstance(element, AnyFloat) for element in elements):
+        raise node.error(f"the element types must be floats, found {', '.join(map(str, elements))}")
+    double = any(element == f64 for element in elements)
+    return [_cast(node, value, np.dtype(np.float64 if double else np.float32)) for value in values]
+
+
+def _of_type(node: NodeView, value: SSAValue, index: int) -> SSAValue:
+    """`value` in the element type of input `index`."""
+    return _cast(node, value, numpy_dtype(node.element_type(index)))
+
+
+def _cast(node: NodeView, value: SSAValue, dtype: np.dtype) -> SSAValue:
+    return value if numpy_dtype(element_type_of(value.type)) == dtype else node.emit("cast", value, dtype=dtype)
+
+
+def _epsilon(node: NodeView) -> float:
+    return node.attribute_float("epsilon", 1e-5)
 
 
 @converts("Dropout", since=1, until=11, attributes=("ratio", "is_test", "consumed_inputs"), limits="inference")
-@converts("Dropout", since=12, attributes=("seed",), limits="inference")
+@converts("Dropout", since=12, attributes=("seed",), limits="training but at a ratio of 0")
 def convert_dropout(node: NodeView) -> list[SSAValue]:
-    """`nn.dropout`, which inference drops; the mask, where asked for, is all true."""
-    ratio = node.attribute_float("ratio", 0.5)
-    if node.optional_input(1) is not None:
-        ratio = float(node.required_scalar(1, "ratio"))
-    if node.optional_input(2) is not None and node.required_scalar(2, "training_mode"):
-        raise node.error("input 'training_mode' is true: only inference is supported")
-    result = node.tuple_field(node.emit("nn.dropout", node.input(0), rate=ratio), 0)
+    """The data themselves: nothing is dropped at inference, or at a ratio of 0; the mask is all true."""
+    trains = node.optional_input(2) is not None and node.required_scalar(2, "training_mode")
+    if trains and (node.optional_input(1) is None or float(node.required_scalar(1, "ratio")) != 0):
+        raise node.error("input 'training_mode' is true: what is dropped is random, which is not supported")
+    data = node.input(0)
     if not any(node.outputs[1:]):
-        return [result]
-    return [result, _true_mask(node)]
+        return [data]
+    return [data, _true_mask(node)]
 
 
 def _true_mask(node: NodeView) -> SSAValue:
     extents = node.shape(0)
     known = tuple(extent for extent in extents if isinstance(extent, int))
-    if len(known) != len(extents):
-        raise node.error(f"the mask of an input of shape {extents} has no known shape")
-    return node.emit_filled(np.ones((), np.bool_), known, "mask")
+    if len(known) == len(extents):
+        return node.emit_filled(np.ones((), np.bool_), known, "mask")
+    return node.emit("cast", node.emit("ones_like", node.input(0)), dtype=np.dtype(np.bool_))

@@ -88,7 +88,9 @@ def _by_attribute(reduction: Reduction) -> ConvertFunction:
 def _by_input(reduction: Reduction) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
         if axes_are_computed(node) and axis_count(node):
-            return reduced_at_run_time(node, lambda rows: reduction(node, rows, (1,), False), keepdims=_keeps(node))
+            return reduced_at_run_time(
+                node, lambda value, axes: reduction(node, value, axes, False), keepdims=_keeps(node)
+            )
         axes = node.required_ints(1, "axes") if node.optional_input(1) is not None and node.shape(1) != (0,) else None
         if not axes and node.attribute_int("noop_with_empty_axes", 0):
             return _over_nothing(node, reduction)
