@@ -91,7 +91,14 @@ def _woven(
     weaver: PipelineWeaver, fuse: str, assign: str, llvm: tuple[str, ...] = LLVM_PIPELINE
 ) -> list[tuple[Phase, list[PipelineRow]]]:
     """The rows of each stage, in order."""
-    to_loops = ("topi-add-versions", "convert-topi-to-loop", "loop-compute-in-place", assign, "loop-merge-kernels")
+    to_loops = (
+        "topi-add-versions",
+        "convert-topi-to-loop",
+        "loop-place-parts",
+        "loop-compute-in-place",
+        assign,
+        "loop-merge-kernels",
+    )
     lowerings: dict[Phase, tuple[str, ...]] = {
         # Lower levels run what stands before what they run, so no option of the optimiser leaves this out.
         Phase.FUSED: ("relay-to-basic-block-normal-form", fuse, "relay-outline-fused"),

@@ -14,6 +14,7 @@ from xrelay.dialects.loop.checked_index import CheckedIndexOp
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.loop.list_ops import LIST_OPS, ListType
 from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS
+from xrelay.dialects.loop.part_op import PartOp
 from xrelay.dialects.loop.row_op import RowOp
 from xrelay.dialects.loop.schedule import ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.sort_op import SortOp
@@ -23,7 +24,7 @@ from xrelay.index_algebra.value_map import ValueMap
 
 LOOP = Dialect(
     "loop",
-    [ForOp, BlockOp, CheckedIndexOp, LoadOp, SortOp, StoreOp, SuppressOp, WeightOp, *LIST_OPS, *LIST_PART_OPS],
+    [ForOp, BlockOp, CheckedIndexOp, LoadOp, PartOp, SortOp, StoreOp, SuppressOp, WeightOp, *LIST_OPS, *LIST_PART_OPS],
     [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr, ListType],
 )
 """The dialect, as `xrelay.dialects.ALL_DIALECTS` names it."""
@@ -33,7 +34,7 @@ LOCAL = "local"
 
 __all__ = [
     "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "CheckedIndexOp", "ForOp", "IterKind", "IterKindAttr", "IterVar",
-    "ListType", "LoadOp", "LoopKind", "LoopKindAttr", "RowOp", "ScheduleAttr", "SchedulePrimitive", "SortOp",
+    "ListType", "LoadOp", "LoopKind", "LoopKindAttr", "PartOp", "RowOp", "ScheduleAttr", "SchedulePrimitive", "SortOp",
     "StoreOp", "SuppressOp", "Tail", "TailAttr", "ValueMap", "WeightOp", "verify_access", "verify_block", "verify_for",
     "verify_sort", "verify_suppress",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType
 from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.loop import PartOp
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.control_flow import Values
@@ -32,6 +33,9 @@ def run_memory_op(op: Operation, values: Values) -> bool:
         case memref.ViewOp():
             shape = _shape(op.result, [values[size] for size in op.sizes])
             values[op.result] = _view(values[op.source], int(values[op.byte_shift]), op.result, shape)
+        case PartOp():
+            shape = _shape(op.result, [values[size] for size in op.sizes])
+            values[op.result] = _run_of(values[op.source], int(values[op.offset]), shape)
         case memref.CastOp():
             values[op.dest] = _cast(values[op.source], op.dest)
         case memref.ReinterpretCastOp():
@@ -60,6 +64,14 @@ def _view(arena: Array, offset: int, result: SSAValue, shape: tuple[int, ...]) -
     if offset < 0 or offset + size > arena.size:
         raise InterpreterError(f"a view of bytes {offset} to {offset + size} of an arena of {arena.size}")
     return arena[offset : offset + size].view(dtype).reshape(shape)
+
+
+def _run_of(source: Array, first: int, shape: tuple[int, ...]) -> Array:
+    """The elements of a buffer from number `first` on, under other extents."""
+    end = first + prod(shape)
+    if first < 0 or end > source.size:
+        raise InterpreterError(f"elements {first} to {end} are no part of {list(source.shape)}")
+    return source.reshape(-1)[first:end].reshape(shape)
 
 
 def _cast(source: Array, result: SSAValue) -> Array:

@@ -28,6 +28,7 @@ from xrelay.lowering.loop_to_scf.graph_function import (
 )
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.lists import convert_lists, declare_lists
+from xrelay.lowering.loop_to_scf.parts import convert_parts
 from xrelay.lowering.loop_to_scf.weights import weights_of_main, weights_to_arguments
 from xrelay.lowering.loop_to_scf.weights_of_callees import take_weights_from_main
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
@@ -49,7 +50,8 @@ class ConvertLoopToScfPass(ModulePass):
     }                                             } {llvm.loop_annotation = …<unroll = <full = true>>}
     ```
 
-    A buffer whose strides only a run tells is accessed as one row of elements (`flat_buffers.py`).
+    A buffer whose strides only a run tells is accessed as one row of elements (`flat_buffers.py`); a part of a buffer
+    between kernels becomes a view (`parts.py`).
 
     A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. Parallel loops become
     one `scf.parallel`; those inside it that are no perfect nest with it are serial and say so in `loop.note`. Local
@@ -84,6 +86,7 @@ def convert_function(function: func.FuncOp) -> None:
             location=location_of(function),
         )
     weights_to_arguments(function)
+    convert_parts(function)
     has_lists = convert_lists(function)
     make_buffers_signless(function)
     function.attributes.pop(SCHEDULE, None)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from xdsl.dialects import arith, cf, func, memref, scf
-from xdsl.dialects.builtin import ModuleOp, UnitAttr, i1
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, UnrealizedConversionCastOp, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -24,7 +24,14 @@ from xrelay.dialects.upstream.signless import make_scalars_signless
 from xrelay.passes.graph.calls import call_components, calls_in
 from xrelay.passes.infra.verify import walk_ops
 
-_SAME_BUFFER = (memref.ReinterpretCastOp, memref.CastOp, memref.ViewOp, memref.SubviewOp, arith.SelectOp)
+_SAME_BUFFER = (
+    memref.ReinterpretCastOp,
+    memref.CastOp,
+    memref.ViewOp,
+    memref.SubviewOp,
+    arith.SelectOp,
+    UnrealizedConversionCastOp,
+)
 _TAKES_OVER = (memref.DeallocOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.ForOp, func.ReturnOp)
 POLL: Final = "xrelay_poll"
 """The function that tells whether the run goes on."""

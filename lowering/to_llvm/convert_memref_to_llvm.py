@@ -16,8 +16,10 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
+    MemRefType,
     ModuleOp,
     TensorType,
+    UnrealizedConversionCastOp,
     i1,
     i64,
 )
@@ -241,6 +243,15 @@ class ConvertSameMemory(ConversionPattern[SameMemory]):
         return None
 
 
+class ConvertCastBetweenMemrefs(ConversionPattern[UnrealizedConversionCastOp]):
+    """`builtin.unrealized_conversion_cast %m : memref<…> to memref<…>`: the same pointer, whatever the type says."""
+
+    def rewrite(self, op: UnrealizedConversionCastOp, rewriter: ConversionRewriter) -> str | None:
+        """Use the pointer itself."""
+        rewriter.replace(op, [rewriter.operand(op.operands[0])])
+        return None
+
+
 class ConvertAlignedPointer(ConversionPattern[memref.ExtractAlignedPointerAsIndexOp]):
     """`memref.extract_aligned_pointer_as_index %m` → `llvm.ptrtoint`."""
 
@@ -336,6 +347,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
     ConvertSubview(),
     ConvertReinterpretCast(),
     ConvertSameMemory(),
+    ConvertCastBetweenMemrefs(),
     ConvertAlignedPointer(),
     ConvertDim(),
     ConvertCopy(),
@@ -373,4 +385,14 @@ def convert_globals(module: ModuleOp) -> None:
 
 def convert(top: Operation) -> None:
     """Converts every memref op in `top`."""
-    apply_conversion(top, PATTERNS, is_legal=legal_outside("memref"), types=llvm_types())
+    apply_conversion(top, PATTERNS, is_legal=_is_legal, types=llvm_types())
+
+
+_IS_NO_MEMREF_OP = legal_outside("memref")
+
+
+def _is_legal(op: Operation) -> bool:
+    """Whether an op stays: what is not of memref, and gives no buffer another type."""
+    if isinstance(op, UnrealizedConversionCastOp):
+        return not all(isinstance(each.type, MemRefType) for each in (*op.operands, *op.results))
+    return _IS_NO_MEMREF_OP(op)

@@ -53,6 +53,7 @@ FOLDERS: dict[str, str] = {
     "loop-plan-memory": "loop",
     "loop-merge-kernels": "loop",
     "loop-compute-in-place": "loop",
+    "loop-place-parts": "loop",
 }
 """Pass name → folder of `passes/`."""
 

@@ -78,6 +78,7 @@ EXACT: frozenset[str] = frozenset(
         "loop-disable-unroll",
         "loop-merge-kernels",
         "loop-compute-in-place",
+        "loop-place-parts",
         "loop-plan-memory",
         "convert-scf-parallel-to-calls",
         "memref-hoist-allocations",

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
+from xrelay.dialects.loop import PartOp
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.passes.infra.fresh_names import fresh_name
@@ -120,6 +121,8 @@ class _Reuse:
         """Notes the uses of buffers by an op, the next one of the text."""
         before = op.prev_op
         self._places[op] = 0 if before is None else self._places[before] + 1
+        if isinstance(op, PartOp):
+            return
         for root in dict.fromkeys(root for operand in op.operands for root in self._roots.get(operand, ())):
             if isinstance(root, SSAValue):
                 place = self._place_in(_home(root), op)

@@ -1,5 +1,7 @@
 """What the values of a graph function point into, for how long that is needed, and what is given away.
 
+A part of a buffer is the buffer; to name a part is no use of it.
+
 Branches and loops between the calls are walked into: a step is the number of an op in the order of the text. Branches
 share memory as what comes one after the other does. What comes from outside of a loop is needed until its end, for the
 next iteration reads it again.
@@ -16,7 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import ARENA
-from xrelay.dialects.loop import WeightOp
+from xrelay.dialects.loop import PartOp, WeightOp
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs
 
@@ -80,6 +82,8 @@ def lifetimes_in(block: Block) -> Lifetimes:
     ops = list(_ops_in(block))
     spans = _loop_spans(ops)
     for step, op in enumerate(ops):
+        if isinstance(op, PartOp):
+            continue
         for root in (root for operand in op.operands for root in roots.get(operand, ())):
             first, last = _needed(root, op, step, spans) if spans else (step, step)
             lives.first[root] = min(lives.first.get(root, first), first)

@@ -68,7 +68,7 @@ class LoopMergeKernelsPass(ModulePass):
             if first is not kernel:
                 for function, _ in own:
                     Rewriter.erase_op(function, safe_erase=False)
-                _add_sources(first, kernel)
+                add_sources(first, kernel)
                 _keep_common_sizes(first, kernel)
                 callees[SymbolRefAttr(kernel.sym_name)] = SymbolRefAttr(first.sym_name)
                 Rewriter.erase_op(kernel, safe_erase=False)
@@ -99,7 +99,7 @@ def _keep_common_sizes(kernel: func.FuncOp, other: func.FuncOp) -> None:
         kernel.arg_attrs = _without_sizes(kernel)
 
 
-def _add_sources(kernel: func.FuncOp, other: func.FuncOp) -> None:
+def add_sources(kernel: func.FuncOp, other: func.FuncOp) -> None:
     """Lets a kernel say that it computes the nodes of another one too."""
     found: dict[Attribute, None] = {}
     for each in (kernel, other):

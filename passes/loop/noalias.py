@@ -1,6 +1,6 @@
 """Which arguments of kernels overlap no other, as the calls of a module tell.
 
-An argument is marked when at every call its buffer is no other argument's buffer.
+An argument is marked when at every call its buffer is no other argument's buffer, nor a part that overlaps it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from xrelay.dialects.attribute_names import NOALIAS
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.lifetimes import Buffer, roots_of
+from xrelay.passes.loop.part_ranges import are_apart
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 Calls = Mapping[str, Sequence[func.CallOp]]
@@ -66,7 +67,8 @@ def _never_shared(sites: Sequence[func.CallOp], roots: Mapping[SSAValue, tuple[B
         for positions in users.values():
             for position in positions:
                 one = site.arguments[position]
-                if any(other != position and not _take_turns(one, site.arguments[other], roots) for other in positions):
+                others = (site.arguments[other] for other in positions if other != position)
+                if any(not are_apart(one, other) and not _take_turns(one, other, roots) for other in others):
                     shared.add(position)
     positions = range(len(sites[0].arguments))
     return [i for i in positions if i not in shared and isinstance(sites[0].arguments[i].type, MemRefType)]

@@ -1,0 +1,96 @@
+"""Parts of buffers in graph functions: views of the bytes that the whole lies in, or the whole's pointer, moved.
+
+```
+%t = memref.view %arena[%c64][] : memref<4096xi8> to memref<6x4xf32>
+%p = loop.part %t[%c8][] : memref<6x4xf32> to memref<2x4xf32>
+→
+%at = arith.constant 96 : index
+%p = memref.view %arena[%at][] : memref<4096xi8> to memref<2x4xf32>
+```
+
+What lies in no arena (an output of `@main`, a box) is cut out by `memref.reinterpret_cast`. That leaves the offset in
+the type, which kernels do not ask for: here a buffer is a pointer to its first element, so the type may be without it.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import prod
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StridedLayoutAttr,
+    UnrealizedConversionCastOp,
+)
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.loop import PartOp
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.loop.buffer_size import element_bytes
+
+
+def convert_parts(function: func.FuncOp) -> None:
+    """Replaces each `loop.part` in a function."""
+    for op in [op for op in walk_ops(function) if isinstance(op, PartOp)]:
+        builder = Builder(InsertPoint.before(op))
+        view = _view(op, builder) if isinstance(op.source.owner, memref.ViewOp) else _moved(op, builder)
+        view.name_hint = op.result.name_hint
+        Rewriter.replace_op(op, [], [view])
+
+
+def _view(op: PartOp, builder: Builder) -> SSAValue:
+    """A part of a view, as a view of the same bytes."""
+    whole = op.source.owner
+    assert isinstance(whole, memref.ViewOp), "the caller has asked"
+    size = element_bytes(op.result.type)
+    assert size is not None, "the whole is a view, so its elements have a size"
+    place = _sum(_amount(whole.byte_shift), _product(_amount(op.offset), size, builder), builder)
+    return builder.insert(memref.ViewOp(whole.source, _value(place, builder), list(op.sizes), op.result.type)).result
+
+
+def _moved(op: PartOp, builder: Builder) -> SSAValue:
+    """A part of any other buffer: as many elements in a row, under the part's type."""
+    type = SSAValue.get(op.result, type=MemRefType).type
+    known = prod(size for size in type.get_shape() if size != DYNAMIC_INDEX)
+    count = reduce(lambda lhs, rhs: _product(lhs, rhs, builder), map(_amount, op.sizes), known)
+    row = MemRefType(type.element_type, [DYNAMIC_INDEX], StridedLayoutAttr([1], None))
+    cast = memref.ReinterpretCastOp.from_dynamic(op.source, [op.offset], [_value(count, builder)], [1], row)
+    cut = builder.insert(cast).result
+    return builder.insert(UnrealizedConversionCastOp.get([cut], [type])).results[0]
+
+
+_Amount = int | SSAValue
+
+
+def _amount(value: SSAValue) -> _Amount:
+    owner = value.owner
+    number = owner.value if isinstance(owner, arith.ConstantOp) else None
+    return number.value.data if isinstance(number, IntegerAttr) else value
+
+
+def _value(amount: _Amount, builder: Builder) -> SSAValue:
+    if isinstance(amount, SSAValue):
+        return amount
+    return builder.insert(arith.ConstantOp(IntegerAttr(amount, IndexType()))).result
+
+
+def _product(lhs: _Amount, rhs: _Amount, builder: Builder) -> _Amount:
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        return lhs * rhs
+    if 1 in (lhs, rhs):
+        return rhs if lhs == 1 else lhs
+    return builder.insert(arith.MuliOp(_value(lhs, builder), _value(rhs, builder))).result
+
+
+def _sum(lhs: _Amount, rhs: _Amount, builder: Builder) -> _Amount:
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        return lhs + rhs
+    if 0 in (lhs, rhs):
+        return rhs if lhs == 0 else lhs
+    return builder.insert(arith.AddiOp(_value(lhs, builder), _value(rhs, builder))).result

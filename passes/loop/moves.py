@@ -1,0 +1,220 @@
+"""What kernels do that only copy: elements that lie side by side in an input lie so in an output.
+
+Concatenations, splits, slices and reshapes are such kernels, where the elements stay in one run. That is proven from
+the accesses: the number of the element that is read, less the number of the one that is written, is the same for every
+point of a block, or of the branch of it that reads the input. Of a reshape, its kernel says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from xdsl.dialects import arith, func, scf
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+
+from xrelay.dialects.attribute_names import RESHAPE_ONLY
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.block_op import Extent
+from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, extents_of, index_arguments
+from xrelay.dialects.loop.signature import input_arguments, kernel_dims, output_arguments
+from xrelay.index_algebra.affine_bounds import linear_form
+from xrelay.index_algebra.affine_products import factors_of, times
+from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.index_algebra.value_map import Space
+from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, nest_root
+
+_PURE = (arith.ConstantOp, arith.CmpiOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, scf.IfOp, scf.YieldOp)
+"""The ops beside loads and one store that a block may hold."""
+_LESS = (2, 6)
+"""The predicates `slt` and `ult`."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """Element `number` of an output is element `number + shift` of an input.
+
+    That holds of all elements of the input, of the output, or of both, which are arguments `source` and `target` of the
+    kernel; `shift` is an expression of its `index` arguments.
+    """
+
+    source: int
+    target: int
+    shift: ValueMap
+    takes_source: bool
+    fills_target: bool
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """What is stored where one variable of the block is in `[low, high)`; all of its values without a variable."""
+
+    load: LoadOp
+    variable: SSAValue | None
+    low: Dim | None
+    high: Dim | None
+
+
+def moves_of(kernel: func.FuncOp) -> Sequence[Move]:
+    """The moves of which a kernel consists; none where it does anything else."""
+    if RESHAPE_ONLY in kernel.attributes and len(input_arguments(kernel)) == len(output_arguments(kernel)) == 1:
+        return [Move(0, 1, ValueMap.constant(0), takes_source=True, fills_target=True)]
+    blocks = list(blocks_of(kernel).values())
+    last = kernel.body.block.last_op
+    if [*map(nest_root, blocks), last] != list(kernel.body.block.ops):
+        return []
+    found: list[Move] = []
+    for block in blocks:
+        moves = _Mover(kernel, block).moves()
+        if not moves:
+            return []
+        found += moves
+    stored = [block.writes[0] for block in blocks]
+    return found if len(set(stored)) == len(stored) == len(output_arguments(kernel)) else []
+
+
+class _Mover:
+    """Looks at one block of a kernel."""
+
+    def __init__(self, kernel: func.FuncOp, block: BlockOp):
+        self._kernel, self._block = kernel, block
+        self._indices = index_arguments(kernel)
+        dims = kernel_dims(kernel)
+        names = dims if len(dims) == len(self._indices) else [symbol(f"i{n}") for n in range(len(self._indices))]
+        self._dims: Mapping[SSAValue, Dim] = dict(zip(self._indices, names, strict=True))
+        pairs = list(zip(block.variables, block.extents, strict=True))
+        self._zeros = {variable: ValueMap.constant(0) for variable, extent in pairs if extent == 1}
+        self._box: dict[SSAValue, tuple[int, int]] = dict.fromkeys(self._indices, (0, MAX_EXTENT))
+        for variable, extent in pairs:
+            self._box[variable] = (0, (extent if isinstance(extent, int) else MAX_EXTENT) - 1)
+
+    def moves(self) -> list[Move]:
+        """The moves of the block; none where it does anything else."""
+        store = self._only_store()
+        if store is None or not _runs_everywhere(self._block):
+            return []
+        target = store.memref
+        is_plain = store.index == ValueMap.identity(self._block.variables)
+        if not is_plain or list(self._block.extents) != list(extents_of(target)):
+            return []
+        found = [self._move(branch, target) for branch in self._branches(store.value)]
+        return [] if None in found else [move for move in found if move is not None]
+
+    def _only_store(self) -> StoreOp | None:
+        """The store of a block that does nothing but load and store."""
+        block = self._block
+        if block.has_init or any(kind is not IterKind.SPATIAL for kind in block.kinds) or len(block.writes) != 1:
+            return None
+        ops = [op for op in block.body.walk() if not isinstance(op, (*_PURE, LoadOp))]
+        store = ops[0] if len(ops) == 1 else None
+        is_output = isinstance(store, StoreOp) and store.memref in output_arguments(self._kernel)
+        return store if isinstance(store, StoreOp) and is_output and store.parent_op() is block else None
+
+    def _branches(self, value: SSAValue) -> list[_Branch]:
+        """What is stored: one load, or by the value of one variable one of several; nothing where it is else."""
+        found: list[_Branch] = []
+        low: Dim | None = 0
+        chosen: SSAValue | None = None
+        while isinstance(op := value.owner, scf.IfOp):
+            test, load = op.cond.owner, _yielded(op.true_region.block.last_op)
+            if not isinstance(test, arith.CmpiOp) or test.predicate.value.data not in _LESS:
+                return []
+            high, variable = self._dim(expression_of(test.rhs)), test.lhs
+            is_known = high is not None and variable in self._block.variables and chosen in (None, variable)
+            if load is None or not is_known or not isinstance(load.owner, LoadOp):
+                return []
+            found.append(_Branch(load.owner, variable, low, high))
+            low, chosen = high, variable
+            rest = _yielded(op.false_region.block.last_op)
+            if rest is None:
+                return []
+            value = rest
+        if not isinstance(value.owner, LoadOp):
+            return []
+        return [*found, _Branch(value.owner, chosen, low, None)]
+
+    def _move(self, branch: _Branch, target: SSAValue) -> Move | None:
+        load, arguments = branch.load, list[SSAValue](self._kernel.body.block.args)
+        if load.memref not in input_arguments(self._kernel):
+            return None
+        read = self._number(load.memref, load.index)
+        written = self._number(target, ValueMap.identity(self._block.variables))
+        if read is None or written is None:
+            return None
+        shift = read.plus(written, -1).simplified(self._box)
+        if not set(shift.operands) <= set(self._indices):
+            return None
+        takes = self._count(branch) is not None and self._count(branch) == self._size(extents_of(load.memref))
+        fills = branch.variable is None
+        if not takes and not fills:
+            return None
+        return Move(arguments.index(load.memref), arguments.index(target), shift, takes, fills)
+
+    def _number(self, buffer: SSAValue, index: ValueMap) -> ValueMap | None:
+        """The number of an element in the order of memory."""
+        index = index.substitute({v: expression_of(v) for v in index.operands if isinstance(v.owner, Operation)})
+        index = index.substitute(self._zeros)
+        space, total, step = Space(index.operands), ValueMap.constant(0), ValueMap.constant(1)
+        for expr, extent in zip(reversed(index.exprs), reversed(extents_of(buffer)), strict=True):
+            if extent is None:
+                return None
+            term = ValueMap.make([times(expr, space.lift(step)[0])], space.values)
+            total = total.plus(term)
+            size = expression_of(extent)
+            step = ValueMap.make([times(space.lift(step)[0], space.lift(size)[0])], space.values)
+        return total
+
+    def _count(self, branch: _Branch) -> Dim | None:
+        """How many elements a branch stores."""
+        extents = list(self._block.extents)
+        if branch.variable is None:
+            return self._size(extents)
+        axis = self._block.variables.index(branch.variable)
+        high = self._extent(extents[axis]) if branch.high is None else branch.high
+        rest = self._size([*extents[:axis], *extents[axis + 1 :]])
+        if high is None or branch.low is None or rest is None:
+            return None
+        return (high - branch.low) * rest
+
+    def _size(self, extents: Sequence[Extent | None]) -> Dim | None:
+        found = [None if extent is None else self._extent(extent) for extent in extents]
+        known = [dim for dim in found if dim is not None]
+        return reduce(lambda lhs, rhs: lhs * rhs, known, 1) if len(known) == len(found) else None
+
+    def _extent(self, extent: Extent) -> Dim | None:
+        return self._dim(expression_of(extent))
+
+    def _dim(self, value: ValueMap) -> Dim | None:
+        """An expression of extents in the names of the kernel; `None` where these do not tell."""
+        form = linear_form(value.exprs[0])
+        total: Dim = form.constant
+        for atom, coefficient in form.terms:
+            factors = factors_of(atom)
+            if not all(isinstance(factor, AffineDimExpr) for factor in factors):
+                return None
+            known = [self._dims.get(value.operands[f.position]) for f in factors if isinstance(f, AffineDimExpr)]
+            if None in known:
+                return None
+            total = total + reduce(lambda lhs, rhs: lhs * rhs, [dim for dim in known if dim is not None], coefficient)
+        return total
+
+
+def _yielded(end: Operation | None) -> SSAValue | None:
+    """The one value that a branch gives."""
+    return end.operands[0] if isinstance(end, scf.YieldOp) and len(end.operands) == 1 else None
+
+
+def _runs_everywhere(block: BlockOp) -> bool:
+    """Whether the loops around a block run it once at each point of its variables."""
+    loops = {loop.index: loop.bound for loop in enclosing_loops(block)}
+    bindings, bound = block.bindings, set[SSAValue]()
+    for expr, extent in zip(bindings.exprs, block.extents, strict=True):
+        if isinstance(expr, AffineConstantExpr) and expr.value == 0 and extent == 1:
+            continue
+        index = bindings.operands[expr.position] if isinstance(expr, AffineDimExpr) else None
+        if index is None or loops.get(index) != extent or index in bound:
+            return False
+        bound.add(index)
+    return bound == loops.keys()

@@ -1,0 +1,52 @@
+"""Kernels that copy what cannot lie in its part of a whole, one for each type of buffers."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerAttr, MemRefType, UnitAttr, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL, NUM_OUTPUTS
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.loop.copy_nest import copy_nest
+from xrelay.passes.loop.merge_kernels import add_sources
+from xrelay.passes.loop.signature import set_argument_attrs
+
+
+class PartCopies:
+    """Makes each kernel once: `@copy_part(%from: T, %to: T, %extent: index, …)`, one extent for each `?` of `T`."""
+
+    def __init__(self, taken: set[str]):
+        """`taken` are the symbols that the module has."""
+        self._taken = taken
+        self._kernels: dict[Attribute, func.FuncOp] = {}
+
+    @property
+    def made(self) -> list[func.FuncOp]:
+        """The kernels, in the order in which they were wanted."""
+        return list(self._kernels.values())
+
+    def symbol(self, type: MemRefType, instead_of: func.FuncOp) -> str:
+        """The kernel that copies a buffer of `type`, here instead of another kernel, whose nodes it computes."""
+        if type not in self._kernels:
+            self._kernels[type] = _kernel(fresh_name("copy_part", self._taken), type)
+        add_sources(self._kernels[type], instead_of)
+        return self._kernels[type].sym_name.data
+
+
+def _kernel(name: str, type: MemRefType) -> func.FuncOp:
+    shape = type.get_shape()
+    is_open = [extent == DYNAMIC_INDEX for extent in shape]
+    block = Block(arg_types=[type, type, *[IndexType()] * sum(is_open)])
+    source, target, *extents = block.args
+    source.name_hint, target.name_hint = "from", "to"
+    rest = iter(extents)
+    bounds: list[int | SSAValue] = [next(rest) if each else size for each, size in zip(is_open, shape, strict=True)]
+    nest = copy_nest("copy", [f"i{axis}" for axis in range(len(shape))], bounds, {source: target})
+    block.add_ops(list[Operation]([nest, func.ReturnOp()]))
+    kernel = func.FuncOp(name, (list(block.arg_types), []), Region(block), "private")
+    kernel.attributes |= {LOOP_KERNEL: UnitAttr(), NUM_OUTPUTS: IntegerAttr(1, i64)}
+    if extents:
+        numbers = DenseArrayBase.from_list(i64, range(len(extents)))
+        set_argument_attrs(kernel, [{EXTENTS: numbers}, {EXTENTS: numbers}, *({} for _ in extents)])
+    return kernel

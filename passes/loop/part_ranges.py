@@ -1,0 +1,89 @@
+"""Where in a whole the parts of it lie, for telling that two of them do not overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import islice
+from typing import Final
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from xrelay.dialects.loop import PartOp, ValueMap
+from xrelay.dialects.loop.extents import expression_of
+from xrelay.index_algebra.affine_bounds import linear_form
+from xrelay.index_algebra.affine_products import factors_of, times
+from xrelay.index_algebra.value_map import Space
+
+MANY: Final = 100
+"""So many uses of a value are looked at for one that tells that it is an extent."""
+
+
+def are_apart(one: SSAValue, other: SSAValue) -> bool:
+    """Whether two parts of one buffer surely have no element in common."""
+    first, second = _Path(one), _Path(other)
+    while (common := first.meets(second)) is None:
+        if not (first.goes_on() | second.goes_on()):
+            return False
+    if common in (one, other):
+        return False
+    begin, end = _range(one, first.offsets[common])
+    start, stop = _range(other, second.offsets[common])
+    return _is_at_most(end, start) or _is_at_most(stop, begin)
+
+
+class _Path:
+    """The buffers that a value is a part of, the nearest first, with the number of its first element in each."""
+
+    def __init__(self, value: SSAValue):
+        self._last, self.offsets = value, {value: ValueMap.constant(0)}
+
+    def goes_on(self) -> bool:
+        """Adds the next buffer; whether there is one."""
+        op = self._last.owner
+        if not isinstance(op, PartOp):
+            return False
+        self.offsets[op.source] = self.offsets[self._last].plus(expression_of(op.offset))
+        self._last = op.source
+        return True
+
+    def meets(self, other: _Path) -> SSAValue | None:
+        """The buffer that both paths have come to."""
+        return next(
+            (last for last in (self._last, other._last) if last in self.offsets and last in other.offsets), None
+        )
+
+
+def _range(part: SSAValue, begin: ValueMap) -> tuple[ValueMap, ValueMap]:
+    """The first element of a part, and the one behind its last."""
+    type = SSAValue.get(part, type=MemRefType).type
+    sizes = iter(part.owner.sizes if isinstance(part.owner, PartOp) else ())
+    extents = [expression_of(next(sizes) if size == DYNAMIC_INDEX else size) for size in type.get_shape()]
+    return begin, begin.plus(reduce(_product, extents, ValueMap.constant(1)))
+
+
+def _product(lhs: ValueMap, rhs: ValueMap) -> ValueMap:
+    space = Space(lhs.operands)
+    (left,), (right,) = space.lift(lhs), space.lift(rhs)
+    return ValueMap.make([times(left, right)], space.values)
+
+
+def _is_at_most(lhs: ValueMap, rhs: ValueMap) -> bool:
+    """Whether one number is at most the other: their difference is a sum of products of extents."""
+    difference = rhs.plus(lhs, -1)
+    form = linear_form(difference.exprs[0])
+    return form.constant >= 0 and all(
+        coefficient >= 0 and all(_is_extent(difference.operands, factor) for factor in factors_of(atom))
+        for atom, coefficient in form.terms
+    )
+
+
+def _is_extent(operands: Sequence[SSAValue], factor: object) -> bool:
+    """Whether a factor is the extent of a buffer, and so not negative."""
+    if not isinstance(factor, AffineDimExpr):
+        return False
+    users = (use.operation for use in islice(operands[factor.position].uses, MANY))
+    return any(isinstance(op, memref.AllocOp) for op in users)

@@ -1,0 +1,242 @@
+"""`loop-place-parts`: results are computed where a concatenation wants them, and slices are read where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, StringAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import COPIED, LOOP_KERNEL, VERSION
+from xrelay.dialects.loop import PartOp, ValueMap
+from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
+from xrelay.dialects.loop.signature import output_arguments
+from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.loop.index_arith import IndexArith
+from xrelay.passes.loop.moves import Move, moves_of
+from xrelay.passes.loop.nest_queries import kernels_of
+from xrelay.passes.loop.part_copies import PartCopies
+from xrelay.passes.loop.part_lives import PartLives, name_of
+
+
+@dataclass(frozen=True)
+class LoopPlacePartsPass(ModulePass):
+    """Lets results lie in their part of a whole, so that the kernels that would copy them go.
+
+    Before → after, for a concatenation and for a slice:
+
+    ```
+    %a = memref.alloc() : memref<2x4xf32>            %c = memref.alloc() : memref<6x4xf32>
+    func.call @k(%x, %a) : …                         %a = loop.part %c[%c0][] : memref<6x4xf32> to memref<2x4xf32>
+    %b = memref.alloc() : memref<4x4xf32>            func.call @k(%x, %a) : …
+    func.call @l(%x, %b) : …                         %b = loop.part %c[%c8][] : memref<6x4xf32> to memref<4x4xf32>
+    %c = memref.alloc() : memref<6x4xf32>       →    func.call @l(%x, %b) : …
+    func.call @concatenate(%a, %b, %c) : …           %d = loop.part %c[%c8][] : memref<6x4xf32> to memref<1x4xf32>
+    %d = memref.alloc() : memref<1x4xf32>            func.call @m(%d, %y) : …
+    func.call @slice(%c, %d) : …
+    func.call @m(%d, %y) : …
+    ```
+
+    A kernel that only copies is known by its accesses (`moves.py`): parts have to be one run of elements, as they are
+    where the axes before the concatenated one have extent 1. Offsets may be computed from extents that a run tells.
+    What cannot be placed is copied by a kernel of its own; the call says why in `loop.copied`.
+
+    Refused are parts that are arguments, constants, outputs, parts of another whole already, given away, or written
+    again afterwards; wholes that are used before, or whose extents are computed too late; slices whose source changes
+    while they are needed. Kernels that compute anything, or have versions, are left alone.
+    """
+
+    name = "loop-place-parts"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Changes the graph functions of the module in place."""
+        moves = _moves_of_kernels(op)
+        if not moves:
+            return
+        functions = {each.sym_name.data: each for each in op.ops if isinstance(each, func.FuncOp)}
+        copies, gone = PartCopies(set(functions)), set[str]()
+        for function in functions.values():
+            if LOOP_KERNEL not in function.attributes and len(function.body.blocks) == 1:
+                gone |= _Placement(function, functions, copies).run(moves)
+        op.body.block.add_ops(copies.made)
+        _erase_uncalled(op, [kernel for name, kernel in functions.items() if name in gone])
+
+
+def _moves_of_kernels(module: ModuleOp) -> dict[str, Sequence[Move]]:
+    """The moves of the kernels that do nothing else."""
+    versions = versions_by_kernel(kernels_of(module))
+    alone = [kernel for kernel in kernels_of(module) if VERSION not in kernel.attributes]
+    found = {kernel.sym_name.data: moves_of(kernel) for kernel in alone if kernel.sym_name.data not in versions}
+    return {name: moves for name, moves in found.items() if moves}
+
+
+def _erase_uncalled(module: ModuleOp, kernels: Iterable[func.FuncOp]) -> None:
+    """Erases those of `kernels` that are private and that nobody calls any more."""
+    called = {each.callee.string_value() for each in walk_ops(module) if isinstance(each, func.CallOp)}
+    for kernel in kernels:
+        if kernel.sym_name.data not in called and kernel.sym_visibility == StringAttr("private"):
+            Rewriter.erase_op(kernel)
+
+
+class _Placement:
+    """Places parts in one graph function."""
+
+    def __init__(self, function: func.FuncOp, functions: Mapping[str, func.FuncOp], copies: PartCopies):
+        self._function, self._functions, self._copies = function, functions, copies
+        self._outputs = set[SSAValue](output_arguments(function))
+        self._lives = PartLives(function, functions)
+
+    def run(self, moves: Mapping[str, Sequence[Move]]) -> set[str]:
+        """Goes through the calls of kernels that only copy; the names of those of which a call went."""
+        gone: set[str] = set()
+        for call in [each for each in walk_ops(self._function) if isinstance(each, func.CallOp)]:
+            name = call.callee.string_value()
+            if name not in moves or not all(map(_is_plain, call.arguments)):
+                continue
+            reasons = [self._place(call, move) for move in moves[name]]
+            told = [reason for reason in reasons if reason is not None]
+            if len(told) == len(reasons):
+                call.attributes[COPIED] = StringAttr("; ".join(dict.fromkeys(told)))
+                continue
+            for move, reason in zip(moves[name], reasons, strict=True):
+                if reason is not None:
+                    self._copy(call, move, reason)
+            Rewriter.erase_op(call)
+            gone.add(name)
+        return gone
+
+    def _place(self, call: func.CallOp, move: Move) -> str | None:
+        """Lets what a call copies lie where it is copied to, or be read where it lies; why neither can be."""
+        reason = self._store_in_part(call, move) if move.takes_source else None
+        if move.takes_source and (reason is None or not move.fills_target):
+            return reason
+        other = self._read_as_part(call, move)
+        return other if reason is None or other is None else reason
+
+    def _store_in_part(self, call: func.CallOp, move: Move) -> str | None:
+        """Lets the source of a move lie in its target, in the part that it would be copied to."""
+        part, whole = call.arguments[move.source], call.arguments[move.target]
+        reason = _unlike(part, whole) or self._fixed(part)
+        if reason is None and not isinstance(whole.owner, memref.AllocOp) and whole not in self._outputs:
+            reason = f"{name_of(whole)} is not allocated here"
+        reason = reason or self._lives.why_not_stored(call, part, whole)
+        alloc = part.owner
+        if reason is not None or not isinstance(alloc, memref.AllocOp):
+            return reason
+        offset = ValueMap.constant(0).plus(self._shift(call, move), -1).simplified()
+        if not all(self._lives.is_before(value, alloc) for value in (*offset.operands, *_open_extents(whole))):
+            return f"the extents of {name_of(whole)} are not known where {name_of(part)} is made"
+        self._lives.move_before(whole, alloc)
+        ops, new = _part(whole, offset, alloc.dynamic_sizes, alloc.memref.type)
+        self._lives.store_in(part, whole, new, [*ops, alloc.next_op or call][0])
+        _replace(alloc, ops, new, whole)
+        return None
+
+    def _read_as_part(self, call: func.CallOp, move: Move) -> str | None:
+        """Lets the target of a move be read in its source, in the part that it would be copied from."""
+        whole, part = call.arguments[move.source], call.arguments[move.target]
+        reason = _unlike(part, whole) or self._fixed(part) or self._lives.why_not_read(call, part, whole)
+        alloc = part.owner
+        if reason is not None or not isinstance(alloc, memref.AllocOp):
+            return reason
+        ops, new = _part(whole, self._shift(call, move).simplified(), alloc.dynamic_sizes, alloc.memref.type)
+        self._lives.read_from(call, part, whole, new)
+        alloc.detach()
+        Rewriter.insert_op(alloc, InsertPoint.before(call))
+        _replace(alloc, ops, new, whole)
+        return None
+
+    def _fixed(self, part: SSAValue) -> str | None:
+        """Why a buffer cannot lie elsewhere than it does."""
+        if part in self._outputs:
+            return f"{name_of(part)} is an output"
+        if isinstance(part.owner, Block):
+            return f"{name_of(part)} is an argument"
+        if isinstance(part.owner, PartOp):
+            return f"{name_of(part)} lies in {name_of(part.owner.source)} already"
+        return None if isinstance(part.owner, memref.AllocOp) else f"{name_of(part)} is not allocated here"
+
+    def _shift(self, call: func.CallOp, move: Move) -> ValueMap:
+        """By how much a move shifts, in values of the caller."""
+        arguments = list[SSAValue](self._functions[call.callee.string_value()].body.block.args)
+        given = dict(zip(arguments, call.arguments, strict=True))
+        return move.shift.substitute({value: _number_or_value(given[value]) for value in move.shift.operands})
+
+    def _copy(self, call: func.CallOp, move: Move, reason: str) -> None:
+        """Adds a call that copies what one move of a call does."""
+        source, target = call.arguments[move.source], call.arguments[move.target]
+        kernel = self._functions[call.callee.string_value()]
+        own = kernel.body.block.args[move.source if move.takes_source else move.target]
+        given = dict(zip(list[SSAValue](kernel.body.block.args), call.arguments, strict=True))
+        sizes = [given[extent] for extent in extents_of(own) if isinstance(extent, SSAValue)]
+        type = SSAValue.get(source if move.takes_source else target, type=MemRefType).type
+        shift = self._shift(call, move)
+        if move.takes_source:
+            ops, target = _part(target, ValueMap.constant(0).plus(shift, -1).simplified(), sizes, type)
+        else:
+            ops, source = _part(source, shift.simplified(), sizes, type)
+        copy = func.CallOp(self._copies.symbol(type, kernel), [source, target, *sizes], [])
+        copy.attributes[COPIED] = StringAttr(reason)
+        for op in (*ops, copy):
+            op.location = call.location
+        Rewriter.insert_op([*ops, copy], InsertPoint.before(call))
+
+
+def _part(
+    whole: SSAValue, offset: ValueMap, sizes: Sequence[SSAValue], type: MemRefType
+) -> tuple[list[Operation], SSAValue]:
+    """The part of `whole` from `offset` on as a buffer of a type with these open extents: the ops, and what they give.
+
+    That is `whole` itself where its type and extents are the same.
+    """
+    if whole.type == type and not (sizes and list(sizes) != list(_open_extents(whole))):
+        return [], whole
+    ops: list[Operation] = []
+
+    def constant(value: int) -> SSAValue:
+        ops.append(arith.ConstantOp(IntegerAttr(value, IndexType())))
+        return ops[-1].results[0]
+
+    place = IndexArith(ops.append, constant, lambda _: (0, MAX_EXTENT)).value(offset)
+    part = PartOp(whole, place, sizes, type)
+    return [*ops, part], part.result
+
+
+def _open_extents(buffer: SSAValue) -> Sequence[SSAValue]:
+    """The extents of a buffer that its type leaves open, where it is allocated here."""
+    return buffer.owner.dynamic_sizes if isinstance(buffer.owner, memref.AllocOp) else ()
+
+
+def _replace(alloc: memref.AllocOp, ops: Sequence[Operation], new: SSAValue, whole: SSAValue) -> None:
+    """Lets `new`, which `ops` give, stand for an allocation."""
+    if new is not whole:
+        new.name_hint = alloc.memref.name_hint
+    for op in ops:
+        op.location = alloc.location
+    Rewriter.insert_op(ops, InsertPoint.before(alloc))
+    Rewriter.replace_op(alloc, [], [new])
+
+
+def _number_or_value(value: SSAValue) -> ValueMap:
+    """An extent as a number, where it is one."""
+    owner = value.owner
+    number = owner.value if isinstance(owner, arith.ConstantOp) else None
+    return ValueMap.constant(number.value.data) if isinstance(number, IntegerAttr) else ValueMap.identity([value])
+
+
+def _is_plain(value: SSAValue) -> bool:
+    """Whether a value is no buffer, or one whose elements lie side by side in the order of its extents."""
+    return not isinstance(value.type, MemRefType) or isinstance(value.type.layout, NoneAttr)
+
+
+def _unlike(part: SSAValue, whole: SSAValue) -> str | None:
+    """Why one buffer cannot be a part of the other by their types."""
+    types = [SSAValue.get(each, type=MemRefType).type for each in (part, whole)]
+    alike = len({(type.element_type, type.memory_space) for type in types}) == 1
+    return None if alike else f"{types[0]} is no part of {types[1]}"

@@ -1,0 +1,43 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+func.func @other_elements(%x: memref<6xf32>) {
+  %zero = arith.constant 0 : index
+  // expected-error@below {{[loop.part C1] memref<4xi32> is no part of memref<6xf32>}}
+  %p = loop.part %x[%zero][] : memref<6xf32> to memref<4xi32>
+  func.return
+}
+
+// -----
+
+func.func @gaps(%x: memref<6xf32, strided<[2]>>) {
+  %zero = arith.constant 0 : index
+  // expected-error@below {{[loop.part C1] memref<4xf32> is no part of memref<6xf32, strided<[2]>>}}
+  %p = loop.part %x[%zero][] : memref<6xf32, strided<[2]>> to memref<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @sizes(%x: memref<6xf32>, %n: index) {
+  // expected-error@below {{[loop.part C2] 0 sizes for 1 open extents of memref<?xf32>}}
+  %p = loop.part %x[%n][] : memref<6xf32> to memref<?xf32>
+  func.return
+}
+
+// -----
+
+func.func @too_long(%x: memref<6xf32>) {
+  %three = arith.constant 3 : index
+  // expected-error@below {{[loop.part C3] elements 3 to 7 are not inside of memref<6xf32>}}
+  %p = loop.part %x[%three][] : memref<6xf32> to memref<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @before(%x: memref<?xf32>, %n: index) {
+  %minus = arith.constant -1 : index
+  // expected-error@below {{[loop.part C3] elements -1 to -1 are not inside of memref<?xf32>}}
+  %p = loop.part %x[%minus][%n] : memref<?xf32> to memref<?xf32>
+  func.return
+}

@@ -1,0 +1,189 @@
+"""Results that lie in their part of a whole have the values of the interpreter; kernels that would copy are gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ml_dtypes import bfloat16
+from numpy.typing import NDArray
+from support.examples import examples
+from support.levels import program
+
+import xrelay
+from xrelay.api.model import CompiledModel
+from xrelay.interpreters.relay import run_relay
+
+Array = NDArray[Any]
+COPIES = re.compile("concat|split|slice|copy|reshape|dims")
+
+
+class Lines:
+    """The text of a program; nothing fuses across the walls behind its ops."""
+
+    def __init__(self, **inputs: str):
+        """`inputs` are the types of the parameters."""
+        self._types, self._lines = inputs, list[str]()
+
+    def add(self, name: str, op: str, *operands: str, attributes: str = "") -> None:
+        """Adds `%name = relay.op(operands) {attributes}` and a wall; of a tuple's fields, a concatenation."""
+        fields = list(operands)
+        if op == "concatenate":
+            self._lines.append(f"%{name}_t = relay.tuple({self._uses(fields)}) : ({self._of(fields)}) -> U")
+            fields = [f"{name}_t"]
+        text = f" {{{attributes}}}" if attributes else ""
+        self._lines.append(f"%{name}_w = relay.{op}({self._uses(fields)}){text} : ({self._of(fields)}) -> U")
+        self._lines.append(f"%{name} = relay.annotation.stop_fusion(%{name}_w) : (U) -> U")
+
+    def field(self, name: str, source: str, index: int) -> None:
+        """Adds `%name`, the field of a tuple `%source_w`."""
+        self._lines.append(f"%{name} = relay.tuple_get_item(%{source}_w) {{index = {index}}} : (U) -> U")
+
+    def split(self, name: str, operand: str, at: int, axis: int) -> None:
+        """Adds `%name_w`, a tuple of two."""
+        self._lines.append(f"%{name}_w = relay.split(%{operand}) {{indices_or_sections = [{at}], axis = {axis}}} : "
+                           f"({self._of([operand])}) -> U")  # fmt: skip
+
+    def check(self, results: Sequence[str], *inputs: Sequence[Array]) -> CompiledModel:
+        """The model, which has given what the interpreter gives for each of `inputs`, and left these as they were."""
+        signature = ", ".join(f"%{name}: {type}" for name, type in self._types.items())
+        module = program(signature, ", ".join(f"%{each}" for each in results), "\n".join(self._lines))
+        model = xrelay.compile(module.clone(), cache=False, threads=2)
+        for arrays in inputs:
+            kept = [each.copy() for each in arrays]
+            expected = run_relay(module, [each.copy() for each in arrays])
+            for found, wanted in zip(model.run(list(arrays)), expected, strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+            for before, after in zip(kept, arrays, strict=True):
+                np.testing.assert_array_equal(before, after)
+        return model
+
+    def _uses(self, operands: Sequence[str]) -> str:
+        return ", ".join(f"%{each}" for each in operands)
+
+    def _of(self, operands: Sequence[str]) -> str:
+        return ", ".join(self._types.get(each, "U") for each in operands)
+
+
+def copying(model: CompiledModel) -> list[str]:
+    """The kernels of a model that copy."""
+    return [each.symbol for each in model.artifact.metadata.kernels if COPIES.search(each.symbol)]
+
+
+def _normal(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def test_a_dense_block_concatenates_without_copies() -> None:
+    """Each layer reads all that there is and adds some: parts of parts, read while the next part is written."""
+    lines = Lines(x="tensor<1x4x6x6xf32>")
+    lines.add("c0", "tanh", "x")
+    for layer in range(1, 6):
+        lines.add(f"m{layer}", "mean", f"c{layer - 1}", attributes="axis = array<i64: 1>, keepdims = true")
+        lines.add(f"f{layer}", "exp", f"m{layer}")
+        lines.add(f"c{layer}", "concatenate", f"c{layer - 1}", f"f{layer}", attributes="axis = 1")
+    lines.add("y", "negative", "c5")
+    assert not copying(lines.check(["y"], [_normal(1, 4, 6, 6)], [np.full((1, 4, 6, 6), np.nan, np.float32)]))
+
+
+def test_extents_that_a_run_tells() -> None:
+    """Also of 0 elements, and where two names are equal."""
+    lines = Lines(x="tensor<?x3xf32, #relay.dims<n>>", y="tensor<?x3xf32, #relay.dims<m>>")
+    lines.add("a", "tanh", "x")
+    lines.add("b", "exp", "y")
+    lines.add("c", "concatenate", "a", "b", "a", attributes="axis = 0")
+    lines.add("d", "negative", "c")
+    lines.add("e", "concatenate", "b", "c", attributes="axis = 0")
+    lines.add("f", "sin", "e")
+    sizes = [(0, 0), (1, 0), (0, 1), (2, 7), (5, 5), (64, 31)]
+    model = lines.check(["d", "f"], *([_normal(n, 3), _normal(m, 3, seed=1)] for n, m in sizes))
+    assert copying(model) == ["copy_part"]
+
+
+def test_split_and_joined_again() -> None:
+    """Slices are read where they lie; those that are joined again are copied, as they lie elsewhere already."""
+    lines = Lines(x="tensor<7x5xf32>")
+    lines.add("a", "tanh", "x")
+    lines.split("s", "a", 3, 0)
+    lines.field("p", "s", 0)
+    lines.field("q", "s", 1)
+    lines.add("u", "exp", "p")
+    lines.add("v", "sin", "q")
+    lines.add("c", "concatenate", "v", "u", attributes="axis = 0")
+    lines.add("y", "negative", "c")
+    assert not copying(lines.check(["y"], [_normal(7, 5)]))
+    lines.add("d", "concatenate", "q", "p", attributes="axis = 0")
+    lines.add("z", "cos", "d")
+    lines.check(["y", "z"], [_normal(7, 5)])
+
+
+def test_what_is_returned_passed_in_or_constant_is_copied() -> None:
+    """An operand that is an output, an input of the model, and a whole that is an output."""
+    lines = Lines(x="tensor<2x4xf32>")
+    lines.add("a", "tanh", "x")
+    lines.add("b", "exp", "a")
+    lines.add("c", "concatenate", "a", "b", "x", attributes="axis = 0")
+    lines.add("d", "concatenate", "b", "b", attributes="axis = 0")
+    model = lines.check(["a", "c", "d"], [_normal(2, 4)])
+    out = [np.empty((2, 4), np.float32), np.empty((6, 4), np.float32), np.empty((4, 4), np.float32)]
+    x = _normal(2, 4, seed=2)
+    model.run([x], out=out)
+    np.testing.assert_allclose(out[1], np.concatenate([np.tanh(x), np.exp(np.tanh(x)), x]), rtol=1e-5)
+
+
+def test_columns_are_copied() -> None:
+    """Parts that are no run of elements."""
+    lines = Lines(x="tensor<3x4xf32>")
+    lines.add("a", "tanh", "x")
+    lines.add("b", "exp", "x")
+    lines.add("c", "concatenate", "a", "b", attributes="axis = 1")
+    lines.add("y", "negative", "c")
+    assert copying(lines.check(["y"], [_normal(3, 4)]))
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f64", "i8", "i64", "i1", "bf16"])
+def test_elements_of_other_sizes(dtype: str) -> None:
+    """Parts begin at elements, whatever the bytes of these."""
+    kinds = {"f16": np.float16, "f64": np.float64, "i8": np.int8, "i64": np.int64, "i1": np.bool_, "bf16": bfloat16}
+    lines = Lines(x=f"tensor<3x5x{dtype}>", y=f"tensor<1x5x{dtype}>")
+    lines.add("a", "reverse", "x", attributes="axis = 1")
+    lines.add("b", "reverse", "y", attributes="axis = 1")
+    lines.add("c", "concatenate", "a", "b", attributes="axis = 0")
+    lines.add("z", "reverse", "c", attributes="axis = 0")
+    x = np.arange(15).reshape(3, 5).astype(kinds[dtype])
+    assert not copying(lines.check(["z"], [x, x[:1]]))
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(data=st.data())
+def test_random_graphs_of_joins_and_slices(data: st.DataObject) -> None:
+    """Ops that join, slice, reshape and compute, of values drawn from all before, some of them returned."""
+    lines = Lines(x="tensor<4x6xf32>")
+    shapes = {"x": (4, 6)}
+    for number in range(data.draw(st.integers(2, 9))):
+        name, source = f"v{number}", data.draw(st.sampled_from(sorted(shapes)))
+        rows, columns = shapes[source]
+        match data.draw(st.sampled_from(["tanh", "join", "join", "slice", "reshape"])):
+            case "join":
+                other = data.draw(st.sampled_from([each for each in sorted(shapes) if shapes[each][1] == columns]))
+                lines.add(name, "concatenate", source, other, attributes="axis = 0")
+                shapes[name] = (rows + shapes[other][0], columns)
+            case "slice":
+                first = data.draw(st.integers(0, rows - 1))
+                last = data.draw(st.integers(first + 1, rows))
+                lines.add(name, "strided_slice", source, attributes=f"begin = [{first}, 0], end = [{last}, {columns}]")
+                shapes[name] = (last - first, columns)
+            case "reshape" if rows % 2 == 0:
+                lines.add(name, "reshape", source, attributes=f"newshape = [{rows // 2}, {columns * 2}]")
+                shapes[name] = (rows // 2, columns * 2)
+            case _:
+                lines.add(name, "tanh", source)
+                shapes[name] = shapes[source]
+    names = [each for each in shapes if each != "x"]
+    results = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=3))
+    lines.check(results, [_normal(4, 6)])
