@@ -68,7 +68,7 @@ class NamedSizes:
         opened: list[Dim] = []
         if isinstance(dims, DimsAttr):
             opened = list(dims.data)
-        elif isa(numbers, DenseArrayBase[IntegerType]):
+        elif numbers is not None and isa(numbers, DenseArrayBase[IntegerType]):
             opened = [symbol(self._names[number]) for number in numbers.get_values()]
         rest = iter(opened)
         return tuple(next(rest, ANY) if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())

@@ -107,6 +107,8 @@ def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
     """
     _check(op.name, requirements_of(op), sizes, op)
     rows = op.attributes.get(DEMANDS)
+    if rows is None:  # as in nearly every op: `isa` builds a constraint anew each time that it is asked
+        return
     for row in rows if isa(rows, ArrayAttr[DictionaryAttr]) else ():
         name, requires = row.data.get("op"), row.data.get("requires")
         if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
