@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import dim_pairs
+from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -141,7 +142,7 @@ class ClosureInliner:
         if not can_carry(call):
             return None
         names = taken.names
-        own = names.unbound(parameters, closure, lambda value: value.type)
+        own = names.unbound(names_in(parameters), closure, lambda value: value.type)
         fixed = {name: symbol(name) for name in inner if name not in own}
         found = CallNames(parameters, [argument.type for argument in call.arguments], {}, fixed).bindings
         if not set(own) <= found.keys():

@@ -16,7 +16,7 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
-from xrelay.dialects.relay.core.types import dims_in, is_complete, with_dims
+from xrelay.dialects.relay.core.types import dims_in, has_open_functions, is_complete, with_dims
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, names_in
 from xrelay.errors import DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, symbol
@@ -87,10 +87,12 @@ def write_calls(found: Mapping[AnyCall, dict[str, Dim]]) -> None:
         if isinstance(call, NamedCallOp) and bindings:
             call.bindings = DimBindingsAttr.of(bindings)
             continue
-        if isinstance(call, CallOp) and not bindings:
+        # Functions whose types differ in names of their own are the same to a call that knows of names.
+        is_named = bool(bindings) or has_open_functions(call.operand_types)
+        if isinstance(call, CallOp) and not is_named:
             continue
         types = list(call.result_types)
-        if bindings:
+        if is_named:
             new = NamedCallOp(call.callee, bindings, call.arguments, types)
         else:
             new = CallOp(call.callee, call.arguments, types)

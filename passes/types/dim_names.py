@@ -17,6 +17,7 @@ from xrelay.dialects.relay.structure.call import names_in
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.function_join import FunctionJoin
 
 UNNAMED = "d"
 """The stem of names for extents of which nothing is known."""
@@ -32,6 +33,8 @@ class DimNames:
         self._given: dict[Operation, dict[str, str]] = {}
         self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
         """The op that makes the extent of a name."""
+        self._in_functions: dict[Operation, dict[tuple[Dim, Dim], Dim]] = {}
+        """For ops that give one of two functions, names for extents of their results in which these differ."""
         signature = function.function_type
         self._promised = set(names_in(signature.outputs)) - set(names_in(signature.inputs)) - self._makers.keys()
         """Names of the function's results that nothing binds: a region's op that gives such an extent makes it."""
@@ -76,10 +79,8 @@ class DimNames:
         self._given.setdefault(op, {})[key] = name
         self._makers[name] = op
 
-    def unbound(
-        self, types: Iterable[Attribute], place: Operation, type_of: Callable[[SSAValue], Attribute]
-    ) -> list[str]:
-        """The names in `types` that nothing around `place` binds, neither an argument nor an op of a block there."""
+    def unbound(self, names: Sequence[str], place: Operation, type_of: Callable[[SSAValue], Attribute]) -> list[str]:
+        """Those of `names` that nothing around `place` binds, neither an argument nor an op of a block there."""
         blocks: dict[Block, None] = {}
         block = place.parent
         while block is not None:
@@ -87,8 +88,8 @@ class DimNames:
             parent = block.parent_op()
             block = None if parent is None or isinstance(parent, FuncOp) else parent.parent
         bound = set(names_in(type_of(argument) for block in blocks for argument in block.args))
-        makers = {name: self._makers[name].parent for name in names_in(types) if name in self._makers}
-        return [name for name in names_in(types) if name not in bound and makers.get(name) not in blocks]
+        makers = {name: self._makers[name].parent for name in names if name in self._makers}
+        return [name for name in names if name not in bound and makers.get(name) not in blocks]
 
     def is_made_in(self, name: str, around: Operation) -> bool:
         """Whether an op in the regions of `around` makes the extent `name`."""
@@ -126,7 +127,14 @@ class DimNames:
                 self._give(call, name, known if known is not None else self.fresh(name.removeprefix("%")))
         return {name: symbol(names[name]) for name in made}
 
-    def of_join(self, op: Operation, lhs: Attribute, rhs: Attribute, known: Attribute) -> Attribute | None:
+    def of_join(
+        self,
+        op: Operation,
+        lhs: Attribute,
+        rhs: Attribute,
+        known: Attribute,
+        type_of: Callable[[SSAValue], Attribute],
+    ) -> Attribute | None:
         """The type of a value that has either of two types: where their extents differ, one with a name of its own.
 
         An extent that the type `known` of the result gives already stays, and so does a name that `op` has bound, even
@@ -151,7 +159,15 @@ class DimNames:
                 self._give(op, key, self.fresh(UNNAMED))
             return symbol(names[key])
 
-        return joined_types([lhs, rhs, known] if is_complete(known) else [lhs, rhs], join)
+        def differing(one: Dim, other: Dim) -> Dim:
+            known = self._in_functions.setdefault(op, {})
+            if (one, other) not in known:
+                known[one, other] = symbol(self.fresh(UNNAMED))
+            return known[one, other]
+
+        types = [lhs, rhs, known] if is_complete(known) else [lhs, rhs]
+        functions = FunctionJoin(lambda name: bool(self.unbound([name], op, type_of)), differing)
+        return joined_types(types, join, functions)
 
 
 def single_name(dim: Dim) -> str | None:

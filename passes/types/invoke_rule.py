@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.types import is_complete, with_dims
+from xrelay.dialects.relay.core.types import IncompleteType, is_complete, with_dims
 from xrelay.dialects.relay.structure.call import instantiated, names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.errors import DimensionError, TypeInferenceError
@@ -25,8 +25,11 @@ from xrelay.passes.types.type_solver import TypeSolver
 def relate_invoke(op: InvokeOp, solver: TypeSolver) -> None:
     """Tell `solver` what `op` says of its closure, and the other way round."""
     type = solver.type_of(op.callee)
+    if isinstance(type, IncompleteType) and solver.postpone(op, guesses=True):
+        # What gives the closure may say more of it than one of its calls.
+        return
     arguments = [solver.type_of(argument) for argument in op.arguments]
-    if isinstance(type, FunctionType) and len(type.inputs) == len(arguments) and own_names(op, type, solver):
+    if isinstance(type, FunctionType) and len(type.inputs) == len(arguments) and _has_names(op, type, solver):
         _relate_instantiated(op, type, arguments, solver)
         return
     solver.refine(op.callee, FunctionType.from_lists(arguments, [solver.type_of(op.result)]), op)
@@ -37,9 +40,15 @@ def relate_invoke(op: InvokeOp, solver: TypeSolver) -> None:
         solver.refine(op.result, type.outputs.data[0], op)
 
 
+def _has_names(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> bool:
+    """Whether the closure binds names, for parameters or for extents that its body makes."""
+    names = names_in((*type.inputs, *type.outputs))
+    return bool(names) and bool(solver.names_around(op).unbound(names, op, solver.type_of))
+
+
 def own_names(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> list[str]:
     """The names that the closure's parameters bind."""
-    return solver.names_around(op).unbound(type.inputs.data, op, solver.type_of) if names_in(type.inputs.data) else []
+    return solver.names_around(op).unbound(names_in(type.inputs.data), op, solver.type_of)
 
 
 def invoke_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
@@ -65,7 +74,7 @@ def made_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[
     """Names here for the extents in the result that the closure's body makes."""
     (output,) = type.outputs.data
     names, known = solver.names_around(op), set(names_in(type.inputs.data))
-    made = [name for name in names.unbound([output], op, solver.type_of) if name not in known]
+    made = [name for name in names.unbound(names_in([output]), op, solver.type_of) if name not in known]
     return names.of_call(op, made, output, op.result.type) if made else {}
 
 

@@ -101,7 +101,7 @@ def _if(op: IfOp, solver: TypeSolver) -> None:
     branches = [yielded(region) for region in (op.true_region, op.false_region)]
     first, second = (solver.type_of(value) for value in branches)
     if is_complete(first) and is_complete(second):
-        joined = solver.names_around(op).of_join(op, first, second, solver.type_of(op.result))
+        joined = solver.names_around(op).of_join(op, first, second, solver.type_of(op.result), solver.type_of)
         if joined is not None:
             solver.refine(op.result, joined, op)
             return

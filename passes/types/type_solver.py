@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import IncompleteType, dims_in, merge_types
+from xrelay.dialects.relay.core.types import IncompleteType, dims_in, has_open_functions, merge_types
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.errors import TypeInferenceError
@@ -64,7 +64,7 @@ class TypeSolver:
     def _name_arguments(self, region: Region) -> None:
         """Give each `?` of the arguments of a function or closure a name."""
         for argument in region.blocks.first.args if region.blocks.first is not None else ():
-            if ANY in dims_in(argument.type):
+            if ANY in dims_in(argument.type) or has_open_functions([argument.type]):
                 self.types[argument] = self.names_around(argument.block).named(argument.type)
 
     def names_around(self, place: Operation | Block) -> DimNames:

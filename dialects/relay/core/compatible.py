@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, TupleType, UnrankedTensorType
+from xdsl.dialects.builtin import FunctionType, TensorType, TupleType, UnrankedTensorType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
@@ -25,7 +25,7 @@ def environment_of(requirements: Sequence[Requirement]) -> ShapeEnvironment | No
 
 
 def compatible(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | None = None) -> bool:
-    """Whether two complete types may describe the same value: equal, or tensors whose dimensions do not contradict.
+    """Whether two complete types may describe the same value: equal, or of extents that do not contradict.
 
     With `environment` neither may they contradict what that knows.
     """
@@ -34,7 +34,7 @@ def compatible(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | N
     if isinstance(lhs, UnrankedTensorType) or isinstance(rhs, UnrankedTensorType):
         return element_of_any_rank(lhs) == element_of_any_rank(rhs)
     if not isinstance(lhs, TensorType) or not isinstance(rhs, TensorType):
-        return _compatible_tuples(lhs, rhs, environment)
+        return _compatible_parts(lhs, rhs, environment)
     left, right = shape_of(lhs), shape_of(rhs)
     same_element = element_type_of(lhs) == element_type_of(rhs)
     return (
@@ -50,9 +50,19 @@ def _may_be_equal(lhs: Dim, rhs: Dim, environment: ShapeEnvironment | None) -> b
     return lhs == rhs or environment is None or environment.prove(Equal(lhs, rhs)) is not Verdict.REFUTED
 
 
-def _compatible_tuples(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | None) -> bool:
+def _compatible_parts(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | None) -> bool:
     if isinstance(lhs, SequenceType | OptionalType) and isinstance(rhs, SequenceType | OptionalType):
         return lhs.name == rhs.name and compatible(lhs.element, rhs.element, environment)
-    if not isinstance(lhs, TupleType) or not isinstance(rhs, TupleType) or len(lhs.types) != len(rhs.types):
+    if isinstance(lhs, FunctionType) and isinstance(rhs, FunctionType):
+        # Names of its own may stand for whatever the other says.
+        return len(lhs.inputs) == len(rhs.inputs) and _all_compatible(
+            (*lhs.inputs, *lhs.outputs), (*rhs.inputs, *rhs.outputs), environment
+        )
+    if not isinstance(lhs, TupleType) or not isinstance(rhs, TupleType):
         return False
-    return all(compatible(left, right, environment) for left, right in zip(lhs.types, rhs.types, strict=True))
+    return _all_compatible(lhs.types.data, rhs.types.data, environment)
+
+
+def _all_compatible(lhs: Sequence[Attribute], rhs: Sequence[Attribute], environment: ShapeEnvironment | None) -> bool:
+    pairs = zip(lhs, rhs, strict=False)
+    return len(lhs) == len(rhs) and all(compatible(left, right, environment) for left, right in pairs)

@@ -18,6 +18,10 @@ from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, merge_dims
 
 AnyTensorType: TypeAlias = TensorType[Attribute]
 """A builtin tensor type of any element type."""
+ChooseDim: TypeAlias = Callable[[Sequence[Dim]], Dim]
+"""Chooses an extent for those in the same place of several types."""
+JoinTypes: TypeAlias = Callable[[Sequence[Attribute]], Attribute | None]
+"""Gives the type that stands for several; `None` where there is none."""
 
 
 @irdl_attr_definition
@@ -120,53 +124,53 @@ def with_dims(type: Attribute, change: Callable[[DimExpr], Dim]) -> Attribute:
     return type if found is None else found
 
 
-def joined_types(types: Sequence[Attribute], choose: Callable[[Sequence[Dim]], Dim]) -> Attribute | None:
+def joined_types(
+    types: Sequence[Attribute], choose: ChooseDim, join_functions: JoinTypes | None = None
+) -> Attribute | None:
     """The type with the extents that `choose` gives for those in the same place of all `types`.
 
-    `None` where the types differ in more than extents. Few types that share parts may stand for many: each is looked at
-    once.
+    `join_functions` gives the type of functions, as part by part where it is left out. `None` where the types differ in
+    more than extents. Few types that share parts may stand for many: each is looked at once.
     """
-    return _joined(tuple(types), choose, {})
+    return _TypeJoin(choose, join_functions).join(tuple(types))
 
 
-def _joined(
-    types: tuple[Attribute, ...],
-    choose: Callable[[Sequence[Dim]], Dim],
-    known: dict[tuple[int, ...], Attribute | None],
-) -> Attribute | None:
-    key = tuple(map(id, types))
-    if key not in known:
-        known[key] = _join(types, choose, known)
-    return known[key]
+class _TypeJoin:
+    """Joins types part by part; see `joined_types`."""
+
+    def __init__(self, choose: ChooseDim, join_functions: JoinTypes | None):
+        self._choose, self._join_functions = choose, join_functions
+        self._known: dict[tuple[int, ...], Attribute | None] = {}
+
+    def join(self, types: tuple[Attribute, ...]) -> Attribute | None:
+        key = tuple(map(id, types))
+        if key not in self._known:
+            self._known[key] = self._join(types)
+        return self._known[key]
+
+    def _join(self, types: tuple[Attribute, ...]) -> Attribute | None:
+        first = types[0]
+        if isinstance(first, TensorType):
+            return _joined_tensors(first, types, self._choose)
+        if isinstance(first, SequenceType | OptionalType):
+            return _joined_containers(first, types)
+        if isinstance(first, FunctionType) and self._join_functions is not None:
+            return self._join_functions(types)
+        parts = [_parts(type) for type in types]
+        if any(len(each) != len(parts[0]) or type.name != first.name for each, type in zip(parts, types, strict=True)):
+            return None
+        if not parts[0]:
+            return first if all(type == first for type in types) else None
+        fields = [self.join(field) for field in zip(*parts, strict=True)]
+        complete = [cast(TypeAttribute, field) for field in fields if field is not None]
+        if len(complete) != len(fields):
+            return None
+        if isinstance(first, FunctionType):
+            return FunctionType.from_lists(complete[: len(first.inputs)], complete[len(first.inputs) :])
+        return TupleType(tuple(complete))
 
 
-def _join(
-    types: tuple[Attribute, ...],
-    choose: Callable[[Sequence[Dim]], Dim],
-    known: dict[tuple[int, ...], Attribute | None],
-) -> Attribute | None:
-    first = types[0]
-    if isinstance(first, TensorType):
-        return _joined_tensors(first, types, choose)
-    if isinstance(first, SequenceType | OptionalType):
-        return _joined_containers(first, types)
-    parts = [_parts(type) for type in types]
-    if any(len(each) != len(parts[0]) or type.name != first.name for each, type in zip(parts, types, strict=True)):
-        return None
-    if not parts[0]:
-        return first if all(type == first for type in types) else None
-    fields = [_joined(field, choose, known) for field in zip(*parts, strict=True)]
-    complete = [cast(TypeAttribute, field) for field in fields if field is not None]
-    if len(complete) != len(fields):
-        return None
-    if isinstance(first, FunctionType):
-        return FunctionType.from_lists(complete[: len(first.inputs)], complete[len(first.inputs) :])
-    return TupleType(tuple(complete))
-
-
-def _joined_tensors(
-    first: AnyTensorType, types: Sequence[Attribute], choose: Callable[[Sequence[Dim]], Dim]
-) -> Attribute | None:
+def _joined_tensors(first: AnyTensorType, types: Sequence[Attribute], choose: ChooseDim) -> Attribute | None:
     tensors = [type for type in types if isinstance(type, TensorType)]
     shapes = [shape_of(type) for type in tensors]
     same = all(type.element_type == first.element_type for type in tensors)
@@ -224,6 +228,22 @@ def dims_in(type: Attribute) -> list[DimExpr]:
             seen.add(id(current))
             pending += reversed(current.types.data)
     return found
+
+
+def has_open_functions(types: Iterable[Attribute]) -> bool:
+    """Whether a function type in `types`, tuples included, has extents that are no integers."""
+    pending, seen = [(type, False) for type in types], set[tuple[int, bool]]()
+    while pending:
+        current, inside = pending.pop()
+        if isinstance(current, TensorType):
+            if inside and dims_in(current):
+                return True
+        elif isinstance(current, TupleType | FunctionType) and (id(current), inside) not in seen:
+            # A few types that share parts may stand for millions.
+            seen.add((id(current), inside))
+            inside = inside or isinstance(current, FunctionType)
+            pending += [(part, inside) for part in _parts(current)]
+    return False
 
 
 def dim_pairs(lhs: Attribute, rhs: Attribute) -> list[tuple[Dim, Dim]]:

@@ -26,7 +26,7 @@ from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.compatible import compatible, environment_of
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
-from xrelay.dialects.relay.core.types import dims_in, is_complete, with_dims
+from xrelay.dialects.relay.core.types import dims_in, has_open_functions, is_complete, with_dims
 from xrelay.errors import ContradictionError, DimensionError
 from xrelay.index_algebra.dims import Dim, Symbol, single_atom
 
@@ -49,7 +49,7 @@ class NamedCallOp(IRDLOperation):
     given it, the names are not known yet.
 
     Constraints:
-    - C1: the callee is a function of the module, and dimensions of its type have names.
+    - C1: the callee is a function of the module, and dimensions of its type, or of functions that it takes, have names.
     - C2: each of these names is bound once, to what is not negative, and nothing else is bound.
     - C3: the operands have the types of the callee's parameters with the names replaced.
     - C4: the results have the types of the callee's results with the names replaced.
@@ -171,7 +171,7 @@ def _verify_call(call: NamedCallOp) -> None:
     type = found.function_type
     if not all(map(is_complete, (*type.inputs, *type.outputs))):
         return
-    if not parameter_names(type) and not made_names(type):
+    if not parameter_names(type) and not made_names(type) and not has_open_functions(type.inputs):
         raise VerifyException(f"[{call.name} C1] no dimension of {call.callee} has a name; func.call calls it")
     if call.bindings is not None:
         _verify_names(call, type)

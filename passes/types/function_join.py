@@ -1,0 +1,82 @@
+"""The type of a value that is one of two functions, as `relay.if` gives it.
+
+A name that a function's parameters bind is the function's own, and so is one that its body makes. The joined function
+takes what both take: own names give way to what the other says, `n -> n` and `5 -> 5` are `5 -> 5`. Extents of the
+results in which they differ then are made by each call, as those that bodies make are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.types import dim_pairs, joined_types
+from xrelay.index_algebra.dims import AnyDim, Dim, Symbol, names_of, single_atom
+
+
+@dataclass
+class FunctionJoin:
+    """Joins function types; `fresh` names an extent that is one of two."""
+
+    is_own: Callable[[str], bool]
+    """Whether a name is one of the functions' own."""
+    fresh: Callable[[Dim, Dim], Dim]
+    _told: dict[str, Dim] = field(default_factory=dict[str, Dim])
+    """What own names are by the parameters of the other function."""
+
+    def __call__(self, types: Sequence[Attribute]) -> Attribute | None:
+        """The function type that both of `types` have, the first with all names replaced; `None` where there is none.
+
+        An extent that a third type gives, that of the value as far as it is known, stays.
+        """
+        functions = [type for type in types if isinstance(type, FunctionType)]
+        if len(functions) != len(types) or len({(len(each.inputs), len(each.outputs)) for each in functions}) != 1:
+            return None
+        first, second = functions[:2]
+        for one, other in zip(first.inputs, second.inputs, strict=True):
+            if not all(self._agree(left, right) for left, right in dim_pairs(one, other)):
+                return None
+        inputs = [
+            joined_types(each, self._taken, self) for each in zip(*(f.inputs.data for f in functions), strict=True)
+        ]
+        outputs = [
+            joined_types(each, self._given, self) for each in zip(*(f.outputs.data for f in functions), strict=True)
+        ]
+        complete = [type for type in (*inputs, *outputs) if type is not None]
+        if len(complete) != len(inputs) + len(outputs):
+            return None
+        return FunctionType.from_lists(complete[: len(inputs)], complete[len(inputs) :])
+
+    def _agree(self, left: Dim, right: Dim) -> bool:
+        """Whether a parameter may have both extents; an own name is told by the other."""
+        one, other = self._resolved(left), self._resolved(right)
+        for name, dim in ((self._own_name(other), one), (self._own_name(one), other)):
+            if one != other and name is not None and not isinstance(dim, AnyDim) and name not in names_of(dim):
+                self._told[name] = dim
+                return True
+        return not (isinstance(one, int) and isinstance(other, int)) or one == other
+
+    def _own_name(self, dim: Dim) -> str | None:
+        atom = single_atom(dim)
+        return atom.name if isinstance(atom, Symbol) and self.is_own(atom.name) else None
+
+    def _resolved(self, dim: Dim) -> Dim:
+        """`dim` with all that is told of its names."""
+        while not isinstance(dim, int) and not self._told.keys().isdisjoint(dim.names):
+            dim = dim.substitute(self._told)
+        return dim
+
+    def _taken(self, dims: Sequence[Dim]) -> Dim:
+        if len(dims) > 2 and not isinstance(dims[2], AnyDim):
+            return dims[2]
+        one, other = map(self._resolved, dims[:2])
+        return other if isinstance(other, int) or isinstance(one, AnyDim) else one
+
+    def _given(self, dims: Sequence[Dim]) -> Dim:
+        if len(dims) > 2 and not isinstance(dims[2], AnyDim):
+            return dims[2]
+        one, other = map(self._resolved, dims[:2])
+        return one if one == other else self.fresh(one, other)
