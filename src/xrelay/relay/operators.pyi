@@ -206,6 +206,14 @@ class _Nn:
         """Batch normalisation as at inference time, along `axis`."""
 
     @staticmethod
+    def batch_to_space_nd(
+        data: ExprLike,
+        crops: Ints,
+        block_shape: Ints,
+    ) -> Expr:
+        """Groups of batches as blocks of `block_shape` places of the axes behind the first, without what `crops` cuts off."""
+
+    @staticmethod
     def bias_add(
         data: ExprLike,
         bias: ExprLike,
@@ -343,6 +351,24 @@ class _Nn:
         out_dtype: DType | None = None,
     ) -> Expr:
         """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units)."""
+
+    @staticmethod
+    def depth_to_space(
+        data: ExprLike,
+        *,
+        mode: str | None = "DCR",
+        block_size: int,
+        layout: str | None = "NCHW",
+    ) -> Expr:
+        """Groups of channels as square blocks of `block_size` pixels."""
+
+    @staticmethod
+    def dilate(
+        data: ExprLike,
+        strides: Ints,
+        dilation_value: float | None = 0.0,
+    ) -> Expr:
+        """The elements `strides` places apart along each axis, with `dilation_value` between them."""
 
     @staticmethod
     def dropout(
@@ -653,6 +679,24 @@ class _Nn:
         data: ExprLike,
     ) -> Expr:
         """`x / (1 + |x|)`."""
+
+    @staticmethod
+    def space_to_batch_nd(
+        data: ExprLike,
+        paddings: Ints,
+        *,
+        pad_value: float | None = 0.0,
+        block_shape: Ints,
+    ) -> Expr:
+        """Blocks of `block_shape` places of the axes behind the first as groups of batches."""
+
+    @staticmethod
+    def space_to_depth(
+        data: ExprLike,
+        block_size: int,
+        layout: str | None = "NCHW",
+    ) -> Expr:
+        """Square blocks of `block_size` pixels as groups of channels."""
 
     @staticmethod
     def swish(

@@ -1,0 +1,262 @@
+"""Blocks of neighbours as channels or batches, and back: `nn.space_to_depth`, `nn.space_to_batch_nd` and kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, OneOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.properties import (
+    flatten,
+    float_property,
+    int_property,
+    required_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.index_algebra.dims import Dim, Shape, maximum
+
+IMAGE_LAYOUTS = ("NCHW", "NHWC")
+
+
+class PixelBlockOp(MovementOp):
+    """Base of the exchange of channels and square blocks of `block_size` pixels, in `layout` "NCHW" or "NHWC".
+
+    Constraints shared by both:
+    - C1: `block_size` is 1 or more.
+    - C2: `layout` is "NCHW" or "NHWC".
+    - C3: the data has four axes.
+    """
+
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("block_size", 1), "C2": OneOf("layout", IMAGE_LAYOUTS)}
+
+    block_size = int_property()
+    layout = string_property("NCHW")
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """The extents of the axes in the order of the layout; C3."""
+        facts.require(len(shape) == 4, "C3", f"an image has four axes, found {len(shape)}")
+        channel, row, column = self.axes()
+        result = list(shape)
+        extents = self.extents(facts, shape[channel], shape[row], shape[column])
+        result[channel], result[row], result[column] = extents
+        return tuple(result)
+
+    def axes(self) -> tuple[int, int, int]:
+        """The axes of channels, rows and columns."""
+        return (1, 2, 3) if self.layout.data == "NCHW" else (3, 1, 2)
+
+    def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
+        """The extents of these axes in the result."""
+        raise NotImplementedError(f"{self.name} has no shape rule")
+
+
+@register_relay_op
+@irdl_op_definition
+class DepthToSpaceOp(PixelBlockOp):
+    """Groups of channels as square blocks of `block_size` pixels.
+
+    With `mode` "DCR" channel `(i * block_size + j) * c + k` becomes pixel (i, j) of the block in channel k of c; with
+    "CRD" channel `(k * block_size + i) * block_size + j` does.
+
+    Constraints:
+    - C4: `mode` is "DCR" or "CRD".
+    - C5: the channels are a multiple of the pixels of a block.
+
+    Example:
+    ```mlir
+    %y = relay.nn.depth_to_space(%x) {block_size = 2} : (tensor<1x8x2x3xf32>) -> tensor<1x2x4x6xf32>
+    ```
+
+    """
+
+    name = "relay.nn.depth_to_space"
+    CONSTRAINTS: ClassVar[Constraints] = {**PixelBlockOp.CONSTRAINTS, "C4": OneOf("mode", ("DCR", "CRD"))}
+
+    mode = string_property("DCR")
+
+    def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
+        """Fewer channels, more pixels; C5."""
+        block = self.block_size.value.data
+        facts.require_equal(channels % block**2, 0, "C5", f"channels {channels} modulo pixels of a block {block**2}:")
+        return channels // block**2, rows * block, columns * block
+
+
+@register_relay_op
+@irdl_op_definition
+class SpaceToDepthOp(PixelBlockOp):
+    """Square blocks of `block_size` pixels as groups of channels.
+
+    Pixel (i, j) of the block in channel k of c becomes channel `(i * block_size + j) * c + k`.
+
+    Constraints:
+    - C4: rows and columns are multiples of the block's.
+
+    Example:
+    ```mlir
+    %y = relay.nn.space_to_depth(%x) {block_size = 2} : (tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32>
+    ```
+
+    """
+
+    name = "relay.nn.space_to_depth"
+
+    def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
+        """More channels, fewer pixels; C4."""
+        block = self.block_size.value.data
+        facts.require_equal(rows % block, 0, "C4", f"rows {rows} modulo block size {block}:")
+        facts.require_equal(columns % block, 0, "C4", f"columns {columns} modulo block size {block}:")
+        return channels * block**2, rows // block, columns // block
+
+
+class BatchBlockOp(MovementOp):
+    """Base of the exchange of batches and blocks of the axes behind the first, of `block_shape` places.
+
+    Constraints shared by both:
+    - C1: each extent of `block_shape` is 1 or more.
+    - C2: the data has an axis for the batch and one for each extent of a block.
+    """
+
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("block_shape", 1)}
+
+    block_shape = required_ints_property()
+
+    def require_blocks(self, facts: Facts, rank: int, pairs: Sequence[int], what: str) -> list[tuple[int, int]]:
+        """The numbers before and behind of each axis of a block; C2 and C3."""
+        count = len(ints(self.block_shape))
+        facts.require(rank > count, "C2", f"data of {rank} axes has no {count} axes behind the first")
+        complete = len(pairs) == 2 * count and all(number >= 0 for number in pairs)
+        message = f"{what} must be {2 * count} numbers that are not negative, found {list(pairs)}"
+        facts.require(complete, "C3", message)
+        return list(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+@register_relay_op
+@irdl_op_definition
+class BatchToSpaceNdOp(BatchBlockOp):
+    """Groups of batches as blocks of `block_shape` places of the axes behind the first, without what `crops` cuts off.
+
+    Batch `b * n + k`, with b the row-major number of a place in a block, becomes that place of each block in batch k of
+    n. `crops` has for each axis the numbers of places that go at its beginning and at its end.
+
+    Constraints:
+    - C3: `crops` has two numbers for each axis of a block, none negative.
+    - C4: the batches are a multiple of the places of a block.
+    - C5: an axis is at least as long as what is cut off.
+
+    Example:
+    ```mlir
+    %y = relay.nn.batch_to_space_nd(%x) {block_shape = [2, 2], crops = [0, 1, 0, 0]}
+        : (tensor<4x2x3x5xf32>) -> tensor<1x3x6x5xf32>
+    ```
+
+    """
+
+    name = "relay.nn.batch_to_space_nd"
+
+    crops = required_ints_property()
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept pairs: `((0, 1), (0, 0))`."""
+        return with_flat(attributes, "crops")
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """Fewer batches, longer axes; C2 to C5."""
+        block = ints(self.block_shape)
+        crops = self.require_blocks(facts, len(shape), ints(self.crops), "crops")
+        places = prod(block)
+        facts.require_equal(shape[0] % places, 0, "C4", f"batches {shape[0]} modulo places of a block {places}:")
+        longer: list[Dim] = []
+        for extent, size, (before, behind) in zip(shape[1:], block, crops, strict=False):
+            facts.require_at_least(extent * size, before + behind, "C5", "places, and those that are cut off,")
+            longer.append(extent * size - before - behind)
+        return (shape[0] // places, *longer, *shape[1 + len(block) :])
+
+
+@register_relay_op
+@irdl_op_definition
+class SpaceToBatchNdOp(BatchBlockOp):
+    """Blocks of `block_shape` places of the axes behind the first as groups of batches.
+
+    The axes are filled up with `pad_value` first, by the numbers of places that `paddings` has for each, before and
+    behind. The place of row-major number b in each block of batch k of n becomes batch `b * n + k`.
+
+    Constraints:
+    - C3: `paddings` has two numbers for each axis of a block, none negative.
+    - C4: the filled axes are multiples of the block's.
+
+    Example:
+    ```mlir
+    %y = relay.nn.space_to_batch_nd(%x) {block_shape = [2, 2], paddings = [0, 1, 0, 0]}
+        : (tensor<1x3x6x5xf32>) -> tensor<4x2x3x5xf32>
+    ```
+
+    """
+
+    name = "relay.nn.space_to_batch_nd"
+
+    paddings = required_ints_property()
+    pad_value = float_property(0.0)
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept pairs: `((0, 1), (0, 0))`."""
+        return with_flat(attributes, "paddings")
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """More batches, shorter axes; C2 to C4."""
+        block = ints(self.block_shape)
+        paddings = self.require_blocks(facts, len(shape), ints(self.paddings), "paddings")
+        shorter: list[Dim] = []
+        for extent, size, (before, behind) in zip(shape[1:], block, paddings, strict=False):
+            filled = extent + before + behind
+            facts.require_equal(filled % size, 0, "C4", f"places {filled} modulo those of a block {size}:")
+            shorter.append(filled // size)
+        return (shape[0] * prod(block), *shorter, *shape[1 + len(block) :])
+
+
+def with_flat(attributes: dict[str, AttributeValue], name: str) -> dict[str, AttributeValue]:
+    """The attributes with the pairs of one of them, if it has pairs, one after the other."""
+    pairs = attributes.get(name)
+    if isinstance(pairs, (tuple, list)):
+        attributes[name] = flatten(pairs)
+    return attributes
+
+
+@register_relay_op
+@irdl_op_definition
+class DilateOp(MovementOp):
+    """The elements `strides` places apart along each axis, with `dilation_value` between them.
+
+    Constraints:
+    - C1: each stride is 1 or more.
+    - C2: there is a stride for each axis.
+
+    Example:
+    ```mlir
+    %y = relay.nn.dilate(%x) {strides = [1, 2]} : (tensor<4x8xf32>) -> tensor<4x15xf32>
+    ```
+
+    """
+
+    name = "relay.nn.dilate"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("strides", 1)}
+
+    strides = required_ints_property()
+    dilation_value = float_property(0.0)
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """`(n - 1) * stride + 1`, and 0 for an axis without elements; C2."""
+        strides = ints(self.strides)
+        facts.require(len(strides) == len(shape), "C2", f"{len(strides)} strides for {len(shape)} axes")
+        return tuple(
+            maximum(0, (extent - 1) * stride + 1) if stride > 1 else extent
+            for extent, stride in zip(shape, strides, strict=True)
+        )
