@@ -105,7 +105,7 @@ def _woven(
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks"),
-        Phase.SCF: ("convert-loop-to-scf", "scf-select-versions", "canonicalize", "cse"),
+        Phase.SCF: ("convert-loop-to-scf", "scf-select-versions", "scf-simplify"),
         Phase.LLVM: llvm,
     }
     rows = {

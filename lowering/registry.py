@@ -20,6 +20,7 @@ LOWERINGS: dict[str, str] = {
     "loop-assign-schedules": "xrelay.lowering.topi_to_loop.assign_schedules:LoopAssignSchedulesPass",
     "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert_loop_to_scf:ConvertLoopToScfPass",
     "scf-select-versions": "xrelay.lowering.loop_to_scf.scf_select_versions:ScfSelectVersionsPass",
+    "scf-simplify": "xrelay.lowering.loop_to_scf.scf_simplify:ScfSimplifyPass",
     "convert-scf-parallel-to-calls": (
         "xrelay.lowering.to_llvm.convert_scf_parallel_to_calls:ConvertScfParallelToCallsPass"
     ),

@@ -6,7 +6,7 @@ from typing import Self
 
 from typing_extensions import override
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -58,10 +58,12 @@ class LoadOp(CheckedOp):
     traits = traits_def(MemoryReadEffect())
 
     def __init__(self, memref: SSAValue, index: ValueMap):
-        super().__init__(
-            operands=[memref, index.operands],
+        # Made as it is, here and in `StoreOp`: a constructor takes most of its time to sort what it is given.
+        Operation.__init__(
+            self,
+            operands=(memref, *index.operands),
             properties={"map": index.attr()},
-            result_types=[signless(SSAValue.get(memref, type=MemRefType).type.element_type)],
+            result_types=(signless(SSAValue.get(memref, type=MemRefType).type.element_type),),
         )
 
     @property
@@ -126,7 +128,7 @@ class StoreOp(CheckedOp):
     traits = traits_def(MemoryWriteEffect())
 
     def __init__(self, value: SSAValue, memref: SSAValue, index: ValueMap):
-        super().__init__(operands=[value, memref, index.operands], properties={"map": index.attr()})
+        Operation.__init__(self, operands=(value, memref, *index.operands), properties={"map": index.attr()})
 
     @property
     def scalar(self) -> SSAValue:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self, TypeAlias
+from functools import lru_cache
+from typing import Final, Self, TypeAlias
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
@@ -18,7 +19,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -36,6 +37,8 @@ from xrelay.dialects.loop.checked_op import CheckedOp
 from xrelay.dialects.loop.remembered import remembered
 from xrelay.index_algebra.affine_syntax import parse_affine_expr, print_affine_expr
 from xrelay.index_algebra.value_map import ValueMap, join_maps
+
+_KINDS: Final = {kind: IterKindAttr(kind) for kind in IterKind}
 
 DYNAMIC = -1
 """The extent of a block variable whose domain is not known before run time; printed `?`."""
@@ -146,15 +149,19 @@ class BlockOp(CheckedOp):
         if body is None:
             body = Region(Block(arg_types=[IndexType()] * len(iter_vars)))
         extents, values = _split_extents([var.extent for var in iter_vars])
-        super().__init__(
-            operands=[bindings.operands, reads, writes, values],
+        # Made as it is: a constructor takes most of its time to sort what it is given.
+        groups = bindings.operands, reads, writes, values
+        Operation.__init__(
+            self,
+            operands=[operand for group in groups for operand in group],
             properties={
                 "block_name": StringAttr(block_name),
-                "kinds": ArrayAttr(IterKindAttr(var.kind) for var in iter_vars),
+                "kinds": ArrayAttr(_KINDS[var.kind] for var in iter_vars),
                 "extents": extents,
                 "bindings": bindings.attr(),
+                "operandSegmentSizes": _segments_of(groups),
             },
-            regions=[Region() if init is None else init, body],
+            regions=(Region() if init is None else init, body),
         )
         for arg, var in zip(self.body.block.args, iter_vars, strict=False):
             if var.name is not None:
@@ -203,7 +210,7 @@ class BlockOp(CheckedOp):
         """Replace bindings, reads, writes and, where they are given, the extents that are values."""
         groups = groups if len(groups) > 3 else (*groups, tuple(self.extent_operands))
         self.operands = tuple(operand for group in groups for operand in group)
-        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [len(group) for group in groups])
+        self.properties["operandSegmentSizes"] = _segments_of(groups)
 
     @property
     def variables(self) -> tuple[SSAValue, ...]:
@@ -305,6 +312,16 @@ class BlockOp(CheckedOp):
             argument.replace_all_uses_with(variable)
         printer.print_region(shown, print_entry_block_args=False, print_empty_block=False)
         shown.drop_all_references()
+
+
+def _segments_of(groups: Sequence[Sequence[SSAValue]]) -> DenseArrayBase[IntegerType]:
+    return _sizes(tuple(len(group) for group in groups))
+
+
+@lru_cache(maxsize=256)
+def _sizes(counts: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    """The attribute for numbers of operands, few combinations of which there are."""
+    return DenseArrayBase.from_list(i32, counts)
 
 
 def _kinds(block: BlockOp) -> tuple[IterKind, ...]:

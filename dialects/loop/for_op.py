@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Self
+from functools import lru_cache
+from typing import Final, Self
 
 from typing_extensions import override
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, UnitAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import irdl_op_definition, opt_operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -20,6 +21,16 @@ MAX_LANES = 1024
 
 MAX_COPIES = 1024
 """How often the body of unrolled loops is written out: LLVM's time grows faster than the code."""
+
+# Scheduling makes loops by the hundred, of few kinds, and making an attribute takes as long as a question about it.
+_INDEX: Final = IndexType()
+_KINDS: Final = {kind: LoopKindAttr(kind) for kind in LoopKind}
+_TAILS: Final = {tail: TailAttr(tail) for tail in Tail}
+
+
+@lru_cache(maxsize=1024)
+def _number(extent: int) -> IntegerAttr[IndexType]:
+    return IntegerAttr(extent, _INDEX)
 
 
 @irdl_op_definition
@@ -72,20 +83,18 @@ class ForOp(CheckedOp):
         no_unroll: bool = False,
     ):
         if body is None:
-            body = Region(Block(arg_types=[IndexType()]))
-            body.block.args[0].name_hint = loop_name if SSAValue.is_valid_name(loop_name) else None
-        static = IntegerAttr.from_index_int_value(extent) if isinstance(extent, int) else None
-        super().__init__(
-            operands=[[] if isinstance(extent, int) else [extent]],
-            properties={
-                "loop_name": StringAttr(loop_name),
-                "extent": static,
-                "kind": LoopKindAttr(kind),
-                "tail": TailAttr(tail),
-                "no_unroll": UnitAttr() if no_unroll else None,
-            },
-            regions=[body],
-        )
+            block = Block(arg_types=(_INDEX,))
+            block.args[0].name_hint = loop_name if SSAValue.is_valid_name(loop_name) else None
+            body = Region(block)
+        properties: dict[str, Attribute] = {"loop_name": StringAttr(loop_name)}
+        if isinstance(extent, int):
+            properties["extent"] = _number(extent)
+        properties |= {"kind": _KINDS[kind], "tail": _TAILS[tail]}
+        if no_unroll:
+            properties["no_unroll"] = UnitAttr()
+        # The constructor above would sort these into what the definition names, which takes most of its time.
+        operands = () if isinstance(extent, int) else (extent,)
+        Operation.__init__(self, operands=operands, properties=properties, regions=(body,))
 
     @property
     def loop_name(self) -> str:
@@ -118,7 +127,7 @@ class ForOp(CheckedOp):
 
     @kind.setter
     def kind(self, kind: LoopKind) -> None:
-        self.kind_attr = LoopKindAttr(kind)
+        self.kind_attr = _KINDS[kind]
 
     @property
     def tail(self) -> Tail:
@@ -127,7 +136,7 @@ class ForOp(CheckedOp):
 
     @tail.setter
     def tail(self, tail: Tail) -> None:
-        self.tail_attr = TailAttr(tail)
+        self.tail_attr = _TAILS[tail]
 
     @property
     def no_unroll(self) -> bool:

@@ -75,6 +75,7 @@ EXACT: frozenset[str] = frozenset(
         "loop-assign-schedules",
         "topi-add-versions",
         "scf-select-versions",
+        "scf-simplify",
         "loop-disable-unroll",
         "loop-merge-kernels",
         "loop-compute-in-place",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -24,12 +22,13 @@ def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
     return [function for function in functions if LOOP_KERNEL in function.attributes]
 
 
-def structure_of(root: Operation) -> Iterator[Operation]:
+def structure_of(root: Operation) -> list[Operation]:
     """The ops with regions inside of `root`, in the order of the text, blocks closed: they hold no loops or blocks.
 
-    Every primitive searches several times; most ops are scalars in bodies of blocks, which `Operation.walk` would enter
-    one generator each.
+    Every primitive searches several times: a list, since a generator takes as long again to be resumed for each op.
+    Most ops are scalars in bodies of blocks, which `Operation.walk` would enter one generator each.
     """
+    found: list[Operation] = []
     pending = _first_ops(root)
     while pending:
         op: Operation | None = pending.pop()
@@ -37,11 +36,13 @@ def structure_of(root: Operation) -> Iterator[Operation]:
             op = op.next_op
         if op is None:
             continue
-        yield op
+        found.append(op)
         if (after := op.next_op) is not None:
             pending.append(after)
-        if not isinstance(op, BlockOp):
+        # Exact types, here and below: `isinstance` of an abstract class takes ten times longer.
+        if type(op) is not BlockOp:
             pending += _first_ops(op)
+    return found
 
 
 def _first_ops(op: Operation) -> list[Operation]:
@@ -54,17 +55,20 @@ def _first_ops(op: Operation) -> list[Operation]:
 
 def loops_of(kernel: func.FuncOp) -> dict[str, ForOp]:
     """Every loop of the kernel by name, in the order of the text."""
-    return {op.loop_name: op for op in structure_of(kernel) if isinstance(op, ForOp)}
+    return {op.loop_name: op for op in structure_of(kernel) if type(op) is ForOp}
 
 
 def loop_named(kernel: func.FuncOp, name: str) -> ForOp | None:
     """The loop of the kernel that has this name; `None` if there is none."""
-    return next((op for op in structure_of(kernel) if isinstance(op, ForOp) and op.loop_name == name), None)
+    for op in structure_of(kernel):
+        if type(op) is ForOp and op.loop_name == name:
+            return op
+    return None
 
 
 def blocks_of(kernel: func.FuncOp) -> dict[str, BlockOp]:
     """Every block of the kernel by name, in the order of the text."""
-    return {op.block_name: op for op in structure_of(kernel) if isinstance(op, BlockOp)}
+    return {op.block_name: op for op in structure_of(kernel) if type(op) is BlockOp}
 
 
 def enclosing_loops(op: Operation) -> list[ForOp]:
@@ -72,7 +76,7 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
     loops: list[ForOp] = []
     parent = op.parent_op()
     while parent is not None:
-        if isinstance(parent, ForOp):
+        if type(parent) is ForOp:
             loops.append(parent)
         parent = parent.parent_op()
     return loops[::-1]
@@ -80,7 +84,7 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
 
 def blocks_inside(op: Operation) -> list[BlockOp]:
     """The blocks under `op`, itself if it is one, in the order of the text."""
-    return [inner for inner in (op, *structure_of(op)) if isinstance(inner, BlockOp)]
+    return [inner for inner in (op, *structure_of(op)) if type(inner) is BlockOp]
 
 
 def only_op(loop: ForOp) -> Operation | None:

@@ -185,7 +185,7 @@ def _computes_in_place(block: BlockOp) -> bool:
 
 def has_overlap(kernel: func.FuncOp) -> bool:
     """Whether some loop of the kernel has `tail = overlap`."""
-    return any(isinstance(op, ForOp) and op.tail is Tail.OVERLAP for op in structure_of(kernel))
+    return any([op.tail is Tail.OVERLAP for op in structure_of(kernel) if type(op) is ForOp])
 
 
 def check_tails(trial: func.FuncOp, step: SchedulePrimitive) -> None:

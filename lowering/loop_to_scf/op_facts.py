@@ -1,0 +1,108 @@
+"""What a class of ops says about all of its ops, found once: effects, folders and patterns.
+
+An op's traits are a set that is searched by `isinstance` for each question, and a pass asks several about each op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import (
+    ConstantLike,
+    HasCanonicalizationPatternsTrait,
+    HasFolder,
+    IsolatedFromAbove,
+    IsTerminator,
+    MemoryAllocEffect,
+    MemoryEffect,
+    MemoryFreeEffect,
+    MemoryReadEffect,
+    NoMemoryEffect,
+    RecursiveMemoryEffect,
+    SymbolOpInterface,
+)
+
+
+class Effects(IntEnum):
+    """What running an op does to memory; of several ops the greatest counts."""
+
+    NONE = 0
+    READS = 1
+    ALLOCATES = 2
+    """It allocates or frees, and does not write."""
+    WRITES = 3
+    """It writes, or does what is not known."""
+
+
+@dataclass(frozen=True)
+class OpFacts:
+    """Facts of a class of ops."""
+
+    is_terminator: bool
+    is_isolated: bool
+    is_symbol: bool
+    effects: Effects
+    """Those of an op without its regions."""
+    is_recursive: bool
+    """Whether the effects of its regions are an op's own too."""
+    folder: HasFolder | None
+    patterns: Sequence[RewritePattern]
+    needs_constant: bool
+    """Whether only an op with a constant operand folds: that is so for arithmetic on two operands."""
+
+    @property
+    def may_be_erased(self) -> bool:
+        """Whether an op may go where nobody uses its results, as far as it is not for its regions."""
+        return self.effects <= Effects.READS and not self.is_terminator and not self.is_symbol
+
+    def is_foldable(self, op: Operation) -> bool:
+        """Whether an op may fold, so that its folder and patterns should be asked."""
+        if self.folder is None and not self.patterns:
+            return False
+        if self.needs_constant:
+            return arith.ConstantOp in {type(operand.owner) for operand in op.operands}
+        return True
+
+
+def facts_of(op: Operation) -> OpFacts:
+    """The facts of an op's class."""
+    return _facts(type(op))
+
+
+@cache
+def _facts(kind: type[Operation]) -> OpFacts:
+    is_known = not issubclass(kind, UnregisteredOp)
+    folder = kind.get_trait(HasFolder) if not kind.has_trait(ConstantLike, value_if_unregistered=True) else None
+    traits = kind.get_traits_of_type(HasCanonicalizationPatternsTrait)
+    binary = arith.SignlessIntegerBinaryOperation | arith.FloatingPointLikeBinaryOperation
+    return OpFacts(
+        is_terminator=not is_known or kind.has_trait(IsTerminator),
+        is_isolated=not is_known or kind.has_trait(IsolatedFromAbove),
+        is_symbol=kind.has_trait(SymbolOpInterface, value_if_unregistered=False),
+        effects=_own_effects(kind),
+        is_recursive=kind.has_trait(RecursiveMemoryEffect, value_if_unregistered=False),
+        folder=folder,
+        patterns=[pattern for trait in traits for pattern in trait.get_patterns(kind)],
+        needs_constant=issubclass(kind, binary),
+    )
+
+
+def _own_effects(kind: type[Operation]) -> Effects:
+    """The effects of ops of a class without their regions; one that is not said, or depends on the op, is a write."""
+    effects = [_effect_of(trait) for trait in kind.get_traits_of_type(MemoryEffect)]
+    return max(effects, default=Effects.WRITES)
+
+
+def _effect_of(trait: MemoryEffect) -> Effects:
+    if isinstance(trait, NoMemoryEffect | RecursiveMemoryEffect):
+        return Effects.NONE
+    if isinstance(trait, MemoryReadEffect):
+        return Effects.READS
+    return Effects.ALLOCATES if isinstance(trait, MemoryAllocEffect | MemoryFreeEffect) else Effects.WRITES

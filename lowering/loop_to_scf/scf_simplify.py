@@ -1,0 +1,110 @@
+"""`scf-simplify`: what `canonicalize` and `cse` make of a program in which hardly anything folds, in two traversals.
+
+`convert-loop-to-scf` folds what it writes, so of the hundreds of patterns that `canonicalize` tries on a kernel none
+applies, and what is left is code that nobody uses and code that is written twice. xDSL's drivers keep worklists and ask
+each op for its traits again and again; here a class of ops is asked once. Where something does fold, `canonicalize`
+itself does it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriter, PatternRewriteWalker
+from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
+from xdsl.transforms.common_subexpression_elimination import cse
+from xdsl.transforms.dead_code_elimination import is_trivially_dead, region_dce
+
+from xrelay.lowering.loop_to_scf.op_facts import Effects, facts_of
+from xrelay.lowering.loop_to_scf.share_equal_ops import share_equal_ops
+from xrelay.passes.infra.verify import walk_ops
+
+
+@dataclass(frozen=True)
+class ScfSimplifyPass(ModulePass):
+    """Erases ops whose results nobody uses, folds, and lets ops that compute the same be one.
+
+    ```
+    %zero = arith.constant 0 : index                       %zero = arith.constant 0 : index
+    %unused = arith.addi %i, %n : index                    %a = memref.load %X[%i] : memref<8xf32>
+    %a = memref.load %X[%i] : memref<8xf32>                scf.for %k = %zero to %n step %one {
+    scf.for %k = %zero to %n step %one {            →        memref.store %a, %Y[%k] : memref<8xf32>
+      %again = arith.constant 0 : index                      %b = memref.load %X[%zero] : memref<8xf32>
+      memref.store %a, %Y[%k] : memref<8xf32>                …
+      %b = memref.load %X[%again] : memref<8xf32>          }
+      …
+    }
+    ```
+
+    The text is that of `canonicalize,cse`. A value takes the place of an equal one where it stands before it, in its
+    block or around it; what is read from memory, only where nothing was written between the two, in one block. A
+    function with blocks that branch to each other is left to these two passes, and one in which a pattern applies to
+    the first.
+    """
+
+    name = "scf-simplify"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Simplifies every function of the module in place."""
+        canonical = GreedyRewritePatternApplier([CanonicalizationRewritePattern()], ctx=ctx, folding_enabled=True)
+        for function in op.ops:
+            if isinstance(function, FuncOp) and function.body.blocks:
+                _simplify(function, PatternRewriteWalker(canonical, post_walk_func=region_dce))
+
+
+def _simplify(function: FuncOp, canonicalizer: PatternRewriteWalker) -> None:
+    ops = list(walk_ops(function))
+    if any(region.first_block is not region.last_block for op in ops if op.regions for region in op.regions):
+        canonicalizer.rewrite_region(function.body)
+        cse(function)
+        return
+    alive = _erase_dead(ops)
+    if _changes_something(alive):
+        canonicalizer.rewrite_region(function.body)
+    share_equal_ops(function)
+
+
+def _erase_dead(ops: list[Operation]) -> list[Operation]:
+    """Erases ops without effect whose results nobody uses, `ops` in the order of the text; gives the others."""
+    alive: list[Operation] = []
+    observed: set[Operation] = set()
+    for op in reversed(ops):
+        facts, is_dead = facts_of(op), False
+        if facts.may_be_erased and op not in observed and not _is_used(op):
+            is_dead = not op.regions or is_trivially_dead(op)
+        if is_dead:
+            op.detach()
+            op.erase()
+            continue
+        alive.append(op)
+        if (op in observed or facts.effects > Effects.READS) and (parent := op.parent_op()) is not None:
+            observed.add(parent)
+    return alive
+
+
+def _is_used(op: Operation) -> bool:
+    return bool([result for result in op.results if result.first_use is not None])
+
+
+def _changes_something(ops: list[Operation]) -> bool:
+    """Whether an op folds or a pattern applies to it; then this one pattern has been applied."""
+    rewriter: PatternRewriter | None = None
+    for op in ops:
+        facts = facts_of(op)
+        if not facts.is_foldable(op):
+            continue
+        if facts.folder is not None and facts.folder.fold(op) is not None:
+            return True
+        if rewriter is None:
+            rewriter = PatternRewriter(op)
+        rewriter.current_operation = op
+        for pattern in facts.patterns:
+            pattern.match_and_rewrite(op, rewriter)
+            if rewriter.has_done_action:
+                return True
+    return False
