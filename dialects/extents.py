@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from struct import unpack
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i64
@@ -49,7 +50,12 @@ def extents_attr(extents: Sequence[Dim]) -> ExtentList:
 
 def extents_of(attr: ExtentList) -> Shape:
     """The extents in an attribute."""
-    return attr.data if isinstance(attr, ExtentsAttr) else tuple(attr.iter_values())
+    return attr.data if isinstance(attr, ExtentsAttr) else numbers_in(attr)
+
+
+def numbers_in(attr: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
+    """The numbers in an array of i64; xDSL's own way asks the type of the elements for each."""
+    return unpack(f"<{len(attr.data.data) // 8}q", attr.data.data)
 
 
 def extent_attr(extent: Dim) -> ExtentNumber:

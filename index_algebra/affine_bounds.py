@@ -162,9 +162,9 @@ def _form_bounds(form: LinearForm, box: Box) -> Interval | None:
 
 
 def _atom_bounds(atom: AffineExpr, box: Box) -> Interval | None:
-    if isinstance(atom, AffineDimExpr):
+    if type(atom) is AffineDimExpr:
         return _dim_bounds(atom, box)
-    if not isinstance(atom, AffineBinaryOpExpr):
+    if type(atom) is not AffineBinaryOpExpr:
         return None
     inner = bounds(atom.lhs, box)
     if atom.kind is AffineBinaryOpKind.Mul:
@@ -202,7 +202,7 @@ def stride(expr: AffineExpr, dim: int) -> int | None:
     """How much `expr` grows when dimension `dim` grows by one; `None` if that is not a constant."""
     result = 0
     for atom, coefficient in linear_form(expr).terms:
-        if isinstance(atom, AffineDimExpr):
+        if type(atom) is AffineDimExpr:
             result += coefficient if atom.position == dim else 0
         elif dim in atom.used_dims():
             return None

@@ -23,9 +23,9 @@ Order = tuple[int, int, str]
 
 def binary(kind: AffineBinaryOpKind, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
     """The operation `kind` of two expressions, folded where it is one of constants."""
-    if kind is AffineBinaryOpKind.Add or isinstance(rhs, AffineConstantExpr):
+    if kind is AffineBinaryOpKind.Add or type(rhs) is AffineConstantExpr:
         return AffineExpr.binary(kind, lhs, rhs)
-    if kind is AffineBinaryOpKind.Mul and isinstance(lhs, AffineConstantExpr):
+    if kind is AffineBinaryOpKind.Mul and type(lhs) is AffineConstantExpr:
         return rhs * lhs.value
     return AffineBinaryOpExpr(kind, lhs, rhs)
 
@@ -47,9 +47,9 @@ def modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
 
 def order(atom: AffineExpr) -> Order:
     """Products by text, then dimensions and symbols by number, then quotients by text: equal sums get equal forms."""
+    if type(atom) is AffineDimExpr:
+        return (0, atom.position, "")
     match atom:
-        case AffineDimExpr(position=position):
-            return (0, position, "")
         case AffineSymExpr(position=position):
             return (1, position, "")
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul):
@@ -60,9 +60,10 @@ def order(atom: AffineExpr) -> Order:
 
 def is_sum(expr: AffineExpr) -> bool:
     """Whether `expr` is a constant, a sum, or a product with either as a factor, so that it is no monomial."""
-    if isinstance(expr, AffineConstantExpr):
+    # Exact types: `isinstance` of an abstract class takes ten times longer, and every term is asked.
+    if type(expr) is AffineConstantExpr:
         return True
-    if not isinstance(expr, AffineBinaryOpExpr):
+    if type(expr) is not AffineBinaryOpExpr:
         return False
     if expr.kind is AffineBinaryOpKind.Mul:
         return is_sum(expr.lhs) or is_sum(expr.rhs)
@@ -71,8 +72,10 @@ def is_sum(expr: AffineExpr) -> bool:
 
 def factors_of(monomial: AffineExpr) -> tuple[AffineExpr, ...]:
     """The factors of a monomial, in their order."""
+    if type(monomial) is AffineDimExpr:
+        return (monomial,)
     found: list[AffineExpr] = []
-    while isinstance(monomial, AffineBinaryOpExpr) and monomial.kind is AffineBinaryOpKind.Mul:
+    while type(monomial) is AffineBinaryOpExpr and monomial.kind is AffineBinaryOpKind.Mul:
         found.append(monomial.rhs)
         monomial = monomial.lhs
     return (monomial, *reversed(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.index_algebra.affine_products import factors_of, is_sum, monomial_of, order, times
 
@@ -68,6 +68,9 @@ def _const(value: int) -> AffineExpr:
 
 
 def _collect(terms: Sequence[tuple[AffineExpr, int]], constant: int) -> LinearForm:
+    if len(terms) < 2 and (not terms or type(terms[0][0]) is AffineDimExpr):
+        # In most sums one side is a constant, or both are: nothing is to be collected.
+        return LinearForm(tuple(term for term in terms if term[1] != 0), constant)
     sums: dict[AffineExpr, int] = {}
     for atom, coefficient in terms:
         sums[atom] = sums.get(atom, 0) + coefficient
@@ -104,7 +107,7 @@ def _rejoin_quotients(sums: dict[AffineExpr, int]) -> None:
     """`y * (x floordiv y) + x mod y` is `x`, whatever multiple of it stands there."""
     for term in list(sums):
         for remainder in factors_of(term):
-            if isinstance(remainder, AffineBinaryOpExpr) and remainder.kind is AffineBinaryOpKind.Mod:
+            if type(remainder) is AffineBinaryOpExpr and remainder.kind is AffineBinaryOpKind.Mod:
                 _rejoin(sums, term, remainder)
 
 

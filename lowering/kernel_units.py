@@ -39,7 +39,7 @@ from xrelay.dialects.attribute_names import (
 )
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.versions import KernelVersion, versions_by_kernel
-from xrelay.passes.infra.verify import walk_ops
+from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.passes.loop.hoist_scratch import pass_declared_scratch
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.noalias import mark_noalias
@@ -89,7 +89,7 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
     main = functions.get("main")
     main = main if main is not None and main.body.blocks else None
     mark_noalias({kernel.sym_name.data: kernel for kernel in taken}, calls, main)
-    own = set[Operation](walk_ops(main)) if main is not None else set[Operation]()
+    own = set[Operation](all_ops(main)) if main is not None else set[Operation]()
     units: list[KernelUnit] = []
     for kernel in taken:
         sites = calls.get(kernel.sym_name.data, ())
@@ -155,7 +155,7 @@ def _take(
 
 def _forget_names(function: func.FuncOp) -> None:
     """Names of values are for readers, and differ between models."""
-    for op in walk_ops(function):
+    for op in all_ops(function):
         for result in op.results:
             result.name_hint = None
         for region in op.regions:
@@ -166,18 +166,14 @@ def _forget_names(function: func.FuncOp) -> None:
 
 def _stands_alone(kernel: func.FuncOp) -> bool:
     """Whether no op in a kernel refers to a symbol of the module."""
-    inside = (op for op in walk_ops(kernel) if op is not kernel)
-    return not any(
-        isinstance(attribute, SymbolRefAttr)
-        for op in inside
-        for attribute in (*op.properties.values(), *op.attributes.values())
-    )
+    inside = [op for op in all_ops(kernel) if op is not kernel]
+    kinds = {type(each) for op in inside for each in (*op.properties.values(), *op.attributes.values())}
+    return not any(issubclass(kind, SymbolRefAttr) for kind in kinds)
 
 
 def _calls(module: ModuleOp) -> dict[str, list[func.CallOp]]:
     """The calls of each function."""
     calls: defaultdict[str, list[func.CallOp]] = defaultdict(list)
-    for op in walk_ops(module):
-        if isinstance(op, func.CallOp):
-            calls[op.callee.string_value()].append(op)
+    for op in ops_of(module, func.CallOp):
+        calls[op.callee.string_value()].append(op)
     return calls

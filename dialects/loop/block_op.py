@@ -32,6 +32,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
+from xrelay.dialects.extents import numbers_in
 from xrelay.dialects.loop.attrs import IterKind, IterKindAttr
 from xrelay.dialects.loop.checked_op import CheckedOp
 from xrelay.dialects.loop.remembered import remembered
@@ -339,7 +340,7 @@ def _is_consistent(block: BlockOp) -> bool:
 
 
 def _extents(block: BlockOp) -> tuple[Extent, ...]:
-    numbers = block.extents_attr.get_values()
+    numbers = numbers_in(block.extents_attr)
     if not block.extent_operands:
         return numbers
     values = iter(block.extent_operands)

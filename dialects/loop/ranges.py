@@ -32,7 +32,7 @@ def interval_of(value: SSAValue) -> Interval | None:
     An `index` argument of a kernel is in `[0, MAX_EXTENT]`. `None` if nothing is known.
     """
     exact = exact_interval_of(value)
-    if exact is not None or not isinstance(value, BlockArgument):
+    if exact is not None or type(value) is not BlockArgument:
         return exact
     if is_index_argument(value):
         return 0, MAX_EXTENT
@@ -50,21 +50,22 @@ def range_of(index: ValueMap) -> Interval | None:
 
 def exact_interval_of(value: SSAValue) -> Interval | None:
     """The values that an index takes: a loop index, a block variable or a constant; `None` if extents do not tell."""
-    if isinstance(value, OpResult):
-        if isinstance(value.op, arith.ConstantOp) and isinstance(value.op.value, IntegerAttr):
+    # Exact types, here and below: asked for every index, and `isinstance` of an abstract class takes ten times longer.
+    if type(value) is OpResult:
+        if type(value.op) is arith.ConstantOp and isinstance(value.op.value, IntegerAttr):
             return value.op.value.value.data, value.op.value.value.data
         return None
-    extent = _extent_of(value) if isinstance(value, BlockArgument) else None
+    extent = _extent_of(value) if type(value) is BlockArgument else None
     return (0, extent - 1) if isinstance(extent, int) and extent != DYNAMIC else None
 
 
 def _extent_of(value: BlockArgument) -> Extent | None:
     """The extent of a loop index or a block variable."""
     owner = value.block.parent_op()
-    if isinstance(owner, ForOp):
+    if type(owner) is ForOp:
         return owner.dynamic_extent if owner.extent is None else owner.extent
-    position = _position(value, owner) if isinstance(owner, BlockOp) else None
-    return owner.extents[position] if isinstance(owner, BlockOp) and position is not None else None
+    position = _position(value, owner) if type(owner) is BlockOp else None
+    return owner.extents[position] if type(owner) is BlockOp and position is not None else None
 
 
 def _position(value: BlockArgument, block: BlockOp) -> int | None:

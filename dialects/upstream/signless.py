@@ -26,6 +26,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.op_lists import all_ops
+
 Number: TypeAlias = FloatAttr[AnyFloat] | IntegerAttr[IntegerType | IndexType]
 
 
@@ -49,7 +51,7 @@ def make_scalars_signless(top: Operation) -> None:
 
     A bitcast that only changed the sign goes.
     """
-    for op in list(top.walk()):
+    for op in all_ops(top):
         if isinstance(op, arith.ConstantOp) and isa(op.value, IntegerAttr):
             op.value = signless_number(op.value)
         for scalar in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)):
@@ -62,7 +64,7 @@ def make_scalars_signless(top: Operation) -> None:
 
 def make_buffers_signless(function: FuncOp) -> None:
     """Give every buffer of a function its signless type, those in its signature included."""
-    for op in function.walk():
+    for op in all_ops(function):
         for value in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)):
             _retype(value, _signless_buffer(value.type))
     inputs, outputs = function.function_type.inputs, function.function_type.outputs

@@ -14,7 +14,7 @@ vector one assertion is for all of them, and the first wrong lane is noted.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
 from xdsl.dialects import arith, cf, scf, vector
@@ -28,7 +28,6 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.values import Values
-from xrelay.passes.infra.verify import walk_ops
 
 NOTE_INDEX = "xrelay_note_index"
 """The function that keeps an index that is out of range, and its limits, for the error message."""
@@ -148,7 +147,7 @@ def _note(value: SSAValue, limits: _Limits, emitter: Emitter) -> None:
     emitter.add(CallOp(NOTE_INDEX, [number, *noted], []))
 
 
-def declare_note(module: ModuleOp) -> None:
-    """Declares the function that checked indices call, where there are any."""
-    if any(isinstance(op, CallOp) and op.callee.string_value() == NOTE_INDEX for op in walk_ops(module)):
+def declare_note(module: ModuleOp, called: Collection[str]) -> None:
+    """Declares the function that checked indices call, where it is among those that are called."""
+    if NOTE_INDEX in called:
         module.body.block.add_op(FuncOp.external(NOTE_INDEX, [i64, i64, i64], []))

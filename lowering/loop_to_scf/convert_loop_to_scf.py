@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import EXTENTS, SCHEDULE
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_interface
@@ -72,10 +73,10 @@ class ConvertLoopToScfPass(ModulePass):
                     convert_function(function)
                 else:
                     make_buffers_signless(function)
-        declare_note(op)
         poll_recursions(op)
-        declare_poll(op)
-        declare_lists(op)
+        called = {call.callee.string_value() for call in ops_of(op, func.CallOp)}
+        for declare in (declare_note, declare_poll, declare_lists):
+            declare(op, called)
 
 
 def convert_function(function: func.FuncOp) -> None:

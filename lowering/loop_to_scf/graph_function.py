@@ -11,6 +11,7 @@ A loop asks in each iteration whether somebody wants the run to end:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from xdsl.dialects import arith, cf, func, memref, scf
@@ -20,9 +21,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS
 from xrelay.dialects.levels import level_of
+from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.signless import make_scalars_signless
 from xrelay.passes.graph.calls import call_components, calls_in
-from xrelay.passes.infra.verify import walk_ops
 
 _SAME_BUFFER = (
     memref.ReinterpretCastOp,
@@ -44,7 +45,7 @@ def is_graph_function(function: func.FuncOp) -> bool:
 
     It branches, allocates, frees what a callee gave it, or returns buffers.
     """
-    if LOOP_KERNEL in function.attributes or any(level_of(op) == "loop" for op in function.walk()):
+    if LOOP_KERNEL in function.attributes or any(level_of(op) == "loop" for op in all_ops(function)):
         return False
     return bool(function.function_type.outputs.data) or any(
         op.regions or isinstance(op, memref.AllocOp | memref.DeallocOp) for op in function.body.block.ops
@@ -57,10 +58,9 @@ def finish_graph_function(function: func.FuncOp) -> None:
     Each buffer that nobody frees or hands on is freed at the end of its block.
     """
     make_scalars_signless(function)
-    for op in list(function.walk()):
-        if isinstance(op, scf.WhileOp):
-            _poll(op.after_region.block)
-    buffer_ops = [op for op in function.walk() if isinstance(op, memref.AllocOp | memref.DeallocOp)]
+    for op in ops_of(function, scf.WhileOp):
+        _poll(op.after_region.block)
+    buffer_ops = ops_of(function, memref.AllocOp, memref.DeallocOp)
     if buffer_ops:
         function.attributes[GRAPH_FUNCTION] = UnitAttr()
     for op in (op for op in buffer_ops if isinstance(op, memref.AllocOp)):
@@ -68,9 +68,9 @@ def finish_graph_function(function: func.FuncOp) -> None:
             Rewriter.insert_op(memref.DeallocOp.get(op.memref), InsertPoint.before(_end(op.parent)))
 
 
-def declare_poll(module: ModuleOp) -> None:
-    """Declares the function that loops call, where there are any, and notes in the module that runs can be ended."""
-    if any(isinstance(op, func.CallOp) and op.callee.string_value() == POLL for op in walk_ops(module)):
+def declare_poll(module: ModuleOp, called: Collection[str]) -> None:
+    """Declares the function that loops call, where it is called, and notes in the module that runs can be ended."""
+    if POLL in called:
         module.body.block.add_op(func.FuncOp.external(POLL, [], [i1]))
         module.attributes[POLLS] = UnitAttr()
 

@@ -12,7 +12,7 @@ What the words mean, and what the functions do, stands in `to_llvm/lists.py`. Re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from xdsl.builder import Builder
@@ -44,6 +44,7 @@ from xrelay.dialects.loop.list_ops import (
     ListType,
 )
 from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS, ListInsertPartOp, ListReadPartOp
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.list_references import RELEASE, RETAIN, count_references
@@ -72,7 +73,7 @@ LIST_FUNCTIONS: Final[dict[str, tuple[list[Attribute], list[Attribute]]]] = {
 
 def convert_lists(function: func.FuncOp) -> bool:
     """Converts the lists of a function in place, and marks one that has some; whether it has."""
-    converted = [op for op in walk_ops(function) if isinstance(op, (*LIST_OPS, *LIST_PART_OPS))]
+    converted = ops_of(function, *LIST_OPS, *LIST_PART_OPS)
     if not converted and not any(isinstance(type, ListType) for type in function.function_type.inputs):
         return False
     count_references(function)
@@ -90,10 +91,9 @@ def convert_lists(function: func.FuncOp) -> bool:
     return True
 
 
-def declare_lists(module: ModuleOp) -> None:
-    """Declares the functions on lists, where there are calls of some."""
-    called = {op.callee.string_value() for op in walk_ops(module) if isinstance(op, func.CallOp)}
-    if called.isdisjoint(LIST_FUNCTIONS):
+def declare_lists(module: ModuleOp, called: Collection[str]) -> None:
+    """Declares the functions on lists, where some of them are among the functions that are called."""
+    if LIST_FUNCTIONS.keys().isdisjoint(called):
         return
     for name, (inputs, outputs) in LIST_FUNCTIONS.items():
         module.body.block.add_op(func.FuncOp.external(name, inputs, outputs))

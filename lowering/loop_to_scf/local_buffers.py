@@ -21,6 +21,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import LinearForm, linear_form
 from xrelay.passes.loop.nest_queries import is_local
@@ -139,8 +140,8 @@ def buffers_on_stack(function: func.FuncOp) -> set[memref.AllocOp]:
     """
     room = STACK_BYTES
     found: set[memref.AllocOp] = set()
-    for op in function.body.walk():
-        if isinstance(op, memref.AllocOp) and is_local(op.memref) and op.memref.type.has_static_shape():
+    for op in ops_of(function.body, memref.AllocOp):
+        if is_local(op.memref) and op.memref.type.has_static_shape():
             size = prod(op.memref.type.get_shape()) * ceil(bit_width(op.memref.type.element_type) / 8)
             if size <= room:
                 room -= size

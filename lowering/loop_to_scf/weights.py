@@ -12,8 +12,8 @@ from xrelay.dialects.attribute_names import ARENA
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.dialects.op_lists import ops_of
 from xrelay.errors import LoweringError
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 
 
@@ -62,4 +62,4 @@ def _mains(module: ModuleOp) -> Iterable[func.FuncOp]:
 
 
 def _weight_ops(function: func.FuncOp) -> Iterable[WeightOp]:
-    return (op for op in walk_ops(function) if isinstance(op, WeightOp))
+    return ops_of(function, WeightOp)

@@ -59,7 +59,7 @@ MOVING_OPS = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp)
 
 def is_half(type_: Attribute) -> bool:
     """Whether numbers of this type, or lanes of this vector, are floats of 16 bits."""
-    return isinstance(element_type(type_), Float16Type | BFloat16Type)
+    return type(element_type(type_)) in (Float16Type, BFloat16Type)
 
 
 def computes_on_halves(op: Operation) -> bool:

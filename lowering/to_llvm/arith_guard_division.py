@@ -39,14 +39,16 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import number_attribute
-from xrelay.passes.infra.verify import walk_ops
 
 SIGNED = arith.DivSIOp | arith.RemSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
 UNSIGNED = arith.DivUIOp | arith.RemUIOp | arith.CeilDivUIOp
-_DIVISIONS = SIGNED | UNSIGNED
+_DIVISIONS = (
+    arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp
+)  # fmt: skip
 MESSAGE = "division by zero"
 """Begins as the runtime's reason of that name does (`to_llvm/status.py`)."""
 
@@ -166,13 +168,11 @@ class ArithGuardDivisionPass(ModulePass):
 
 def guard_divisions(function: func.FuncOp) -> None:
     """Guard the divisions of one function, and check at each of its ends."""
-    inside = list(walk_ops(function))
-    divisions = [op for op in inside if isinstance(op, _DIVISIONS) and not _is_safe(op)]
+    divisions = [op for op in ops_of(function, *_DIVISIONS) if not _is_safe(op)]
     if not divisions:
         return
     guard = _Guard(function)
     for op in divisions:
         guard.divide_safely(op)
-    for op in inside:
-        if isinstance(op, func.ReturnOp):
-            guard.check_before(op)
+    for op in ops_of(function, func.ReturnOp):
+        guard.check_before(op)

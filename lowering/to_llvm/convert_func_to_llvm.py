@@ -47,6 +47,7 @@ from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION, RECURSION, SOURCES
 from xrelay.dialects.loop.signature import dim_names
+from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.errors import LoweringError
@@ -81,7 +82,6 @@ from xrelay.passes.infra.conversion import (
     describe_place,
     legal_outside,
 )
-from xrelay.passes.infra.verify import walk_ops
 
 CANCEL = 6
 """Where the word that ends a run lies in the context, in words of 8 bytes (`runtime/abi.py`)."""
@@ -220,7 +220,8 @@ class _BodyConversion:
     def _to_convert(self) -> list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp]:
         """The ops of the body that are of this convention; raises `LoweringError` for others of func."""
         found: list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp] = []
-        for op in (op for block in self._body.blocks for top in block.ops for op in walk_ops(top)):
+        tops = [op for block in self._body.blocks for op in block.ops]
+        for op in [op for top in tops for op in (all_ops(top) if top.regions else (top,))]:
             if _outside_func(op) and type(op) is not cf.AssertOp:
                 continue
             if isinstance(op, _CONVERTED):
@@ -306,7 +307,7 @@ def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     """The assertions in functions that take the sizes of names, in graph functions that allocate, and of recursions."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
     checked = {op for op in functions if GRAPH_FUNCTION in op.attributes or dim_names(op)}
-    assertions = ((each, op) for each in functions for op in walk_ops(each) if type(op) is cf.AssertOp)
+    assertions = ((each, op) for each in functions for op in ops_of(each, cf.AssertOp))
     asked = [op for function, op in assertions if function in checked or RECURSION in op.attributes]
     return [op for op in asked if op.msg.data != CANCELLED]
 

@@ -14,10 +14,10 @@ from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.dialects.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_OF_KERNEL
+from xrelay.dialects.op_lists import ops_of
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
-from xrelay.passes.infra.verify import walk_ops
 
 _CANNOT_FAIL = frozenset({NOTE_INDEX, PARALLEL_FOR})
 """Functions of which a kernel returns no status but that of its own parts."""
@@ -80,11 +80,10 @@ def _may_fail(function: func.FuncOp, groups: Mapping[str, str], harmless: Collec
     if function.is_declaration:
         return MAY_FAIL in function.attributes
     own = groups[function.sym_name.data]
-    for op in walk_ops(function):
-        if type(op) is cf.AssertOp:
+    for op in ops_of(function, cf.AssertOp, func.CallOp):
+        if isinstance(op, cf.AssertOp):
             return True
-        if type(op) is func.CallOp:
-            callee = op.callee.string_value()
-            if groups.get(callee) != own and callee not in harmless:
-                return True
+        callee = op.callee.string_value()
+        if groups.get(callee) != own and callee not in harmless:
+            return True
     return False

@@ -31,6 +31,7 @@ it (`always_inline.InlinedOps`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import math
@@ -212,7 +213,12 @@ EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), Ex
 
 
 def _is_legal(op: Operation) -> bool:
-    return not isinstance(op, Expanded) or not isinstance(element_type(op.result.type), Float32Type)
+    return not _is_expanded(type(op)) or not isinstance(element_type(op.results[0].type), Float32Type)
+
+
+@cache
+def _is_expanded(kind: type[Operation]) -> bool:
+    return issubclass(kind, Expanded)
 
 
 @dataclass(frozen=True)

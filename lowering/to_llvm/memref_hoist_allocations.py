@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import LOOP_KERNEL, PART_OF_KERNEL
-from xrelay.passes.infra.verify import walk_ops
+from xrelay.dialects.op_lists import ops_of
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,16 @@ class MemrefHoistAllocationsPass(ModulePass):
         """Moves the allocations of a module's kernels in place."""
         for function in op.ops:
             if isinstance(function, func.FuncOp) and not {LOOP_KERNEL, PART_OF_KERNEL}.isdisjoint(function.attributes):
-                loops = [inner for inner in walk_ops(function) if isinstance(inner, scf.ForOp)]
-                for loop in reversed(loops):
+                if not ops_of(function, memref.AllocOp):
+                    continue
+                for loop in reversed(ops_of(function, scf.ForOp)):
                     _hoist(loop)
 
 
 def _hoist(loop: scf.ForOp) -> None:
     """Moves what can be moved out of one loop."""
     for op in list(loop.body.block.ops):
-        if not isinstance(op, memref.AllocOp) or any(_stands_in(size, loop) for size in op.operands):
+        if type(op) is not memref.AllocOp or any(_stands_in(size, loop) for size in op.operands):
             continue
         freed = [use.operation for use in op.memref.uses if isinstance(use.operation, memref.DeallocOp)]
         if len(freed) == 1 and freed[0].parent is loop.body.block:

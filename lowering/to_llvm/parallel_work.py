@@ -8,12 +8,14 @@ alone, so every number is cut off there: nothing overflows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, memref, scf, vector
 from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from xrelay.dialects.levels import level_of_class
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.passes.infra.conversion import ConversionRewriter
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
@@ -128,7 +130,7 @@ class WorkEstimate:
             return None
         total: Amount = self._cut_off(sum(part for part in parts if isinstance(part, int)))
         for part in parts:
-            if isinstance(part, SSAValue):
+            if part is not None and not isinstance(part, int):
                 total = part if total == 0 else self._add(part, total)
         return total
 
@@ -144,16 +146,24 @@ class WorkEstimate:
 
 def _elements(op: Operation) -> int:
     """How many elements an op computes or moves."""
-    if isinstance(op, _ACCESSES):
-        return 0 if any(isinstance(operand.owner, memref.AllocaOp) for operand in op.operands) else _lanes(op)
-    if op.dialect_name() not in (arith.Arith.name, math.Math.name) or isinstance(op, arith.ConstantOp):
+    weight = _weight(type(op))
+    if weight is None:
+        return 0 if memref.AllocaOp in {type(operand.owner) for operand in op.operands} else _lanes(op)
+    if not weight or {result.type for result in op.results} <= {INDEX}:
         return 0
-    if all(result.type == INDEX for result in op.results):
+    return _lanes(op) * weight
+
+
+@cache
+def _weight(kind: type[Operation]) -> int | None:
+    """What an element costs that ops of a class compute; `None` for an access to memory."""
+    if issubclass(kind, _ACCESSES):
+        return None
+    if level_of_class(kind) not in (arith.Arith.name, math.Math.name) or issubclass(kind, arith.ConstantOp):
         return 0
-    is_function = op.dialect_name() == math.Math.name and not isinstance(op, _INSTRUCTIONS)
-    return _lanes(op) * (_FUNCTION_WORK if is_function else 1)
+    return _FUNCTION_WORK if level_of_class(kind) == math.Math.name and not issubclass(kind, _INSTRUCTIONS) else 1
 
 
 def _lanes(op: Operation) -> int:
     types = [value.type for value in (*op.results, *op.operands)]
-    return max((type.element_count() for type in types if isinstance(type, VectorType)), default=1)
+    return max([type.element_count() for type in types if isinstance(type, VectorType)], default=1)

@@ -46,6 +46,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay import environment
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.upstream import llvm_extras
 from xrelay.errors import LoweringError
@@ -112,7 +113,7 @@ class LlvmRecursionToFramesPass(ModulePass):
 
 
 def _callees(function: llvm.FuncOp, names: Container[str]) -> Iterator[str]:
-    return (_callee(op) for op in walk_ops(function) if type(op) is llvm.CallOp and _callee(op) in names)
+    return (callee for op in ops_of(function, llvm.CallOp) if (callee := _callee(op)) in names)
 
 
 def _callee(op: llvm.CallOp) -> str:

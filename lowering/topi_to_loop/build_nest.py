@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.topi import BodyOp, ComputeOp, IndexSpaceOp
 from xrelay.dialects.topi.folds import combinations
 from xrelay.lowering.topi_to_loop.body import BodyLowering
@@ -126,7 +127,7 @@ def store_initial(op: IndexSpaceOp, block: Block, results: Sequence[SSAValue], i
 
 def loaded_buffers(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
     """The buffers that a body loads from, without those it writes."""
-    loaded = dict.fromkeys(op.memref for op in body.walk() if isinstance(op, LoadOp))
+    loaded = dict.fromkeys(op.memref for op in ops_of(body, LoadOp))
     return [buffer for buffer in loaded if buffer not in results]
 
 

@@ -9,6 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xrelay.dialects.loop import BlockOp, LoadOp
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.schedule import CacheRead
+from xrelay.dialects.op_lists import ops_of
 from xrelay.passes.loop.copy_nest import alloc_like, copy_nest, known_extents
 from xrelay.passes.loop.nest_queries import blocks_inside, blocks_of, nest_root
 from xrelay.passes.loop.primitives.legality import check_new_names, find_block, refusal
@@ -70,7 +71,7 @@ def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp,
     """
     subject = f"block {step.block!r}"
     written = set(block.writes)
-    loads = [op for op in block.body.walk() if isinstance(op, LoadOp) and op.memref not in written]
+    loads = [op for op in ops_of(block.body, LoadOp) if op.memref not in written]
     if step.operand >= len(loads):
         reason = f"it makes {len(loads)} reads, which are numbered from 0"
         raise refusal(step, subject, reason, "name one of them")
@@ -94,7 +95,7 @@ def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp,
 
 
 def _still_reads(block: BlockOp, buffer: SSAValue) -> bool:
-    return any(isinstance(op, LoadOp) and op.memref is buffer for op in block.walk())
+    return any(op.memref is buffer for op in ops_of(block, LoadOp))
 
 
 LoopCacheReadPass = primitive_pass(CacheRead, "block=gemm operand=1 last=0")

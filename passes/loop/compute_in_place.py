@@ -18,6 +18,7 @@ from xrelay.dialects.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
 from xrelay.dialects.loop import PartOp
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.dialects.op_lists import ops_of
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import element_bytes
@@ -203,9 +204,8 @@ def _mark(module: ModuleOp, chosen: Mapping[str, Mapping[tuple[int, int], Sequen
     versions = versions_by_kernel(kernels.values())
     taken = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
     counts: dict[str, int] = {}
-    for op in module.walk():
-        if isinstance(op, func.CallOp):
-            counts[op.callee.string_value()] = counts.get(op.callee.string_value(), 0) + 1
+    for op in ops_of(module, func.CallOp):
+        counts[op.callee.string_value()] = counts.get(op.callee.string_value(), 0) + 1
     for name, rows in chosen.items():
         for pair, calls in rows.items():
             found = [kernels[name], *(version for version, _ in versions.get(name, ()))]

@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp
+from xrelay.dialects.op_lists import ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.nest_edits import Names
@@ -62,7 +63,7 @@ def _outermost_reduction_loop(block: BlockOp) -> ForOp | None:
 def _can_leave(block: BlockOp, outermost: ForOp) -> bool:
     """Whether the init means the same before the loop `outermost`."""
     written = {buffer for inner in blocks_inside(outermost) for buffer in inner.writes}
-    return not any(isinstance(op, LoadOp) and op.memref in written for op in block.init.walk())
+    return not any(op.memref in written for op in ops_of(block.init, LoadOp))
 
 
 def _surely_reduces(block: BlockOp) -> bool:
@@ -110,7 +111,7 @@ def _copy_around(loop: ForOp, inner: Operation, names: Names) -> ForOp:
     copy = ForOp(name, extent, kind=loop.kind, tail=loop.tail, no_unroll=loop.no_unroll)
     copy.location = loop.location
     copy.body.block.add_op(inner)
-    for op in copy.body.walk():
+    for op in ops_in(copy.body):
         op.operands = [copy.index if operand is loop.index else operand for operand in op.operands]
     return copy
 

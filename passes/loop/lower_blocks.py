@@ -18,8 +18,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.decompose_init import decompose_init
 from xrelay.passes.loop.nest_edits import Names, compute, give_value
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, range_of, stays_in
@@ -100,11 +100,10 @@ def _bind(block: BlockOp) -> None:
     bindings = block.bindings
     bound = {variable: bindings[position] for position, variable in enumerate(block.variables)}
     known = {value: interval for value in bindings.operands if (interval := index_range(value)) is not None}
-    for op in block.body.walk():
-        if isinstance(op, LoadOp | StoreOp):
-            index = op.index.substitute(bound)
-            known.update({v: interval for v in index.operands if (interval := index_range(v)) is not None})
-            op.index = index.simplified(known)
+    for op in ops_of(block.body, LoadOp, StoreOp):
+        index = op.index.substitute(bound)
+        known.update({v: interval for v in index.operands if (interval := index_range(v)) is not None})
+        op.index = index.simplified(known)
     for variable, binding in bound.items():
         give_value(variable, binding, block.body.block)
 
@@ -139,12 +138,12 @@ def _compare(value: SSAValue, predicate: str, limit: SSAValue, ops: list[Operati
 
 def _erase_empty_loops(function: func.FuncOp) -> None:
     """Loops without any statement left, from the inside out, and the buffers that nothing uses any more."""
-    ops = list(walk_ops(function))
-    for op in reversed(ops):
-        if isinstance(op, ForOp) and op.body.block.is_empty:
-            op.detach()
-            op.erase()
-    for op in ops:
-        if isinstance(op, memref.AllocOp) and not op.memref.uses:
+    allocations = ops_of(function, memref.AllocOp)
+    for loop in reversed(ops_of(function, ForOp)):
+        if loop.body.block.is_empty:
+            loop.detach()
+            loop.erase()
+    for op in allocations:
+        if not op.memref.uses:
             op.detach()
             op.erase()

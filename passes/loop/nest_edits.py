@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineConstantExpr
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
+from xrelay.dialects.op_lists import all_ops
 from xrelay.passes.loop.index_arith import IndexArith
 from xrelay.passes.loop.nest_queries import index_range, structure_of
 
@@ -85,7 +86,7 @@ def replace_indices(replacements: Mapping[SSAValue, ValueMap]) -> None:
 
 def retarget(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
     """Let `block` access `new` wherever it accesses `old`."""
-    for op in block.walk():
+    for op in all_ops(block):
         for position, operand in enumerate(op.operands):
             if operand is old:
                 op.operands[position] = new

@@ -11,6 +11,7 @@ from xrelay.dialects.attribute_names import LOOP_KERNEL
 from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, LoadOp, ValueMap
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of
 from xrelay.dialects.loop.ranges import interval_of, loop_of_index
+from xrelay.dialects.op_lists import ops_of
 from xrelay.index_algebra import symbolic_bounds
 from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.index_algebra.value_map import Space
@@ -124,7 +125,7 @@ def is_ordered_in(block: BlockOp, loop: ForOp) -> bool:
 def accumulates_without_init(block: BlockOp) -> bool:
     """Whether running the block twice at one point gives another result: it reads what it wrote, and has no init."""
     written = set(block.writes)
-    return not block.has_init and any(isinstance(op, LoadOp) and op.memref in written for op in block.body.walk())
+    return not block.has_init and any(op.memref in written for op in ops_of(block.body, LoadOp))
 
 
 def is_local(buffer: SSAValue) -> bool:
@@ -134,7 +135,7 @@ def is_local(buffer: SSAValue) -> bool:
 
 def index_range(value: SSAValue) -> Interval | None:
     """Returns the range of a loop index, a constant, a product or a minimum of such; None if it is not known."""
-    if not isinstance(value, OpResult) or not isinstance(op := value.op, arith.MinSIOp | arith.MuliOp):
+    if type(value) is not OpResult or not isinstance(op := value.op, arith.MinSIOp | arith.MuliOp):
         return interval_of(value)
     left, right = index_range(op.lhs), index_range(op.rhs)
     if left is None or right is None:

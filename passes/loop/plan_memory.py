@@ -27,6 +27,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import ARENA, LOOP_KERNEL, TAKES_SCRATCH
 from xrelay.dialects.loop.signature import dim_names
+from xrelay.dialects.op_lists import ops_of
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.arena import Lifetime, assign_offsets
@@ -133,9 +134,8 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
     functions = {name: f for name, f in named.items() if not f.is_declaration}
     declared = {name: f for name, f in named.items() if f.is_declaration and LOOP_KERNEL in f.attributes}
     calls: defaultdict[str, list[func.CallOp]] = defaultdict(list)
-    for op in module.walk():
-        if isinstance(op, func.CallOp):
-            calls[op.callee.string_value()].append(op)
+    for op in ops_of(module, func.CallOp):
+        calls[op.callee.string_value()].append(op)
     main = functions.get("main")
     statistics = MemoryStatistics((), 0, 0)
     if main is not None:

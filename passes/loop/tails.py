@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.index_algebra.affine_bounds import LinearForm, bounds, linear_form
@@ -285,7 +286,7 @@ def _check_recomputable(loop: ForOp) -> None:
     blocks = blocks_inside(loop)
     written = {buffer for block in blocks for buffer in block.writes}
     for block in blocks:
-        loaded = {op.memref for op in block.body.walk() if isinstance(op, LoadOp)}
+        loaded = {op.memref for op in ops_of(block.body, LoadOp)}
         for buffer in loaded & written:
             if buffer in block.writes:
                 _check_accumulation(loop, block, is_local(buffer))

@@ -9,6 +9,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, RowOp, StoreO
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
+from xrelay.dialects.op_lists import is_kind, ops_in
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.passes.loop.nest_queries import blocks_inside, reduces_over, structure_of
 from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
@@ -64,12 +65,11 @@ def _lane_problem(block: BlockOp, loop: ForOp) -> str | None:
         variables |= {block.init.block.args[n] for n, k in enumerate(block.spatial) if block.variables[k] in variables}
     lanes: set[SSAValue] = {*variables, loop.index}
     fixed = set(block.variables) - lanes
-    for op in block.walk():
-        if op is block:
-            continue
-        if isinstance(op, RowOp):
+    inside = [op for region in block.regions for op in ops_in(region)]
+    for op in inside:
+        if is_kind(type(op), (RowOp,)):
             return "works on whole rows"
-        if isinstance(op, LoadOp | StoreOp):
+        if type(op) is LoadOp or type(op) is StoreOp:
             problem = _access_problem(op, loop, lanes - {loop.index} - variables, fixed)
             if problem is not None:
                 return problem

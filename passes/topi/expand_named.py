@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import EXPANDED_FROM
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.topi import ComputeOp, NamedOp
 
 
@@ -30,7 +31,7 @@ class TopiExpandNamedPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Expands in place, until no named op is left."""
-        pending = [inner for inner in op.walk() if isinstance(inner, NamedOp)]
+        pending = ops_of(op, NamedOp)
         while pending:
             pending.extend(expand(pending.pop()))
 

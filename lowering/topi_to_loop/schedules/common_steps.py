@@ -8,6 +8,7 @@ from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
+from xrelay.dialects.op_lists import all_ops, ops_in, ops_of
 from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected_shape
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     folded_loops,
@@ -115,7 +116,7 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
     if not loops:
         draft.because(f"{name} is a single element")
         return
-    work = points(block) * max(1, sum(steps_of(op) for op in block.walk()))
+    work = points(block) * max(1, sum(steps_of(op) for op in all_ops(block)))
     if any(isinstance(op, RowOp) for op in block.body.block.ops):
         # A row is no element: it has no lanes, and every loop may be the one that threads share.
         parallelize_outer(draft, loops, work)
@@ -130,7 +131,7 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
 def _transposed_along(block: BlockOp, row: str) -> str | None:
     """The loop along which a read is contiguous for whole cache lines, where that is not the innermost loop `row`."""
     loops = {variable: loop_of_variable(block, position) for position, variable in enumerate(block.variables)}
-    for load in block.body.walk():
+    for load in ops_in(block.body):
         if not isinstance(load, LoadOp) or (expected_shape(load.memref) or [0])[-1] < TRANSPOSED_ROW:
             continue
         along = [loop for v in load.index[-1].operands if (loop := loops.get(v)) is not None]
@@ -244,7 +245,7 @@ def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
         return False
     pair = [block.variables[positions[loop]] for loop in (outer, inner)]
     width = block.extents[positions[inner]]
-    reads = [op for op in block.body.walk() if isinstance(op, LoadOp) and not set(pair).isdisjoint(op.index_operands)]
+    reads = [op for op in ops_of(block.body, LoadOp) if not set(pair).isdisjoint(op.index_operands)]
     return all(
         len(load.index) > 1
         and [load.index[-2], load.index[-1]] == [ValueMap.identity([variable]) for variable in pair]

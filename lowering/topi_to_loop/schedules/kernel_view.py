@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from xrelay.dialects.attribute_names import BLOCK_SOURCE
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp
@@ -88,7 +89,7 @@ class ProductView:
 
     def factors(self) -> list[LoadOp]:
         """Returns the loads of the body that do not read the sum itself."""
-        return [op for op in self.block.body.walk() if isinstance(op, LoadOp) and op.memref not in self.block.writes]
+        return [op for op in ops_of(self.block.body, LoadOp) if op.memref not in self.block.writes]
 
     def factors_along(self, role: Role) -> list[LoadOp]:
         """Returns the factors whose place depends on the axis."""
@@ -112,7 +113,7 @@ class ProductView:
     def has_unit_stride(self) -> bool:
         """Whether neighbouring columns of the result read neighbouring elements of the image."""
         column = self.block.variables[self.positions[Role.COLUMNS]]
-        reads = [op.index for op in self.block.body.walk() if isinstance(op, LoadOp) and column in op.index_operands]
+        reads = [op.index for op in ops_of(self.block.body, LoadOp) if column in op.index_operands]
         return all(stride(index.exprs[-1], index.operands.index(column)) == 1 for index in reads)
 
     @property
@@ -181,7 +182,7 @@ def reads_pointwise(reader: BlockOp, producer: BlockOp) -> bool:
     """Whether `reader` reads the results of the producer at its own point, and nowhere else."""
     if reader.is_reduction or len(reader.kinds) != len(producer.spatial):
         return False
-    loads = [op for op in reader.walk() if isinstance(op, LoadOp) and op.memref in producer.writes]
+    loads = [op for op in ops_of(reader, LoadOp) if op.memref in producer.writes]
     return bool(loads) and all(_is_identity(op, reader) for op in loads)
 
 

@@ -6,6 +6,7 @@ from math import prod
 
 from xrelay.dialects.loop import BlockOp, IterKind, StoreOp
 from xrelay.dialects.loop.schedule import Reorder, Split
+from xrelay.dialects.op_lists import ops_of
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import (
@@ -18,7 +19,7 @@ from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 def is_scan(block: BlockOp) -> bool:
     """Whether a block stores an element for each value of an ordered variable."""
     ordered = {v for v, kind in zip(block.variables, block.kinds, strict=True) if kind is IterKind.ORDERED}
-    stores = (op for op in block.body.walk() if isinstance(op, StoreOp))
+    stores = ops_of(block.body, StoreOp)
     return any(not ordered.isdisjoint(store.index_operands) for store in stores)
 
 

@@ -6,6 +6,7 @@ from xdsl.ir import OpResult
 
 from xrelay.dialects.loop import BlockOp, IterKind, StoreOp
 from xrelay.dialects.loop.schedule import Reorder
+from xrelay.dialects.op_lists import ops_of
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loops_of_kind, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
@@ -14,7 +15,7 @@ from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 def is_update(block: BlockOp) -> bool:
     """Whether a block stores at a computed place."""
-    stores = (op for op in block.body.walk() if isinstance(op, StoreOp))
+    stores = ops_of(block.body, StoreOp)
     return any(isinstance(operand, OpResult) for store in stores for operand in store.index_operands)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     parallelize_outer,
@@ -50,7 +51,7 @@ def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:
     """
     rank = len(last.spatial)
     results = {buffer for block in blocks if len(block.spatial) < rank for buffer in block.writes}
-    loads = [op for op in last.walk() if isinstance(op, LoadOp) and op.memref in results]
+    loads = [op for op in ops_of(last, LoadOp) if op.memref in results]
     rows: list[str] = []
     for position, variable in enumerate(last.variables):
         loop = loop_of_variable(last, position)

@@ -15,6 +15,7 @@ from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrim
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
+from xrelay.dialects.op_lists import ops_of
 from xrelay.errors import ScheduleError, did_you_mean
 from xrelay.index_algebra.affine_bounds import Interval, bounds, stride
 from xrelay.index_algebra.value_map import ValueMap
@@ -79,7 +80,7 @@ def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -
     """
     subject = f"block {block.block_name!r}"
     advice = "a block that stores each element at its own spatial variables is needed"
-    stores = [op for op in block.walk() if isinstance(op, StoreOp) and op.memref is buffer]
+    stores = [op for op in ops_of(block, StoreOp) if op.memref is buffer]
     if not stores:
         raise refusal(step, subject, "it stores nothing", advice)
     found = [_positions_of(block, op) for op in stores]
@@ -185,7 +186,7 @@ def _computes_in_place(block: BlockOp) -> bool:
 
 def has_overlap(kernel: func.FuncOp) -> bool:
     """Whether some loop of the kernel has `tail = overlap`."""
-    return any([op.tail is Tail.OVERLAP for op in structure_of(kernel) if type(op) is ForOp])
+    return Tail.OVERLAP in {op.tail for op in structure_of(kernel) if type(op) is ForOp}
 
 
 def check_tails(trial: func.FuncOp, step: SchedulePrimitive) -> None:

@@ -12,6 +12,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, Valu
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.ranges import exact_interval_of, in_loop_indices, interval_of, loop_of_index
+from xrelay.dialects.op_lists import ops_of
 from xrelay.index_algebra.affine_bounds import Interval, Span, join, span
 from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.nest_queries import is_made_outside
@@ -42,8 +43,8 @@ def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: Schedule
     shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
     space = Space()
     spans: list[list[Span | None]] = [[] for _ in shape]
-    for op in loop.body.walk():
-        if isinstance(op, LoadOp) and op.memref is buffer and not producer.is_ancestor(op):
+    for op in ops_of(loop.body, LoadOp):
+        if op.memref is buffer and not producer.is_ancestor(op):
             for dimension, found in enumerate(_spans(op, loop, space)):
                 spans[dimension].append(found)
     boxes = [_joined(found, shape[d]) for d, found in enumerate(spans)]

@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAt
 from xdsl.ir import Attribute, Block, Operation
 
 from xrelay.dialects.loop.signature import PLAN
+from xrelay.dialects.op_lists import all_ops
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.boxes import BOX_FUNCTIONS
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 
@@ -109,12 +109,13 @@ def _piece(
 
 def rename_symbols(module: ModuleOp, names: Mapping[str, str]) -> None:
     """Renames functions of a module in the llvm dialect, and all that refers to them."""
-    for op in walk_ops(module):
+    new = {name: SymbolRefAttr(renamed) for name, renamed in names.items()}
+    for op in all_ops(module):
         for kind in (op.properties, op.attributes):
             for key, value in kind.items():
-                if isinstance(value, SymbolRefAttr) and (new := names.get(value.root_reference.data)) is not None:
-                    kind[key] = SymbolRefAttr(new)
-        if isinstance(op, llvm.FuncOp) and op.sym_name.data in names:
+                if type(value) is SymbolRefAttr and value.root_reference.data in new:
+                    kind[key] = new[value.root_reference.data]
+        if type(op) is llvm.FuncOp and op.sym_name.data in names:
             op.sym_name = StringAttr(names[op.sym_name.data])
 
 
@@ -188,7 +189,7 @@ def _references(op: Operation) -> set[str]:
     """The symbols that an op mentions anywhere inside."""
     found: set[str] = set()
     pending: list[Attribute] = []
-    for inner in walk_ops(op):
+    for inner in all_ops(op):
         pending += (*inner.properties.values(), *inner.attributes.values())
     for attribute in pending:
         if type(attribute) is SymbolRefAttr:

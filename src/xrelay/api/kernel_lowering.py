@@ -14,6 +14,7 @@ from xrelay import environment
 from xrelay.api.codegen import llvm_texts, rename_symbols
 from xrelay.api.kernel_records import KernelFacts
 from xrelay.dialects.attribute_names import NUM_SCRATCH
+from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
@@ -22,7 +23,6 @@ from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
 from xrelay.passes.infra.printing import print_module
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.passes.instruments.verify import Verify
 from xrelay.passes.loop.tried_schedules import keep_tried_schedules
@@ -87,7 +87,7 @@ class KernelLowering:
 def _may_fail(module: ModuleOp) -> bool:
     """Whether a kernel in the llvm dialect stores a status in the context."""
     functions = (op for op in module.ops if isinstance(op, llvm.FuncOp) and op.sym_name.data != NOTE_INDEX)
-    return any(isinstance(op, CmpXchgOp) for function in functions for op in walk_ops(function))
+    return any(ops_of(function, CmpXchgOp) for function in functions)
 
 
 def _names(module: ModuleOp, symbol: str) -> Mapping[str, str]:

@@ -1,0 +1,59 @@
+"""The ops of a program as lists, for those who only read: to ask each op of a kernel costs more than the answers.
+
+A generator is resumed for every op, and `isinstance` of a class of ops, all of which are abstract to Python, takes ten
+times longer than to look the class up.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TypeVar, cast
+
+from xdsl.ir import Block, Operation, Region
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+def all_ops(top: Operation) -> list[Operation]:
+    """`top` and every op below it in program order, as they are now; who changes what follows takes `walk_ops`."""
+    return _collected(_first_ops(top), [top])
+
+
+def ops_in(place: Region | Block) -> list[Operation]:
+    """Every op in a region or block, as `all_ops` gives them."""
+    blocks = reversed(place.blocks) if isinstance(place, Region) else (place,)
+    return _collected([block.first_op for block in blocks], [])
+
+
+def ops_of(top: Operation | Region | Block, *kinds: type[OpT]) -> list[OpT]:
+    """The ops of these classes, or classes derived from them, among `top` and all below it, in program order."""
+    inside = all_ops(top) if isinstance(top, Operation) else ops_in(top)
+    return cast("list[OpT]", [op for op in inside if is_kind(type(op), kinds)])
+
+
+@cache
+def is_kind(kind: type[Operation], kinds: tuple[type[Operation], ...]) -> bool:
+    """Whether `kind` is one of `kinds`, or derived from one."""
+    return issubclass(kind, kinds)
+
+
+def _collected(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:
+    """`found`, and behind it the ops that follow those in `pending`, the last of which comes first, with all below."""
+    while pending:
+        op = pending.pop()
+        while op is not None:
+            found.append(op)
+            following = op.next_op
+            if op.regions:
+                pending.append(following)
+                pending += _first_ops(op)
+                break
+            op = following
+    return found
+
+
+def _first_ops(op: Operation) -> list[Operation | None]:
+    """The first op of each block of an op's regions, last block first."""
+    if len(op.regions) == 1 and (block := op.regions[0].first_block) is not None and block.next_block is None:
+        return [block.first_op]
+    return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
