@@ -1,4 +1,4 @@
-"""ArgMax, ArgMin and CumSum."""
+"""ArgMax, ArgMin, CumSum and CumProd."""
 
 from __future__ import annotations
 
@@ -32,19 +32,31 @@ for _op_type, _relay_name in {"ArgMax": "argmax", "ArgMin": "argmin"}.items():
 
 @converts("CumSum", since=11, attributes=("exclusive", "reverse"))
 def convert_cum_sum(node: NodeView) -> SSAValue:
-    """`cumsum`; where only the run tells the axis, that along each, and the one that is wanted."""
+    """`cumsum`."""
+    return _accumulated(node, "cumsum")
+
+
+@converts("CumProd", since=26, attributes=("exclusive", "reverse"))
+def convert_cum_prod(node: NodeView) -> SSAValue:
+    """`cumprod`."""
+    return _accumulated(node, "cumprod")
+
+
+def _accumulated(node: NodeView, relay_name: str) -> SSAValue:
+    """The relay op; where only the run tells the axis, that along each, and the one that is wanted."""
     if node.constant(1) is not None:
-        return _sums_along(node, int(node.required_scalar(1, "axis")))
-    if not node.shape(0):
+        return _along(node, relay_name, int(node.required_scalar(1, "axis")))
+    rank = len(node.shape(0))
+    if not rank:
         raise node.error("data of rank 0 have no axis")
-    sums = node.emit("stack", node.make_tuple([_sums_along(node, axis) for axis in range(len(node.shape(0)))]), axis=0)
-    return node.emit("take", sums, node.reshape(node.input(1), ()), axis=0, mode="raise")
+    each = node.make_tuple([_along(node, relay_name, axis) for axis in range(rank)])
+    return node.emit("take", node.emit("stack", each, axis=0), node.reshape(node.input(1), ()), axis=0, mode="raise")
 
 
-def _sums_along(node: NodeView, axis: int) -> SSAValue:
-    """`cumsum`; with `reverse` of the data the other way round, and back."""
+def _along(node: NodeView, relay_name: str, axis: int) -> SSAValue:
+    """The relay op along `axis`; with `reverse` of the data the other way round, and back."""
     data, reverse = node.input(0), _flag(node, "reverse")
     if reverse:
         data = node.emit("reverse", data, axis=axis)
-    total = node.emit("cumsum", data, axis=axis, exclusive=_flag(node, "exclusive"))
+    total = node.emit(relay_name, data, axis=axis, exclusive=_flag(node, "exclusive"))
     return node.emit("reverse", total, axis=axis) if reverse else total

@@ -1,0 +1,59 @@
+"""Arithmetic, comparison and logic before opset 7: the second operand is broadcast only where an attribute says so."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import ConvertFunction, converts
+from xrelay.index_algebra.dims import certainly_differ, shape_text
+
+OPS = {
+    "Add": "add",
+    "Sub": "subtract",
+    "Mul": "multiply",
+    "Div": "divide",
+    "Pow": "power",
+    "Equal": "equal",
+    "Less": "less",
+    "Greater": "greater",
+    "And": "logical_and",
+    "Or": "logical_or",
+    "Xor": "logical_xor",
+}
+"""ONNX's name → Relay's."""
+
+
+def _convert(relay_name: str) -> ConvertFunction:
+    def convert(node: NodeView) -> SSAValue:
+        """The relay op; the result has the shape of the first operand."""
+        return node.emit(relay_name, node.input(0), _aligned(node))
+
+    return convert
+
+
+for _op_type, _relay_name in OPS.items():
+    converts(_op_type, until=6, attributes=("axis", "broadcast", "consumed_inputs"))(_convert(_relay_name))
+
+
+def _aligned(node: NodeView) -> SSAValue:
+    """The second operand with axes of extent 1 behind it, so that its own lie at `axis` of the first, or at the end."""
+    data, other = node.shape(0), node.shape(1)
+    axis = node.attribute_int("axis", -1)
+    behind = 0
+    if node.attribute_int("broadcast", 0, check=lambda value: value in (0, 1)):
+        if len(other) > len(data):
+            raise node.error(f"the second operand has rank {len(other)}, the first {len(data)}: it cannot be broadcast")
+        if "axis" in node.attribute_names and axis != -1:
+            behind = len(data) - known_axis(node, axis, max(len(data), 1)) - len(other)
+        if behind < 0:
+            raise node.illegal("axis", axis, f"{len(other)} axes of the second operand do not fit behind it")
+        data = data[len(data) - behind - len(other) : len(data) - behind]
+    apart = len(data) != len(other) or any(
+        certainly_differ(wanted, found) and found != 1 for wanted, found in zip(data, other, strict=True)
+    )
+    if apart or (not node.attribute_int("broadcast", 0) and data != other and 1 in other):
+        text = f"{shape_text(node.shape(0))} and {shape_text(other)}"
+        raise node.error(f"shapes {text} differ", help="before opset 7 only the attribute 'broadcast' lets them")
+    return node.emit("expand_dims", node.input(1), axis=len(other), num_newaxis=behind) if behind else node.input(1)
