@@ -81,11 +81,19 @@ def _check_kinds() -> None:
             _LOG.warning("%s announces %r in %s: %s", _package(entry), entry.name, GROUP, hint)
 
 
-@cache
 def _entries(group: str) -> tuple[EntryPoint, ...]:
     """The extensions of a group, in an order that does not depend on the file system."""
-    found = entry_points(group=group)
-    return tuple(sorted(found, key=lambda entry: (_package(entry), entry.name, entry.value)))
+    return _announced()[group]
+
+
+@cache
+def _announced() -> dict[str, tuple[EntryPoint, ...]]:
+    """The extensions of both groups, asked for once: a file of every package is read for it."""
+    known = entry_points()
+    return {
+        group: tuple(sorted(known.select(group=group), key=lambda entry: (_package(entry), entry.name, entry.value)))
+        for group in (GROUP, DIALECTS_GROUP)
+    }
 
 
 def _fault(entry: EntryPoint, error: BaseException) -> str:

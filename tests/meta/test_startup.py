@@ -29,3 +29,18 @@ def test_xrelay_opt_on_an_empty_module_imports_nothing_heavy() -> None:
 
 def test_the_package_itself_imports_nothing_heavy() -> None:
     assert not modules_after("import xrelay") & {*HEAVY, "xdsl", "numpy"}
+
+
+READS = """
+from importlib.metadata import Distribution, distributions
+reads, read = [], Distribution.entry_points.fget
+Distribution.entry_points = property(lambda self: reads.append(self) or read(self))
+from xrelay.tools.xrelay_opt import main
+assert main(["-p", "canonicalize"]) == 0
+assert reads
+assert len(reads) <= 2 * len(list(distributions())), f"read {len(reads)} times"
+"""
+
+
+def test_xrelay_opt_asks_for_extensions_once_for_xdsl_and_once_for_itself() -> None:
+    modules_after(READS)

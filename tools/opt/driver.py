@@ -9,6 +9,7 @@ import traceback
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -63,20 +64,24 @@ class XRelayOptMain(xDSLOptMain):
         arg_parser.prog = "xrelay-opt"
         add_arguments(arg_parser, f"xrelay-opt {__version__}")
 
+    @cached_property
+    def _universe(self) -> Universe:
+        """What installed packages announce to xDSL, asked once: the answer opens a file of every package."""
+        return Universe.get_multiverse()
+
     def register_all_dialects(self) -> None:
         """Register xDSL's dialects, ours and those of plugins; arith, func and llvm in the extended form."""
-        for name, thunk in with_replaced(Universe.get_multiverse().all_dialects).items():
+        for name, thunk in with_replaced(self._universe.all_dialects).items():
             self.ctx.register_dialect(name, thunk)
 
     def register_all_passes(self) -> None:
         """Register xDSL's passes, ours, and those that programs have registered since the tables were made."""
-        super().register_all_passes()
-        for name, thunk in pass_thunks().items():
+        for name, thunk in {**self._universe.all_passes, **pass_thunks()}.items():
             self.available_passes.setdefault(name, thunk)
 
     def register_all_targets(self) -> None:
         """Add LLVM IR text to xDSL's outputs."""
-        super().register_all_targets()
+        self.available_targets.update(self._universe.all_targets)
         self.available_targets["llvm-ir"] = llvm_ir_target
 
     def setup_pipeline(self) -> None:
