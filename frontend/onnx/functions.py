@@ -99,7 +99,7 @@ def standard_function(node: onnx.NodeProto, opset: int, inputs: Sequence[SSAValu
 
 def _schema(op_type: str, domain: str, opset: int) -> OpSchema | None:
     try:
-        return onnx.defs.get_schema(op_type, min(opset, _LAST_OPSET), domain)
+        return onnx.defs.get_schema(op_type, min(max(opset, 0), _LAST_OPSET), domain)
     except onnx.defs.SchemaError:
         return None
 

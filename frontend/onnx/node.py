@@ -124,6 +124,11 @@ class NodeView:
         proto = self._typed(name, AttributeProto.FLOATS)
         return None if proto is None else tuple(float(value) for value in proto.floats)
 
+    def attribute_strings(self, name: str) -> tuple[str, ...] | None:
+        """A string-list attribute."""
+        proto = self._typed(name, AttributeProto.STRINGS)
+        return None if proto is None else tuple(value.decode("utf-8", "replace") for value in proto.strings)
+
     def attribute_tensor(self, name: str) -> Array | None:
         """A tensor attribute as an array."""
         proto = self._typed(name, AttributeProto.TENSOR)

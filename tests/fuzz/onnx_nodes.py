@@ -47,7 +47,7 @@ def opsets_of(op: str) -> tuple[int, ...]:
 @cache
 def drawn_ops() -> tuple[str, ...]:
     """The registered ops of ONNX's own whose operands and results are tensors, and which hold no graphs."""
-    for module in ("fuzz.onnx_drawings", "fuzz.onnx_drawings_nn"):
+    for module in ("fuzz.onnx_drawings", "fuzz.onnx_drawings_nn", "fuzz.onnx_drawings_sequences"):
         import_module(module)
 
     converters.load()

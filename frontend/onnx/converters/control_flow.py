@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.types import element_type_of, joined_types, shap
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
 from xrelay.frontend.onnx.node import NodeView, constant_value
 from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import ANY
@@ -90,7 +90,7 @@ def convert_scan_8(node: NodeView) -> Sequence[SSAValue]:
         values = [inner.emit("take", value, entry, axis=0) for value in inputs]
         return Iteration(None, [], scan.emit(inner, values))
 
-    return emit_loop(node, _extent(node, inputs[0], 0), None, [], make_body)
+    return emit_loop(node, extent_value(node, inputs[0], 0), None, [], make_body)
 
 
 SCAN = ("body", "num_scan_inputs", "scan_input_axes", "scan_input_directions", "scan_output_axes",
@@ -137,7 +137,7 @@ class _Scan:
         extents = {shape_of(value.type)[axis] for axis, value in zip(axes, scanned, strict=True)}
         if len({extent for extent in extents if isinstance(extent, int)}) > 1:
             raise node.error(f"the scanned inputs have the extents {', '.join(map(str, extents))}, must have one")
-        count = _extent(node, scanned[0], axes[0])
+        count = extent_value(node, scanned[0], axes[0])
         last = node.emit("subtract", count, node.emit_constant(np.array(1, np.int64), "one"))
 
         def make_body(inner: NodeView, number: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
@@ -171,15 +171,6 @@ def _listed(node: NodeView, name: str, count: int, legal: Sequence[int] | None =
     if len(values) != count or (legal is not None and not set(values) <= set(legal)):
         raise node.illegal(name, list(values), f"it needs {count} entries")
     return values
-
-
-def _extent(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
-    """An extent of `value` as a number."""
-    extent = shape_of(value.type)[axis]
-    if isinstance(extent, int):
-        return node.emit_constant(np.array(extent, np.int64), "extent")
-    shape = node.emit("shape_of", value, dtype="int64")
-    return node.emit("take", shape, node.emit_constant(np.array(axis, np.int64), "axis"), axis=0)
 
 
 def _scalar(node: NodeView, value: SSAValue, element: Attribute, what: str) -> SSAValue:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
@@ -50,3 +51,12 @@ def joined_axes(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
         return value
     shape = static_shape(node, value)
     return node.reshape(value, (*shape[:axis], prod(shape[axis:])))
+
+
+def extent_value(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
+    """An extent of `value` as a number that the program has."""
+    extent = shape_of(value.type)[axis]
+    if isinstance(extent, int):
+        return node.emit_constant(np.array(extent, np.int64), "extent")
+    shape = node.emit("shape_of", value, dtype="int64")
+    return node.emit("take", shape, node.emit_constant(np.array(axis, np.int64), "axis"), axis=0)

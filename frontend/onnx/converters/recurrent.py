@@ -1,0 +1,184 @@
+"""LSTM, GRU and RNN: a loop over time for each direction.
+
+What the input adds to the gates is one product for all times before the loop; in the loop is what depends on the
+state. Backwards, the input is reversed before the loop and what it gives after, each sequence within its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.frontend.onnx.bodies import Iteration, emit_loop
+from xrelay.frontend.onnx.converters.extents import extent_value, static_shape
+from xrelay.frontend.onnx.converters.recurrent_cells import (
+    Apply,
+    Step,
+    Weights,
+    activations,
+    gru_step,
+    lstm_step,
+    resets_behind,
+    rnn_step,
+)
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+_SHARED = ("activations", "activation_alpha", "activation_beta", "clip", "direction", "hidden_size")
+_FIRST = (*_SHARED, "output_sequence")
+_DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One of the three ops: gates per unit, states, the default activations of a direction, and its step."""
+
+    gates: int
+    states: int
+    defaults: tuple[str, ...]
+    make_step: Callable[[NodeView, Weights, Sequence[Apply]], Step]
+
+
+_KINDS = {
+    "RNN": _Kind(1, 1, ("Tanh",), rnn_step),
+    "GRU": _Kind(3, 1, ("Sigmoid", "Tanh"), gru_step),
+    "LSTM": _Kind(4, 2, ("Sigmoid", "Tanh", "Tanh"), lstm_step),
+}
+_INITIAL, _PEEPHOLES = 5, 7
+"""The places of the first initial state and of the peepholes among the inputs."""
+
+
+@converts("RNN", until=6, attributes=_FIRST)
+@converts("RNN", since=7, attributes=(*_SHARED, "layout"))
+@converts("GRU", until=6, attributes=(*_FIRST, "linear_before_reset"))
+@converts("GRU", since=7, attributes=(*_SHARED, "linear_before_reset", "layout"))
+@converts("LSTM", until=6, attributes=(*_FIRST, "input_forget"))
+@converts("LSTM", since=7, attributes=(*_SHARED, "input_forget", "layout"))
+def convert_recurrent(node: NodeView) -> list[SSAValue]:
+    """All states, and the last ones; those of 16 bits are computed in f32."""
+    kind = _KINDS[node.proto.op_type]
+    direction = node.attribute_string("direction", "forward", tuple(_DIRECTIONS))
+    turns = _DIRECTIONS[direction]
+    batch_first = bool(node.attribute_int("layout", 0, check=lambda value: value in (0, 1)))
+    x = _swapped(node, _wide(node, 0), batch_first)
+    hidden = _check_shapes(node, kind, len(turns))
+    applied = activations(node, kind.defaults, len(turns))
+    made = [
+        _direction(node, kind, x, number, hidden, is_reversed, apply)
+        for number, (is_reversed, apply) in enumerate(zip(turns, applied, strict=True))
+    ]
+    sequence = node.emit("stack", node.make_tuple([stack for stack, _ in made]), axis=1)
+    sequence = node.emit("transpose", sequence, axes=(2, 0, 1, 3)) if batch_first else sequence
+    last = [
+        _swapped(node, node.emit("stack", node.make_tuple([states[index] for _, states in made]), axis=0), batch_first)
+        for index in range(kind.states)
+    ]
+    dtype = numpy_dtype(node.element_type(0))
+    results = [sequence, *last]
+    return [node.emit("cast", value, dtype=dtype) for value in results] if is_half(node.element_type(0)) else results
+
+
+def _check_shapes(node: NodeView, kind: _Kind, directions: int) -> int:
+    """Returns the hidden size, once the weights are found to have shapes for it."""
+    weight, recurrence = (static_shape(node, node.input(index)) for index in (1, 2))
+    hidden = recurrence[-1] if recurrence else 0
+    rows = kind.gates * hidden
+    if len(node.shape(0)) != 3 or len(weight) != 3:
+        raise node.error(f"X and W must have rank 3, found {len(node.shape(0))} and {len(weight)}")
+    if recurrence != (directions, rows, hidden) or weight[:2] != (directions, rows):
+        raise node.error(
+            f"W of shape {list(weight)} and R of shape {list(recurrence)} do not fit {directions} directions and "
+            f"{kind.gates} gates"
+        )
+    if node.attribute_int("hidden_size", hidden) != hidden:
+        raise node.error(f"attribute 'hidden_size' is {node.attribute_int('hidden_size', hidden)}, R says {hidden}")
+    return hidden
+
+
+def _direction(
+    node: NodeView, kind: _Kind, x: SSAValue, number: int, hidden: int, is_reversed: bool, apply: Sequence[Apply]
+) -> tuple[SSAValue, list[SSAValue]]:
+    """The states of every time, stacked, and the last ones."""
+    lengths = None if node.optional_input(4) is None else node.emit("cast", node.input(4), dtype="int64")
+    gates, weights = _gates(node, kind, x, number, hidden, lengths if is_reversed else None, is_reversed)
+    step = kind.make_step(node, weights, apply)
+    initial = [_initial(node, x, _INITIAL + index, number, hidden) for index in range(kind.states)]
+    if shape_of(x.type)[0] == 0:
+        # No iteration: what one would give has no times either.
+        rows = node.emit("split", gates, indices_or_sections=kind.gates, axis=2)
+        return node.tuple_field(rows, 0), initial
+
+    def make_body(inner: NodeView, time: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
+        states = step(inner, inner.emit("take", gates, time, axis=0), carried)
+        if lengths is None:
+            return Iteration(None, states, states[:1])
+        runs = inner.emit("expand_dims", inner.emit("less", time, lengths), axis=1)
+        held = [inner.emit("where", runs, *pair) for pair in zip(states, carried, strict=True)]
+        return Iteration(None, held, [inner.emit("where", runs, states[0], inner.scalar(0.0, states[0]))])
+
+    *states, stack = emit_loop(node, extent_value(node, x, 0), None, initial, make_body)
+    return _turned(node, stack, lengths) if is_reversed else stack, states
+
+
+def _gates(
+    node: NodeView, kind: _Kind, x: SSAValue, number: int, hidden: int, lengths: SSAValue | None, is_reversed: bool
+) -> tuple[SSAValue, Weights]:
+    """What the input adds to the gates at every time, with the biases, and what the step has to know."""
+    weight, recurrence = (_of_direction(node, index, number) for index in (1, 2))
+    gates = node.emit("nn.matmul", _turned(node, x, lengths) if is_reversed else x, weight, transpose_b=True)
+    own: SSAValue | None = None
+    if node.optional_input(3) is not None:
+        both = node.emit("split", _of_direction(node, 3, number), indices_or_sections=2, axis=0)
+        bias, own = (node.tuple_field(both, index) for index in range(2))
+        apart = node.proto.op_type == "GRU" and resets_behind(node)
+        gates = node.emit("add", gates, bias if apart else node.emit("add", bias, own))
+    peepholes: list[SSAValue] = []
+    if node.optional_input(_PEEPHOLES) is not None:
+        cut = node.emit("split", _of_direction(node, _PEEPHOLES, number), indices_or_sections=3, axis=0)
+        peepholes = [node.tuple_field(cut, index) for index in range(3)]
+    return gates, Weights(recurrence, own, peepholes, hidden)
+
+
+def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) -> SSAValue:
+    """An initial state of a direction: an input, or zeros for every entry of the batch."""
+    if node.optional_input(index) is not None:
+        batch_first = bool(node.attribute_int("layout", 0))
+        return node.emit("take", _wide(node, index), _number(node, number), axis=1 if batch_first else 0)
+    zero = np.zeros((), numpy_dtype(element_type_of(x.type)))
+    batch = shape_of(x.type)[1]
+    if isinstance(batch, int):
+        return node.emit_filled(zero, (batch, hidden), "initial")
+    extents = [extent_value(node, x, 1), _number(node, hidden)]
+    return node.emit("dyn.full", node.emit_constant(zero), node.emit("stack", node.make_tuple(extents), axis=0))
+
+
+def _of_direction(node: NodeView, index: int, number: int) -> SSAValue:
+    """What input `index` says of one direction."""
+    return node.emit("take", _wide(node, index), _number(node, number), axis=0)
+
+
+def _number(node: NodeView, value: int) -> SSAValue:
+    return node.emit_constant(np.array(value, np.int64), "number")
+
+
+def _wide(node: NodeView, index: int) -> SSAValue:
+    """Input `index`, of 16 bits in f32."""
+    value = node.input(index)
+    return node.emit("cast", value, dtype="float32") if is_half(node.element_type(index)) else value
+
+
+def _swapped(node: NodeView, value: SSAValue, batch_first: bool) -> SSAValue:
+    """`value` of rank 3 with the first two axes exchanged where the batch comes first."""
+    return node.emit("transpose", value, axes=(1, 0, 2)) if batch_first else value
+
+
+def _turned(node: NodeView, value: SSAValue, lengths: SSAValue | None) -> SSAValue:
+    """`value` backwards in time, each sequence within its length."""
+    if lengths is None:
+        return node.emit("reverse", value, axis=0)
+    return node.emit("reverse_sequence", value, lengths, seq_axis=0, batch_axis=1)
