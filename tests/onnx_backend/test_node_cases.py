@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from onnx.reference import ReferenceEvaluator
 from onnx_backend.conformance import case_set
 from support.onnx_node_cases import NodeCase, flat, node_cases
 
@@ -31,6 +33,9 @@ LONG = 12
 HELD = frozenset(case_set("run_time_shapes"))
 
 LIST = Path(__file__).with_name("refused.txt")
+
+CANCELLED = frozenset({"test_dft_inverse_opset19"})
+"""Cases that expect 2e-7 where terms cancel, what rounding in f32 left of their sum: they are held to sums in f64."""
 
 
 def interpreted(case: NodeCase) -> list[np.ndarray]:
@@ -74,10 +79,20 @@ def check(case: NodeCase, step: str) -> None:
             STEPS[step](case)
         return
     found = flat(STEPS[step](case))
+    expected = case.outputs if case.name not in CANCELLED else in_double(case)
     comparison = compare_outputs(
-        case.output_names, found, case.outputs, levels=(step, "onnx"), rtol=case.allowed, atol=case.atol
+        case.output_names, found, expected, levels=(step, "onnx"), rtol=case.allowed, atol=case.atol
     )
     assert comparison, str(comparison)
+
+
+def in_double(case: NodeCase) -> list[np.ndarray]:
+    """What onnx's reference gives for the inputs in f64, rounded once."""
+    evaluator: Any = ReferenceEvaluator(case.model)
+    feeds = {
+        info.name: array.astype(np.float64) for info, array in zip(case.model.graph.input, case.arrays, strict=True)
+    }
+    return [array.astype(np.float32) for array in evaluator.run(None, feeds)]
 
 
 @pytest.mark.parametrize("case", chosen("interpreter"), ids=lambda case: case.name)

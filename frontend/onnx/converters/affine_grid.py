@@ -1,0 +1,66 @@
+"""AffineGrid: the places of an image's elements, moved by matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.tensors import check_size
+from xrelay.index_algebra.dims import shape_text
+
+
+@converts("AffineGrid", since=20, attributes=("align_corners",))
+def convert_affine_grid(node: NodeView) -> SSAValue:
+    """The places of each axis times its column of the matrices, and the last column; the last axis comes first."""
+    shape, count = node.shape(0), node.shape(1)
+    spatial = len(shape) == 3 and shape[1:] in ((2, 3), (3, 4)) and shape[1]
+    if not isinstance(spatial, int) or not spatial or count != (spatial + 2,):
+        raise node.error(f"matrices of shape {shape_text(shape)} with sizes of shape {shape_text(count)}")
+    known = node.known_ints(1)
+    if known is not None and (problem := check_size((*known[2:], spatial), 8)) is not None:
+        raise node.error(problem)
+    result = _column(node, spatial, spatial)
+    for axis in range(spatial):
+        places = _places(node, axis + 2)
+        behind = [1] * (spatial - axis)
+        line = node.emit("reshape", places, newshape=(-1, *behind))
+        result = node.emit("add", result, node.emit("multiply", _column(node, spatial - 1 - axis, spatial), line))
+    return result
+
+
+def _column(node: NodeView, column: int, spatial: int) -> SSAValue:
+    """A column of each matrix, beside the axes of the image."""
+    place = node.emit_constant(np.array(column, np.int64), "column")
+    values = node.emit("take", node.input(0), place, axis=2, mode="fast")
+    return node.emit("expand_dims", values, axis=1, num_newaxis=spatial)
+
+
+def _places(node: NodeView, index: int) -> SSAValue:
+    """The places along an axis whose extent is a size: -1 and 1 are its ends, or with `align_corners` its elements."""
+    at = node.emit_constant(np.array(index, np.int64), "axis")
+    known = node.known_ints(1)
+    if known is not None:
+        number = node.emit_constant(np.array(known[index], np.int64), "size")
+    else:
+        number = node.emit("cast", node.emit("take", node.input(1), at, axis=0, mode="fast"), dtype="int64")
+    dtype = numpy_dtype(node.element_type(0))
+    steps = node.emit("cast", node.emit("arange", *_range(node, number)), dtype="float64")
+    size = node.emit("cast", number, dtype="float64")
+    one, two = node.scalar(1, size), node.scalar(2, size)
+    if node.attribute_int("align_corners", 0, check=lambda value: value in (0, 1)):
+        # One element alone lies in the middle.
+        twice = node.emit("subtract", node.emit("multiply", steps, two), node.emit("subtract", size, one))
+        last = node.emit("maximum", node.emit("subtract", size, one), one)
+    else:
+        twice = node.emit("subtract", node.emit("add", node.emit("multiply", steps, two), one), size)
+        last = size
+    return node.emit("cast", node.emit("divide", twice, last), dtype=dtype)
+
+
+def _range(node: NodeView, stop: SSAValue) -> Sequence[SSAValue]:
+    return node.scalar(0, stop), stop, node.scalar(1, stop)

@@ -1,0 +1,132 @@
+"""DFT, STFT, windows and MelWeightMatrix by the interpreter against numpy and onnx's reference."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+from support.onnx_models import model, value
+
+from xrelay.errors import XRelayError
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+RNG = np.random.default_rng(11)
+
+
+def results(
+    op: str, data: dict[str, NDArray[Any]], constants: dict[str, Any], opset: int = 20, dims: Any = None, **words: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What the interpreter and onnx give; a constant called with `_` in front is left out."""
+    arrays = {name: np.asarray(array) for name, array in constants.items() if name[0] != "_"}
+    node = helper.make_node(op, [*data, *(name if name in arrays else "" for name in constants)], ["y"], **words)
+    kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in data.items()}
+    inputs = [helper.make_tensor_value_info(name, kinds[name], dims or each.shape) for name, each in data.items()]
+    proto = model([node], inputs, ["y"], initializers=arrays, opset=opset)
+    (found,) = run_relay(import_onnx(proto), list(data.values()))
+    evaluator: Any = ReferenceEvaluator(proto)
+    return found, cast(NDArray[Any], evaluator.run(None, data)[0])
+
+
+def check(*given: Any, **words: Any) -> None:
+    found, expected = results(*given, **words)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def normal(*shape: int) -> NDArray[Any]:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("words", [{}, {"onesided": 1}, {"inverse": 1}])
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("length", [None, 1, 5, 9])
+def test_transforms(words: dict[str, int], parts: int, length: int | None) -> None:
+    if parts == 2 and "onesided" in words:
+        return
+    constants = {"_length": None} if length is None else {"length": np.array(length)}
+    for axis in (1, -2, 2):
+        check("DFT", {"x": normal(2, 6, 7, parts)}, {**constants, "axis": np.array(axis)}, **words)
+
+
+@pytest.mark.parametrize("length", [8, 9])
+def test_a_half_spectrum_goes_back_to_the_signal(length: int) -> None:
+    signal = normal(2, length)
+    half = np.fft.rfft(signal, axis=1)
+    parts = np.stack([half.real, half.imag], -1).astype(np.float32)
+    node = helper.make_node("DFT", ["x", "n", "a"], ["y"], inverse=1, onesided=1)
+    proto = model(
+        [node], [value("x", parts.shape)], ["y"], initializers={"n": np.array(length), "a": np.array(1)}, opset=20
+    )
+    (found,) = run_relay(import_onnx(proto), [parts])
+    np.testing.assert_allclose(found[..., 0], signal, rtol=1e-4, atol=1e-5)
+
+
+def test_a_batch_may_be_open_and_old_opsets_have_an_attribute() -> None:
+    check("DFT", {"x": normal(3, 6, 1)}, {}, opset=17, dims=("n", 6, 1), axis=1)
+    with pytest.raises(XRelayError, match="the axis has the extent n; it must be known"):
+        results("DFT", {"x": normal(3, 6, 1)}, {}, opset=17, dims=("n", 6, 1), axis=0)
+
+
+@pytest.mark.parametrize("onesided", [0, 1])
+def test_short_transforms(onesided: int) -> None:
+    window = np.hanning(8).astype(np.float32)
+    for constants in (
+        {"step": np.array(3), "window": window, "_length": None},
+        {"step": np.array(5), "_window": None, "length": np.array(7)},
+        {"step": np.array(20), "window": window, "length": np.array(8)},
+    ):
+        check("STFT", {"x": normal(2, 20, 1)}, constants, opset=17, onesided=onesided)
+
+
+def test_a_step_of_the_run() -> None:
+    window = np.hanning(8).astype(np.float32)
+    node = helper.make_node("STFT", ["x", "step", "window"], ["y"])
+    inputs = [value("x", (2, 20, 1)), helper.make_tensor_value_info("step", 7, ())]
+    module = import_onnx(model([node], inputs, ["y"], initializers={"window": window}, opset=17))
+    signal = normal(2, 20, 1)
+    for step in (1, 4, 13):
+        (found,) = run_relay(module, [signal, np.array(step)])
+        frames = np.stack([signal[:, at : at + 8, 0] * window for at in range(0, 13, step)], 1)
+        spectrum = np.fft.rfft(frames)
+        np.testing.assert_allclose(found, np.stack([spectrum.real, spectrum.imag], -1), rtol=1e-4, atol=1e-4)
+    with pytest.raises(XRelayError):
+        run_relay(module, [signal, np.array(0)])
+
+
+@pytest.mark.parametrize("op", ["HannWindow", "HammingWindow", "BlackmanWindow"])
+@pytest.mark.parametrize("periodic", [0, 1])
+def test_windows(op: str, periodic: int) -> None:
+    for size in (0, 2, 9, 16):
+        check(op, {}, {"n": np.array(size, np.int32)}, opset=17, periodic=periodic)
+    check(op, {}, {"n": np.array(5)}, opset=17, output_datatype=11)
+    assert results(op, {}, {"n": np.array(1)}, opset=17, periodic=1)[0].shape == (1,)
+
+
+@pytest.mark.parametrize(("bands", "length"), [(8, 16), (20, 512), (5, 30)])
+def test_mel_weights(bands: int, length: int) -> None:
+    numbers = {"m": np.array(bands), "n": np.array(length), "r": np.array(16000)}
+    hertz = {"l": np.array(20, np.float32), "h": np.array(7600, np.float32)}
+    check("MelWeightMatrix", {}, {**numbers, **hertz}, opset=17)
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "constants", "words"),
+    [
+        ("DFT", (2, 6, 3), {}, "the last axis has one or two parts"),
+        ("DFT", (2, 6, 1), {"n": np.array(0)}, "a transform of length 0"),
+        ("DFT", (2, 6, 1), {"n": np.array(2**20)}, "would take"),
+        ("DFT", (2, 6, 1), {"_n": None, "a": np.array(2)}, "the last axis has one or two parts"),
+        ("STFT", (2, 6, 1), {"s": np.array(1), "_w": None, "n": np.array(7)}, "frames of 7 elements of a signal of 6"),
+        ("STFT", (2, 6, 1), {"s": np.array(0), "_w": None, "n": np.array(3)}, "frames every 0 elements"),
+        ("STFT", (2, 6, 1), {"s": np.array(1)}, "neither a window nor a frame_length"),
+        ("STFT", (2, 6, 1), {"s": np.array(1), "w": np.ones(3, np.float32), "n": np.array(4)}, "for frames of 4"),
+    ],
+)
+def test_refusals(op: str, shape: tuple[int, ...], constants: dict[str, Any], words: str) -> None:
+    with pytest.raises(XRelayError, match=words):
+        results(op, {"x": np.zeros(shape, np.float32)}, constants)
