@@ -19,6 +19,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 INDEX_BYTES: Final = 8
+EXPECTED_EXTENT: Final = 256
+"""What an extent that only a run tells counts as."""
 
 
 def element_bytes(type: Attribute) -> int | None:
@@ -56,3 +58,10 @@ def bytes_and_factors(alloc: memref.AllocOp) -> tuple[int, Sequence[SSAValue]]:
         else:
             rest.append(value)
     return bytes_, rest
+
+
+def expected_bytes(buffer: SSAValue) -> int:
+    """About how many bytes a buffer has; 0 for one that an arena cannot hold."""
+    type = SSAValue.get(buffer, type=MemRefType).type
+    shape = (EXPECTED_EXTENT if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
+    return prod(shape) * (element_bytes(type) or 0)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
-from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
@@ -21,13 +19,10 @@ from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.op_lists import ops_of
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.loop.buffer_size import element_bytes
+from xrelay.passes.loop.buffer_size import expected_bytes
 from xrelay.passes.loop.in_place import pairs_in_place
 from xrelay.passes.loop.lifetimes import GIVERS, Buffer, roots_of
 from xrelay.passes.loop.nest_queries import kernels_of
-
-EXPECTED_EXTENT: Final = 256
-"""What an extent that only a run tells counts as."""
 
 
 @dataclass(frozen=True)
@@ -184,13 +179,6 @@ def _home(buffer: Buffer) -> Block | None:
     """The block that a buffer is made in."""
     owner = buffer.owner if isinstance(buffer, SSAValue) else None
     return owner.parent if isinstance(owner, Operation) else owner
-
-
-def expected_bytes(buffer: SSAValue) -> int:
-    """About how many bytes a buffer has; 0 for one that an arena cannot hold."""
-    type = SSAValue.get(buffer, type=MemRefType).type
-    shape = (EXPECTED_EXTENT if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
-    return prod(shape) * (element_bytes(type) or 0)
 
 
 # --- the kernels

@@ -49,11 +49,14 @@ class Move:
 
 @dataclass(frozen=True)
 class _Branch:
-    """What is stored where one variable of the block is in `[low, high)`; all of its values without a variable."""
+    """What is stored where one variable of the block is in `[low, high)`; everywhere without a variable.
+
+    Without `high` that is up to the extent of the variable.
+    """
 
     load: LoadOp
     variable: SSAValue | None
-    low: Dim | None
+    low: Dim
     high: Dim | None
 
 
@@ -115,25 +118,28 @@ class _Mover:
     def _branches(self, value: SSAValue) -> list[_Branch]:
         """What is stored: one load, or by the value of one variable one of several; nothing where it is else."""
         found: list[_Branch] = []
-        low: Dim | None = 0
         chosen: SSAValue | None = None
-        while isinstance(op := value.owner, scf.IfOp):
-            test, load = op.cond.owner, _yielded(op.true_region.block.last_op)
-            if not isinstance(test, arith.CmpiOp) or test.predicate.value.data not in _LESS:
+        pending: list[tuple[SSAValue, Dim, Dim | None]] = [(value, 0, None)]
+        while pending:
+            stored, low, high = pending.pop()
+            op = stored.owner
+            if isinstance(op, LoadOp):
+                found.append(_Branch(op, chosen, low, high))
+                continue
+            test = op.cond.owner if isinstance(op, scf.IfOp) else None
+            if not isinstance(op, scf.IfOp) or not isinstance(test, arith.CmpiOp):
                 return []
-            high, variable = self._dim(expression_of(test.rhs)), test.lhs
-            is_known = high is not None and variable in self._block.variables and chosen in (None, variable)
-            if load is None or not is_known or not isinstance(load.owner, LoadOp):
+            middle, sides = (
+                self._dim(expression_of(test.rhs)),
+                [_yielded(region.block.last_op) for region in op.regions],
+            )
+            is_known = test.lhs in self._block.variables and chosen in (None, test.lhs)
+            if test.predicate.value.data not in _LESS or middle is None or not is_known or None in sides:
                 return []
-            found.append(_Branch(load.owner, variable, low, high))
-            low, chosen = high, variable
-            rest = _yielded(op.false_region.block.last_op)
-            if rest is None:
-                return []
-            value = rest
-        if not isinstance(value.owner, LoadOp):
-            return []
-        return [*found, _Branch(value.owner, chosen, low, None)]
+            chosen = test.lhs
+            limits: list[tuple[Dim, Dim | None]] = [(low, middle), (middle, high)]
+            pending += [(s, *each) for s, each in zip(reversed(sides), reversed(limits), strict=True) if s is not None]
+        return found
 
     def _move(self, branch: _Branch, target: SSAValue) -> Move | None:
         load, arguments = branch.load, list[SSAValue](self._kernel.body.block.args)
@@ -174,7 +180,7 @@ class _Mover:
         axis = self._block.variables.index(branch.variable)
         high = self._extent(extents[axis]) if branch.high is None else branch.high
         rest = self._size([*extents[:axis], *extents[axis + 1 :]])
-        if high is None or branch.low is None or rest is None:
+        if high is None or rest is None:
             return None
         return (high - branch.low) * rest
 

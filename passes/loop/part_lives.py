@@ -5,7 +5,7 @@ A place is the number of an op in its block. What is done inside of a branch or 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, func, memref, scf
@@ -15,7 +15,9 @@ from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.loop import PartOp
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.loop.buffer_size import expected_bytes
 from xrelay.passes.loop.lifetimes import GIVERS, roots_of
+from xrelay.passes.loop.live_bytes import LiveBytes, Span
 
 _READERS = (
     memref.LoadOp,
@@ -36,13 +38,15 @@ _READERS = (
 
 @dataclass
 class _Life:
-    """The places of the first use of a buffer itself, and of the last use and the last store, also of parts of it.
+    """The place of the first use of a buffer itself, and of the first and last use and the last store of parts too.
 
-    `ended` is where it is given away or freed.
+    `ended` is where it is given away or freed; `bytes` are about what it takes of the arena.
     """
 
     first: int
+    begin: int
     last: int
+    bytes: int
     written: int = -1
     ended: int | None = None
 
@@ -57,8 +61,10 @@ class PartLives:
         self._places: dict[Operation, int] = {}
         self._lives: dict[SSAValue, _Life] = {}
         self._heads: dict[tuple[Block | None, int], Operation] = {}
+        self._made_in: dict[Block | None, list[_Life]] = {}
         for op in (inner for each in block.ops for inner in walk_ops(each)):
             self._note(op)
+        self._needed: dict[Block, LiveBytes] = {}
 
     def _note(self, op: Operation) -> None:
         before = op.prev_op
@@ -69,7 +75,10 @@ class PartLives:
         for number, operand in enumerate(op.operands):
             for root in self._roots_of(operand):
                 place = self._place_in(_home(root), op)
-                life = self._lives.setdefault(root, _Life(place, place))
+                life = self._lives.get(root)
+                if life is None:
+                    life = self._lives[root] = _Life(place, place, place, _bytes_of(root))
+                    self._made_in.setdefault(_home(root), []).append(life)
                 life.last = max(life.last, place)
                 if number in written:
                     life.written = max(life.written, place)
@@ -110,12 +119,53 @@ class PartLives:
             changes = life.written >= here if is_inside else life.written > here
             if changes or (life.ended is not None and last >= life.ended):
                 return f"{other} changes while {name} is needed"
+            if not self._needed_in(root).allows(self._spans_read(root, part, last)):
+                return f"{other} would be needed as long as {name}, which takes more memory"
         return None
 
     def _seen_from(self, root: SSAValue, call: func.CallOp, life: _Life) -> tuple[int, int]:
         """The places of `call` and of the last use of a buffer of its block in the block of `root`."""
         here = self._place_in(_home(root), call)
         return here, life.last if _home(root) is call.parent else here
+
+    # --- what it takes
+
+    def affordable(self, parts: Sequence[SSAValue], whole: SSAValue) -> set[SSAValue]:
+        """Those of `parts`, made last, that can lie in `whole` without much more memory being needed at the worst.
+
+        A part that is made early lets all of the whole be needed from then on.
+        """
+        distinct = sorted(dict.fromkeys(parts), key=lambda part: self._lives[part].begin)
+        needed = self._needed_in(whole)
+        dropped = 0
+        while dropped < len(distinct) and not needed.allows(self._spans_stored(distinct[dropped:], whole)):
+            # Each try looks at all places, so the number of tries stays small.
+            dropped = 2 * dropped + 1
+        return set(distinct[dropped:])
+
+    def _spans_stored(self, parts: Sequence[SSAValue], whole: SSAValue) -> list[Span]:
+        """What changes where `parts` lie in `whole`."""
+        around, lives = self._lives[self._find(whole)], [self._lives[part] for part in parts]
+        begin, last = min(life.begin for life in (around, *lives)), max(life.last for life in (around, *lives))
+        gone = [Span(-life.bytes, life.begin, life.last) for life in (around, *lives)]
+        return [*gone, Span(around.bytes, begin, last)]
+
+    def _spans_read(self, root: SSAValue, part: SSAValue, last: int) -> list[Span]:
+        """What changes where `part` is read in `root`, which is needed up to `last` for that."""
+        around, own = self._lives[root], self._lives[part]
+        found = [Span(-around.bytes, around.begin, around.last)]
+        found.append(Span(around.bytes, around.begin, max(around.last, last)))
+        return [*found, Span(-own.bytes, own.begin, own.last)] if _home(root) is _home(part) else found
+
+    def _needed_in(self, buffer: SSAValue) -> LiveBytes:
+        """What is needed in the block of a buffer."""
+        block = _home(buffer)
+        assert block is not None, "a buffer belongs to a block"
+        if block not in self._needed:
+            lives = self._made_in[block]
+            places = 1 + max(life.last for life in lives)
+            self._needed[block] = LiveBytes(places, (Span(life.bytes, life.begin, life.last) for life in lives))
+        return self._needed[block]
 
     # --- what is done
 
@@ -148,16 +198,19 @@ class PartLives:
         if self._heads.setdefault(key, alloc) is alloc:
             self._heads[key] = first
         root = self._find(whole)
+        self._needed_in(root).change(self._spans_stored([part], whole))
         self._wholes[part], self._roots[new] = root, (root,)
         own, around = self._lives[part], self._lives[root]
+        around.begin = min(around.begin, own.begin)
         around.last, around.written = max(around.last, own.last), max(around.written, own.written)
 
     def read_from(self, call: func.CallOp, part: SSAValue, whole: SSAValue, new: SSAValue) -> None:
         """Notes that `new` stands for `part` now, and is read where `whole` lies."""
         roots, own = self._roots_of(whole), self._lives[part]
         for root in roots:
-            life = self._lives[root]
-            life.last = max(life.last, self._seen_from(root, call, own)[1])
+            life, last = self._lives[root], self._seen_from(root, call, own)[1]
+            self._needed_in(root).change(self._spans_read(root, part, last))
+            life.last = max(life.last, last)
         self._roots[new] = roots
 
     def _roots_of(self, value: SSAValue) -> tuple[SSAValue, ...]:
@@ -190,6 +243,11 @@ def name_of(buffer: SSAValue) -> str:
 def _home(buffer: SSAValue) -> Block | None:
     """The block that a buffer is made in."""
     return buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
+
+
+def _bytes_of(buffer: SSAValue) -> int:
+    """About how many bytes of the arena a buffer takes: none where it is no allocation."""
+    return expected_bytes(buffer) if isinstance(buffer.owner, memref.AllocOp) else 0
 
 
 def _written_operands(op: Operation, functions: Mapping[str, func.FuncOp]) -> Collection[int]:

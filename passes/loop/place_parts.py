@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -49,7 +49,8 @@ class LoopPlacePartsPass(ModulePass):
 
     Refused are parts that are arguments, constants, outputs, parts of another whole already, given away, or written
     again afterwards; wholes that are used before, or whose extents are computed too late; slices whose source changes
-    while they are needed. Kernels that compute anything, or have versions, are left alone.
+    while they are needed; and what would let the function need over an eighth more memory than before, as where a
+    small part is made long before the others. Kernels that compute anything, or have versions, are left alone.
     """
 
     name = "loop-place-parts"
@@ -99,7 +100,8 @@ class _Placement:
             name = call.callee.string_value()
             if name not in moves or not all(map(_is_plain, call.arguments)):
                 continue
-            reasons = [self._place(call, move) for move in moves[name]]
+            dear = self._unaffordable(call, moves[name])
+            reasons = [self._place(call, move, dear) for move in moves[name]]
             told = [reason for reason in reasons if reason is not None]
             if len(told) == len(reasons):
                 call.attributes[COPIED] = StringAttr("; ".join(dict.fromkeys(told)))
@@ -111,32 +113,58 @@ class _Placement:
             gone.add(name)
         return gone
 
-    def _place(self, call: func.CallOp, move: Move) -> str | None:
-        """Lets what a call copies lie where it is copied to, or be read where it lies; why neither can be."""
-        reason = self._store_in_part(call, move) if move.takes_source else None
+    def _unaffordable(self, call: func.CallOp, moves: Sequence[Move]) -> set[SSAValue]:
+        """The sources of moves that could lie in their target if that did not take more memory."""
+        found: set[SSAValue] = set()
+        for target in dict.fromkeys(move.target for move in moves):
+            fit = [each for each in moves if each.target == target and each.takes_source]
+            parts = [call.arguments[each.source] for each in fit if self._why_not_stored(call, each) is None]
+            if parts:
+                found |= set(parts) - self._lives.affordable(parts, call.arguments[target])
+        return found
+
+    def _place(self, call: func.CallOp, move: Move, dear: Collection[SSAValue]) -> str | None:
+        """Lets what a call copies lie where it is copied to, or be read where it lies; why neither can be.
+
+        To store the buffers `dear` in their part takes more memory.
+        """
+        reason = self._store_in_part(call, move, dear) if move.takes_source else None
         if move.takes_source and (reason is None or not move.fills_target):
             return reason
         other = self._read_as_part(call, move)
         return other if reason is None or other is None else reason
 
-    def _store_in_part(self, call: func.CallOp, move: Move) -> str | None:
+    def _store_in_part(self, call: func.CallOp, move: Move, dear: Collection[SSAValue]) -> str | None:
         """Lets the source of a move lie in its target, in the part that it would be copied to."""
+        part, whole = call.arguments[move.source], call.arguments[move.target]
+        reason, alloc = self._why_not_stored(call, move), part.owner
+        if reason is None and part in dear:
+            reason = f"{name_of(whole)} would be needed as soon as {name_of(part)}, which takes more memory"
+        if reason is not None or not isinstance(alloc, memref.AllocOp):
+            return reason
+        self._lives.move_before(whole, alloc)
+        ops, new = _part(whole, self._target_offset(call, move), alloc.dynamic_sizes, alloc.memref.type)
+        self._lives.store_in(part, whole, new, [*ops, alloc.next_op or call][0])
+        _replace(alloc, ops, new, whole)
+        return None
+
+    def _why_not_stored(self, call: func.CallOp, move: Move) -> str | None:
+        """Why the source of a move cannot lie in its target."""
         part, whole = call.arguments[move.source], call.arguments[move.target]
         reason = _unlike(part, whole) or self._fixed(part)
         if reason is None and not isinstance(whole.owner, memref.AllocOp) and whole not in self._outputs:
             reason = f"{name_of(whole)} is not allocated here"
         reason = reason or self._lives.why_not_stored(call, part, whole)
-        alloc = part.owner
-        if reason is not None or not isinstance(alloc, memref.AllocOp):
+        if reason is not None or isinstance(part.owner, Block):
             return reason
-        offset = ValueMap.constant(0).plus(self._shift(call, move), -1).simplified()
-        if not all(self._lives.is_before(value, alloc) for value in (*offset.operands, *_open_extents(whole))):
-            return f"the extents of {name_of(whole)} are not known where {name_of(part)} is made"
-        self._lives.move_before(whole, alloc)
-        ops, new = _part(whole, offset, alloc.dynamic_sizes, alloc.memref.type)
-        self._lives.store_in(part, whole, new, [*ops, alloc.next_op or call][0])
-        _replace(alloc, ops, new, whole)
-        return None
+        values = (*self._target_offset(call, move).operands, *_open_extents(whole))
+        if all(self._lives.is_before(value, part.owner) for value in values):
+            return None
+        return f"the extents of {name_of(whole)} are not known where {name_of(part)} is made"
+
+    def _target_offset(self, call: func.CallOp, move: Move) -> ValueMap:
+        """The number of the first element of the part in the target of a move."""
+        return ValueMap.constant(0).plus(self._shift(call, move), -1).simplified()
 
     def _read_as_part(self, call: func.CallOp, move: Move) -> str | None:
         """Lets the target of a move be read in its source, in the part that it would be copied from."""
@@ -176,11 +204,10 @@ class _Placement:
         given = dict(zip(list[SSAValue](kernel.body.block.args), call.arguments, strict=True))
         sizes = [given[extent] for extent in extents_of(own) if isinstance(extent, SSAValue)]
         type = SSAValue.get(source if move.takes_source else target, type=MemRefType).type
-        shift = self._shift(call, move)
         if move.takes_source:
-            ops, target = _part(target, ValueMap.constant(0).plus(shift, -1).simplified(), sizes, type)
+            ops, target = _part(target, self._target_offset(call, move), sizes, type)
         else:
-            ops, source = _part(source, shift.simplified(), sizes, type)
+            ops, source = _part(source, self._shift(call, move).simplified(), sizes, type)
         copy = func.CallOp(self._copies.symbol(type, kernel), [source, target, *sizes], [])
         copy.attributes[COPIED] = StringAttr(reason)
         for op in (*ops, copy):

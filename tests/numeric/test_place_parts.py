@@ -91,6 +91,16 @@ def test_a_dense_block_concatenates_without_copies() -> None:
     assert not copying(lines.check(["y"], [_normal(1, 4, 6, 6)], [np.full((1, 4, 6, 6), np.nan, np.float32)]))
 
 
+def test_several_branches_of_one_input() -> None:
+    """A kernel that chooses between many operands does so by halves."""
+    lines = Lines(x="tensor<1x3x5xf32>")
+    for number, op in enumerate(["tanh", "exp", "sin", "cos", "negative"]):
+        lines.add(f"b{number}", op, "x")
+    lines.add("c", "concatenate", "b0", "b1", "b2", "b3", "b4", attributes="axis = 1")
+    lines.add("y", "tanh", "c")
+    assert not copying(lines.check(["y"], [_normal(1, 3, 5)]))
+
+
 def test_extents_that_a_run_tells() -> None:
     """Also of 0 elements, and where two names are equal."""
     lines = Lines(x="tensor<?x3xf32, #relay.dims<n>>", y="tensor<?x3xf32, #relay.dims<m>>")

@@ -387,3 +387,68 @@ func.func private @negated(%p: memref<4x6xf32>, %r: memref<4x6xf32>) attributes 
   }
   func.return
 }
+
+// -----
+
+// A small part that is made long before the others would let all of the whole be needed meanwhile: it is copied. What is
+// sliced from a buffer is copied too, where the slice is needed for longer.
+// CHECK-LABEL: func.func @main
+// CHECK:         %a = memref.alloc() : memref<1xf32>
+// CHECK:         func.call @one(%x, %a)
+// CHECK:         %b = loop.part %c[%{{.*}}] [] : memref<524289xf32> to memref<524288xf32>
+// CHECK:         func.call @copy_part(%a, %{{.*}}) {loop.copied = "%c would be needed as soon as %a, which takes more memory"}
+// CHECK:         func.call @first(%c, %s) {loop.copied = "%c would be needed as long as %s, which takes more memory"}
+func.func @main(%x: memref<1xf32>, %y: memref<524288xf32>) attributes {loop.num_outputs = 1 : i64} {
+  %a = memref.alloc() : memref<1xf32>
+  func.call @one(%x, %a) : (memref<1xf32>, memref<1xf32>) -> ()
+  %t = memref.alloc() : memref<524288xf32>
+  func.call @fill(%x, %t) : (memref<1xf32>, memref<524288xf32>) -> ()
+  %u = memref.alloc() : memref<524288xf32>
+  func.call @big(%t, %u) : (memref<524288xf32>, memref<524288xf32>) -> ()
+  %b = memref.alloc() : memref<524288xf32>
+  func.call @fill(%x, %b) : (memref<1xf32>, memref<524288xf32>) -> ()
+  %c = memref.alloc() : memref<524289xf32>
+  func.call @concatenate(%a, %b, %c) : (memref<1xf32>, memref<524288xf32>, memref<524289xf32>) -> ()
+  %s = memref.alloc() : memref<1xf32>
+  func.call @first(%c, %s) : (memref<524289xf32>, memref<1xf32>) -> ()
+  %v = memref.alloc() : memref<524288xf32>
+  func.call @fill(%x, %v) : (memref<1xf32>, memref<524288xf32>) -> ()
+  %w = memref.alloc() : memref<524288xf32>
+  func.call @big(%v, %w) : (memref<524288xf32>, memref<524288xf32>) -> ()
+  func.call @big(%w, %y) : (memref<524288xf32>, memref<524288xf32>) -> ()
+  func.call @fill(%s, %y) : (memref<1xf32>, memref<524288xf32>) -> ()
+  func.return
+}
+func.func private @one(%p: memref<1xf32>, %r: memref<1xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @fill(%p: memref<1xf32>, %r: memref<524288xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @big(%p: memref<524288xf32>, %r: memref<524288xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @concatenate(%p: memref<1xf32>, %q: memref<524288xf32>, %r: memref<524289xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 524289 {
+    loop.block "concatenate" (%vi : spatial 524289 = %i) reads(%p, %q) writes(%r) {
+      %one = arith.constant 1 : index
+      %first = arith.cmpi ult, %vi, %one : index
+      %v = scf.if %first -> (f32) {
+        %0 = loop.load %p[%vi] : memref<1xf32>
+        scf.yield %0 : f32
+      } else {
+        %1 = loop.load %q[%vi - 1] : memref<524288xf32>
+        scf.yield %1 : f32
+      }
+      loop.store %v, %r[%vi] : memref<524289xf32>
+    }
+  }
+  func.return
+}
+func.func private @first(%p: memref<524289xf32>, %r: memref<1xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.block "first" (%vi : spatial 1 = 0) reads(%p) writes(%r) {
+    %0 = loop.load %p[%vi] : memref<524289xf32>
+    loop.store %0, %r[%vi] : memref<1xf32>
+  }
+  func.return
+}
