@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar, cast
 
+import numpy as np
 from xdsl.dialects.builtin import (
     Float64Type,
     FloatAttr,
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, Number, compute, variables
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
@@ -115,6 +117,10 @@ class TopiEmitter:
     def number(self, name: str) -> float:
         """A float property."""
         return cast(FloatAttr[Float64Type], self.op.properties[name]).value.data
+
+    def held(self, name: str) -> float:
+        """A number attribute as an element of the result holds it."""
+        return np.asarray(self.number(name)).astype(numpy_dtype(self.result_type.element_type)).item()
 
     def text(self, name: str) -> str:
         """A string property."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.nn_space import (
     BatchToSpaceNdOp,
     DepthToSpaceOp,
@@ -96,7 +94,7 @@ def build_space_to_batch_nd(emitter: TopiEmitter) -> Sequence[SSAValue]:
             b.in_bounds([at[axis] for axis in blocked], [shape[axis] for axis in blocked]),
             element_of(data),
         )
-        value = _number(emitter, "pad_value")
+        value = emitter.held("pad_value")
         return b.guard(is_inside, element, lambda: b.read(data, *at), lambda: b.constant(value, element))
 
     return _moved(emitter, "space_to_batch_nd", read)
@@ -112,7 +110,7 @@ def build_dilate(emitter: TopiEmitter) -> Sequence[SSAValue]:
         own = [index // stride for index, stride in zip(b.spatial, strides, strict=True)]
         rests = [b.spatial[axis] % strides[axis] for axis in apart]
         is_own, element = b.in_bounds(rests, [1] * len(rests)), element_of(data)
-        value = _number(emitter, "dilation_value")
+        value = emitter.held("dilation_value")
         return b.guard(is_own, element, lambda: b.read(data, *own), lambda: b.constant(value, element))
 
     return _moved(emitter, "dilate", read)
@@ -121,9 +119,3 @@ def build_dilate(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def _moved(emitter: TopiEmitter, label: str, read: Callable[[Body], SSAValue]) -> Sequence[SSAValue]:
     """A compute of the result's shape, whose elements `read` gives."""
     return [emitter.compute(label, variables("i", emitter.result_shape), element_of(emitter.operand(0)), read)]
-
-
-def _number(emitter: TopiEmitter, name: str) -> float:
-    """The number of an attribute as the data's element type holds it."""
-    dtype = numpy_dtype(emitter.result_type.element_type)
-    return np.asarray(emitter.number(name)).astype(dtype).item()

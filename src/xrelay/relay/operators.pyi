@@ -1019,6 +1019,11 @@ def greater_equal(
 ) -> Expr:
     """`lhs >= rhs`, elementwise with numpy's broadcasting."""
 
+def invert_permutation(
+    data: ExprLike,
+) -> Expr:
+    """The permutation that undoes one: `y[x[i]] = i`. An index out of range fails; no order is said of equal ones."""
+
 def isfinite(
     data: ExprLike,
 ) -> Expr:
@@ -1105,6 +1110,16 @@ def logsumexp(
 ) -> Expr:
     """`m + log(sum(exp(x - m)))` over `axis`, with m the greatest element; m alone where that is infinite."""
 
+def matrix_set_diag(
+    data: ExprLike,
+    diagonal: ExprLike,
+    k1: int | None = 0,
+    k2: int | None = 0,
+    super_diag_right_align: bool | None = True,
+    sub_diag_right_align: bool | None = False,
+) -> Expr:
+    """Matrices with other diagonals: those from `k1` to `k2` to the right of the main one, 0, are rows of `diagonal`."""
+
 def max(
     data: ExprLike,
     axis: Ints | None = None,
@@ -1126,6 +1141,12 @@ def mean(
     exclude: bool | None = False,
 ) -> Expr:
     """The mean over `axis`; of integers, the sum divided by the count and truncated."""
+
+def meshgrid(
+    data: ExprLike,
+    indexing: str | None = "ij",
+) -> Expr:
+    """Of n vectors, n tensors of n axes: the k-th has the k-th vector along its k-th axis, wherever on the others."""
 
 def min(
     data: ExprLike,
@@ -1288,6 +1309,14 @@ def searchsorted(
     dtype: DType | None = None,
 ) -> Expr:
     """For each of `values` the place in an ascending row before which it may stand, so that the row stays ascending."""
+
+def sequence_mask(
+    valid_length: ExprLike,
+    data: ExprLike,
+    mask_value: float | None = 0.0,
+    axis: int | None = 0,
+) -> Expr:
+    """The data with `mask_value` from place `valid_length[b]` along `axis` on, of batch b along the other of two axes."""
 
 def shape_of(
     data: ExprLike,
@@ -1458,6 +1487,12 @@ def unique(
 ) -> Expr:
     """The different elements of a list, and how the list is made of them."""
 
+def unravel_index(
+    data: ExprLike,
+    shape: ExprLike,
+) -> Expr:
+    """The indices of a tensor of shape `shape` at row-major places: an index along axis k is `y[k, …]`."""
+
 def variance(
     data: ExprLike,
     axis: int | Sequence[int] | None = None,
@@ -1531,6 +1566,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "image",
+    "invert_permutation",
     "isfinite",
     "isinf",
     "isnan",
@@ -1546,9 +1582,11 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logsumexp",
+    "matrix_set_diag",
     "max",
     "maximum",
     "mean",
+    "meshgrid",
     "min",
     "minimum",
     "mod",
@@ -1574,6 +1612,7 @@ __all__ = [
     "scatter_elements",
     "scatter_nd",
     "searchsorted",
+    "sequence_mask",
     "shape_of",
     "sigmoid",
     "sign",
@@ -1600,6 +1639,7 @@ __all__ = [
     "trunc_divide",
     "trunc_mod",
     "unique",
+    "unravel_index",
     "variance",
     "vision",
     "where",

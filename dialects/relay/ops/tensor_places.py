@@ -1,0 +1,245 @@
+"""Ops that look at where an element stands: `matrix_set_diag`, `sequence_mask`, `meshgrid`, `unravel_index` and kin."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType, TupleType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements, OneOf, SameElements
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import element_type_of, tensor_type
+from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.index_algebra.dims import Dim, Shape, maximum, minimum, shape_text
+
+
+@register_relay_op
+@irdl_op_definition
+class SequenceMaskOp(MovementOp):
+    """The data with `mask_value` from place `valid_length[b]` along `axis` on, of batch b along the other of two axes.
+
+    Constraints:
+    - C1: `axis` is 0 or 1, and the data has both axes.
+    - C2: `valid_length` is a vector of numbers with an element for each batch.
+
+    Example:
+    ```mlir
+    %y = relay.sequence_mask(%x, %n) {axis = 1, mask_value = -1.0} : (tensor<2x8xf32>, tensor<2xi32>) -> tensor<2x8xf32>
+    ```
+
+    """
+
+    name = "relay.sequence_mask"
+
+    valid_length = operand_def()
+
+    mask_value = float_property(0.0)
+    axis = int_property(0)
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """The data's; C1 and C2."""
+        axis = self.axis.value.data
+        facts.require(
+            axis in (0, 1) and len(shape) > 1, "C1", f"axis {axis} of {len(shape)} axes is none of the first two"
+        )
+        lengths, element = facts.operand(1)
+        numbers = isinstance(element, AnyFloat) or (isinstance(element, IntegerType) and element.width.data > 1)
+        message = f"valid_length must be a vector of {shape[1 - axis]} numbers, found {facts[1]}"
+        facts.require(numbers and len(lengths) == 1, "C2", message)
+        facts.require_equal(lengths[0], shape[1 - axis], "C2", "lengths, and batches,", message=message)
+        return shape
+
+
+@register_relay_op
+@irdl_op_definition
+class MatrixSetDiagOp(RelayOp):
+    """Matrices with other diagonals: those from `k1` to `k2` to the right of the main one, 0, are rows of `diagonal`.
+
+    The first row is the diagonal `k2`; where `k1` is `k2`, the rows have no axis. A row is as long as the longest
+    diagonal; a shorter one stands at its end where `super_diag_right_align` says so of diagonals from 0 on,
+    `sub_diag_right_align` of those below, else at its beginning.
+
+    Constraints:
+    - C1: both operands have one element type.
+    - C2: the data has two axes at least, and `k1` is no more than `k2`.
+    - C3: `diagonal` has the data's axes before the matrices, then the rows, then a longest diagonal's elements.
+
+    Example:
+    ```mlir
+    %y = relay.matrix_set_diag(%x, %d) {k1 = -1, k2 = 0} : (tensor<3x4xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>
+    ```
+
+    """
+
+    name = "relay.matrix_set_diag"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
+
+    data = operand_def()
+    diagonal = operand_def()
+
+    k1 = int_property(0)
+    k2 = int_property(0)
+    super_diag_right_align = bool_property(True)
+    sub_diag_right_align = bool_property(False)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type; C2 and C3."""
+        (shape, element), found = facts.operand(0), facts.shape(1)
+        first, last = self.k1.value.data, self.k2.value.data
+        facts.require(
+            len(shape) >= 2 and first <= last,
+            "C2",
+            f"diagonals {first} to {last} of {len(shape)} axes are none of matrices",
+        )
+        count = () if first == last else (last - first + 1,)
+        wanted = (*shape[:-2], *count, self.longest(*shape[-2:]))
+        message = f"diagonals of {shape_text(shape)} have shape {shape_text(wanted)}, found {shape_text(found)}"
+        facts.require(len(found) == len(wanted), "C3", message)
+        for own, other in zip(found, wanted, strict=True):
+            facts.require_equal(own, other, "C3", "diagonals", message=message)
+        return tensor_type(shape, element)
+
+    def longest(self, rows: Dim, columns: Dim) -> Dim:
+        """The number of elements of the longest of the diagonals."""
+        below, above = min(self.k2.value.data, 0), max(self.k1.value.data, 0)
+        return maximum(0, minimum(rows + below, columns - above))
+
+
+@register_relay_op
+@irdl_op_definition
+class MeshgridOp(RelayOp):
+    """Of n vectors, n tensors of n axes: the k-th has the k-th vector along its k-th axis, wherever on the others.
+
+    With `indexing` "xy" the first two axes are exchanged. A scalar stands for a vector of one element.
+
+    Constraints:
+    - C1: `indexing` is "ij" or "xy".
+    - C2: the operand is a tuple of scalars and vectors of one element type.
+
+    Example:
+    ```mlir
+    %t = relay.tuple(%a, %b) : (tensor<3xf32>, tensor<4xf32>) -> tuple<tensor<3xf32>, tensor<4xf32>>
+    %y = relay.meshgrid(%t) : (tuple<tensor<3xf32>, tensor<4xf32>>) -> tuple<tensor<3x4xf32>, tensor<3x4xf32>>
+    ```
+
+    """
+
+    name = "relay.meshgrid"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": OneOf("indexing", ("ij", "xy"))}
+
+    data = operand_def()
+
+    indexing = string_property("ij")
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """As many tensors as vectors, all of one type; C2."""
+        type = facts[0]
+        fields = list(type.types) if isinstance(type, TupleType) else []
+        parts = Facts(self.name, fields)
+        message = f"a tuple of vectors of one element type is expected, found {type}"
+        facts.require(bool(fields) and all(isinstance(field, TensorType) for field in fields), "C2", message)
+        vectors = [parts.operand(index) for index in range(len(fields))]
+        alike = all(len(shape) <= 1 and element == vectors[0][1] for shape, element in vectors)
+        facts.require(alike, "C2", message)
+        extents: list[Dim] = [shape[0] if shape else 1 for shape, _ in vectors]
+        grid = [extents[self.vector_of(axis, len(extents))] for axis in range(len(extents))]
+        return TupleType((tensor_type(grid, vectors[0][1]),) * len(fields))
+
+    def vector_of(self, axis: int, count: int) -> int:
+        """The number of the vector that lies along an axis, and of the axis along which a vector lies."""
+        is_turned = self.indexing.data == "xy" and count > 1
+        return 1 - axis if is_turned and axis < 2 else axis
+
+
+@register_relay_op
+@irdl_op_definition
+class InvertPermutationOp(CompositeOp):
+    """The permutation that undoes one: `y[x[i]] = i`. An index out of range fails; no order is said of equal ones.
+
+    Constraints:
+    - C1: the data is a vector.
+    - C2: its elements are integers.
+
+    Example:
+    ```mlir
+    %y = relay.invert_permutation(%x) : (tensor<8xi32>) -> tensor<8xi32>
+    ```
+
+    """
+
+    name = "relay.invert_permutation"
+    CONSTRAINTS: ClassVar[Constraints] = {"C2": IntegerElements()}
+
+    data = operand_def()
+
+    @property
+    def may_fail(self) -> bool:
+        """An index may be out of range."""
+        return True
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type; C1."""
+        facts.require(len(facts.shape(0)) == 1, "C1", f"a permutation is a vector, found {facts[0]}")
+        return facts.tensor(0)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The places, put to where the data says."""
+        (data,) = parts.operands
+        places = parts.op("cumsum", parts.op("ones_like", data), axis=0, exclusive=True)
+        return parts.op("scatter_elements", data, data, places, axis=0)
+
+
+@register_relay_op
+@irdl_op_definition
+class UnravelIndexOp(CompositeOp):
+    """The indices of a tensor of shape `shape` at row-major places: an index along axis k is `y[k, …]`.
+
+    Constraints:
+    - C1: both operands have integers.
+    - C2: `shape` is a vector of known length.
+
+    Example:
+    ```mlir
+    %y = relay.unravel_index(%x, %s) : (tensor<5xi64>, tensor<3xi64>) -> tensor<3x5xi64>
+    ```
+
+    """
+
+    name = "relay.unravel_index"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements()}
+
+    data = operand_def()
+    shape = operand_def()
+
+    @property
+    def may_fail(self) -> bool:
+        """An extent may be zero."""
+        return True
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """An axis for the indices in front of the data's; C2."""
+        (own, element), extents = facts.operand(0), facts.shape(1)
+        message = f"the shape must be a vector of known length, found {facts[1]}"
+        facts.require(len(extents) == 1 and isinstance(extents[0], int), "C2", message)
+        return tensor_type((*extents, *own), element)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Quotients by the products of the extents behind each axis, and their remainders."""
+        data, shape = parts.operands
+        rank = parts.rank(data)
+        extents = parts.op("cast", shape, dtype=element_type_of(data.type))
+        turned = parts.op("reverse", extents, axis=0)
+        strides = parts.op("reverse", parts.op("cumprod", turned, axis=0, exclusive=True), axis=0)
+        extents, strides = (
+            parts.op("expand_dims", each, axis=1, num_newaxis=rank) if rank else each for each in (extents, strides)
+        )
+        return parts.op("floor_mod", parts.op("floor_divide", data, strides), extents)
