@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType, UnrankedTensorType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import AnyTensorType, shape_of
@@ -21,8 +22,8 @@ from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, Sequ
 
 Result: TypeAlias = Any
 """What a program gives: an array, or a `FunctionResult`."""
-Given: TypeAlias = "Array | Sequence[Given] | None"
-"""An input of a program: an array, the values of a sequence or tuple, the value of an optional or `None` without."""
+Given: TypeAlias = "Array | Sequence[Given] | FunctionResult | None"
+"""An input of a program: an array, the values of a sequence, the value of an optional or `None` without, a function."""
 
 
 def run_relay(
@@ -79,7 +80,8 @@ def _results(
     if func is None or not func.body.blocks:
         known = ", ".join(functions)
         raise InterpreterError(f"no function @{function} with a body is in the module", help=f"it has: {known}")
-    return Machine(functions, timeout).call(func, _checked_inputs(func, inputs))
+    types, name = func.function_type.inputs.data, f"@{func.sym_name.data}"
+    return Machine(functions, timeout).call(func, _checked(inputs, types, name, {}, functions))
 
 
 class FunctionResult:
@@ -93,28 +95,49 @@ class FunctionResult:
         """The arrays of the result; raises as `run_relay`."""
         parameters = [parameter.type for parameter in self._closure.op.parameters]
         sizes = dict(self._closure.environment.sizes)
-        arguments = _checked(inputs, parameters, "the function", sizes)
+        arguments = _checked(inputs, parameters, "the function", sizes, self._functions)
         value = Machine(self._functions, self._timeout).invoke(self._closure, arguments)
         return _flattened([value], self._functions, self._timeout)
 
+    @property
+    def type(self) -> Attribute:
+        """The type of the function."""
+        return self._closure.op.result.type
 
-def _checked_inputs(func: FuncOp, inputs: Sequence[Given]) -> list[RuntimeValue]:
-    return _checked(inputs, func.function_type.inputs.data, f"@{func.sym_name.data}", {})
+    def of_program(self, functions: Mapping[str, FuncOp]) -> Closure | None:
+        """The function as a value of the program that has these `functions`; `None` where that is another."""
+        return self._closure if self._functions == functions else None
 
 
 def _checked(
-    inputs: Sequence[Given], types: Sequence[Attribute], name: str, names: dict[str, int]
+    inputs: Sequence[Given],
+    types: Sequence[Attribute],
+    name: str,
+    names: dict[str, int],
+    functions: Mapping[str, FuncOp],
 ) -> list[RuntimeValue]:
-    """The inputs as values of these types; `names` are the sizes that are known, and those they tell are added."""
+    """The inputs as values of these types; `names` are the sizes that are known, and those they tell are added.
+
+    A function must be one that the program of these `functions` gave.
+    """
     if len(inputs) != len(types):
         raise InputError(f"{name} takes {len(types)} inputs, {len(inputs)} are given")
     values: list[RuntimeValue] = []
     for index, (given, type) in enumerate(zip(inputs, types, strict=True)):
-        value = value_of(given, type, names)
+        is_function = isinstance(type, FunctionType)
+        value = _function_of(given, type, functions) if is_function else value_of(given, type, names)
         if value is None:
-            raise InputError(f"input #{index} of {name} is {_described(given)}, must be {type}")
+            wanted = f"a function {type} that this program gave" if is_function else type
+            raise InputError(f"input #{index} of {name} is {_described(given)}, must be {wanted}")
         values.append(value)
     return values
+
+
+def _function_of(given: Given, type: Attribute, functions: Mapping[str, FuncOp]) -> Closure | None:
+    """A function that a program gave as a value of the same program, of a type; `None` where it is none."""
+    if not isinstance(given, FunctionResult) or not compatible(given.type, type):
+        return None
+    return given.of_program(functions)
 
 
 def value_of(given: Given, type: Attribute, names: dict[str, int]) -> Value | None:
@@ -142,6 +165,10 @@ def _values(given: Sequence[Given], type: Attribute, names: dict[str, int]) -> l
 def _described(given: Given) -> str:
     if isinstance(given, list | tuple):
         return "(" + ", ".join(map(_described, given)) + ")"
+    if isinstance(given, FunctionResult):
+        return f"a function {given.type}"
+    if callable(given):
+        return type(given).__name__
     return "nothing" if given is None else describe(np.asarray(given))
 
 

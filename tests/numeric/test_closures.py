@@ -12,7 +12,7 @@ from support.levels import check_levels, run_passes
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
-from xrelay.errors import ExecutionError, InputError, InterpreterError, PassError
+from xrelay.errors import ExecutionError, InputError, InterpreterError, LoweringError, PassError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
@@ -312,6 +312,50 @@ def test_functions_are_given_what_they_take() -> None:
     with pytest.raises(InputError, match="expected float32"):
         function(function)
     np.testing.assert_allclose(function.run({"input0": X + 1})[0], X + 1 + np.log(x), rtol=1e-5)
+
+
+def test_compiled_models_take_no_functions() -> None:
+    """Whatever they do with them."""
+    for body in ("%y = relay.invoke %f(%x) : (!t) -> !t", "%y = relay.negative(%x) : (!t) -> !t"):
+        text = f"func.func @main(%f: !f, %x: !t) -> !t {{\n{body}\nfunc.return %y : !t\n}}"
+        with pytest.raises(LoweringError, match=r"input 'f' of @main is a function, .*: a compiled model takes none"):
+            xrelay.compile(program(text), cache=False)
+
+
+TAKING = """
+// A function that doubles others, one that calls one, and one to be given.
+func.func @main(%x: !t) -> (!f, (!f) -> !t, (!f) -> !f) {
+  %g = relay.fn(%a : !t) -> !t {
+    %s = relay.add(%a, %x) : (!t, !t) -> !t
+    relay.yield %s : !t
+  }
+  %h = relay.fn(%k : !f) -> !t {
+    %y = relay.invoke %k(%x) : (!t) -> !t
+    relay.yield %y : !t
+  }
+  %c = relay.fn(%k : !f) -> !f {
+    %w = relay.fn(%a : !t) -> !t {
+      %y = relay.invoke %k(%a) : (!t) -> !t
+      %z = relay.invoke %k(%y) : (!t) -> !t
+      relay.yield %z : !t
+    }
+    relay.yield %w : !f
+  }
+  func.return %g, %h, %c : !f, (!f) -> !t, (!f) -> !f
+}
+"""
+
+
+def test_interpreted_functions_take_functions_of_their_program() -> None:
+    module = program(TAKING)
+    add, call, twice = run_relay(module, [X])
+    np.testing.assert_array_equal(call(add)[0], X + X)
+    np.testing.assert_array_equal(call(twice(add)[0])[0], X + X + X)
+    np.testing.assert_array_equal(twice(run_relay(module, [X + 1])[0])[0](X)[0], X + 2 * (X + 1))
+    other = run_relay(program(TAKING), [X])[0]
+    for given, found in ((twice, "a function .*"), (X, "float32.*"), (len, "builtin.*"), (other, "a function .*")):
+        with pytest.raises(InputError, match=f"is {found}, must be a function .* that this program gave"):
+            call(given)
 
 
 def test_functions_that_take_functions_stay_inside() -> None:

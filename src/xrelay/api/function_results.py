@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from xrelay.api.stage_runner import Progress
+from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.errors import LoweringError
 from xrelay.passes.graph.replacements import erase_op
@@ -35,7 +36,11 @@ class FunctionPrograms:
 
 
 def function_programs(module: ModuleOp) -> FunctionPrograms:
-    """The program `module`, in which closures are data where `@main` gives some, and those that call these."""
+    """The program `module`, in which closures are data where `@main` gives some, and those that call these.
+
+    `LoweringError` where `@main` takes a function: of one from outside nobody knows what it captured.
+    """
+    _refuse_functions_given(module)
     if not _gives_functions(module):
         return FunctionPrograms(module)
     turn_recursions_into_loops(module)
@@ -75,6 +80,18 @@ def with_callers(artifact: Artifact, programs: FunctionPrograms, build: Build, d
         name = f"function {number} of {artifact.metadata.name}"
         found.append(with_callers(build(caller.module, dump=place, progress=None, name=name), caller, build, place))
     return replace(artifact, functions=tuple(found)) if found else artifact
+
+
+def _refuse_functions_given(module: ModuleOp) -> None:
+    main = _function(module, MAIN)
+    for number, argument in enumerate(main.args if main is not None and main.body.blocks else ()):
+        if any(isinstance(leaf, FunctionType) for leaf in leaf_types([argument.type])):
+            name = f"#{number}" if argument.name_hint is None else f"'{argument.name_hint}'"
+            raise LoweringError(
+                f"input {name} of @{MAIN} is a function, {argument.type}: a compiled model takes none",
+                location=None if main is None else location_of(main),
+                help="make the function inside of the program, or interpret it with a function that it gave",
+            )
 
 
 def _gives_functions(module: ModuleOp) -> bool:
