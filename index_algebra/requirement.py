@@ -63,13 +63,17 @@ class Requirement(ABC):
         """Whether it holds for `values`; `DimensionError` where a side has no value."""
         return self._compare(*self.evaluate(values))
 
-    def failure(self, values: Mapping[str, int]) -> str | None:
-        """Why it does not hold for `values`, with both sides: `in-channels: n == m is 3 == 5`; `None` where it does."""
+    def failure(self, values: Mapping[str, int], told: Requirement | None = None) -> str | None:
+        """Why it does not hold for `values`, with both sides: `in-channels: n == m is 3 == 5`; `None` where it does.
+
+        `told` is the requirement in other words.
+        """
         lhs, rhs = self.evaluate(values)
         if self._compare(lhs, rhs):
             return None
-        subject = f"{self.about}: " if self.about else ""
-        return f"{subject}{self.text} is {replace(self, lhs=lhs, rhs=rhs).text}"
+        told = self if told is None else told
+        subject = f"{told.about}: " if told.about else ""
+        return f"{subject}{told.text} is {replace(self, lhs=lhs, rhs=rhs).text}"
 
     def canonical(self) -> Requirement:
         """The same requirement as its text reads: `n mod 4 == 0` is `Divides`; of a decided one the numbers stay."""

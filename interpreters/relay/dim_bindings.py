@@ -8,6 +8,7 @@ when it is about to run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType, TupleType
@@ -15,12 +16,13 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import DEMANDS
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.locations import location_of, sources_or_place
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.dialects.relay.structure.extent_subjects import extent_subjects_around, in_words, place_of
 from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size, names_of
 from xrelay.index_algebra.requirement import Requirement
@@ -125,8 +127,18 @@ def _check(name: str, requirements: Sequence[Requirement], sizes: Mapping[str, i
             failure = error.message
         if failure is not None:
             constraint = f"[{name} {requirement.constraint}]" if requirement.constraint else f"{name}:"
-            names = ", ".join(f"{each} = {sizes[each]}" for each in sorted(requirement.names))
-            raise InterpreterError(f"{constraint} {failure} ({names})", location=location_of(place))
+            message = f"{constraint} {_in_words(requirement, sizes, place, failure)}"
+            raise InterpreterError(message, location=location_of(place))
+
+
+def _in_words(requirement: Requirement, sizes: Mapping[str, int], place: Operation, failure: str) -> str:
+    """Why `requirement` fails, as native code says it: with words for names that ops make, and the sizes of others."""
+    subjects = extent_subjects_around(place)
+    with suppress(DimensionError):
+        told = in_words(requirement, subjects, place_of(sources_or_place(place)))
+        failure = requirement.failure(sizes, told) or failure
+    names = ", ".join(f"{each} = {sizes[each]}" for each in sorted(requirement.names - subjects.keys()))
+    return f"{failure} ({names})" if names else failure
 
 
 def _sizes(dim: DimExpr, sizes: Mapping[str, int]) -> str:

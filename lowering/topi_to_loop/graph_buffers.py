@@ -17,10 +17,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.attribute_names import SOURCES
 from xrelay.dialects.locations import sources_of, sources_or_place
 from xrelay.dialects.relay.core.types import dims_in
+from xrelay.dialects.relay.structure.extent_subjects import extent_subjects
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.index_algebra.requirement import Requirement
-from xrelay.lowering.topi_to_loop.extent_subjects import extent_subjects
 from xrelay.lowering.topi_to_loop.function_lowering import FunctionLowering, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_sizes import GraphSizes, assertion_of
 

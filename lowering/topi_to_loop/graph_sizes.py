@@ -21,10 +21,10 @@ from xrelay.dialects.attribute_names import DEMANDS, REQUIRES, SOURCES
 from xrelay.dialects.locations import sources_of, sources_or_place
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
+from xrelay.dialects.relay.structure.extent_subjects import Subject, in_words, place_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, names_of, symbol
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement
-from xrelay.lowering.topi_to_loop.extent_subjects import Subject, in_words, place_of
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.dim_code import DimCode, Place
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,42 @@ from xrelay.api.compile import compile
 from xrelay.errors import ExecutionError, InputError, XRelayError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.types.infer_type import infer_types
 
 Array = NDArray[Any]
+
+
+MADE = """
+func.func @main(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>, %s: tensor<1xi64>) -> !relay.incomplete {
+  %one = relay.constant dense<1.0> : tensor<f32>
+  %a = relay.dyn.full(%one, %s) : (tensor<f32>, tensor<1xi64>) -> !relay.incomplete
+  %b = relay.if %c : tensor<i1> -> !relay.incomplete {
+    relay.yield %a : !relay.incomplete
+  } else {
+    relay.yield %x : tensor<?xf32, #relay.dims<n>>
+  }
+  %y = relay.add(%x, %b) : (tensor<?xf32, #relay.dims<n>>, !relay.incomplete) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}"""
+
+
+def test_interpreter_and_native_code_name_extents_by_what_makes_them() -> None:
+    module = parse_module(full_context(), MADE, "made.mlir")
+    infer_types(module)
+    model = compile(module, cache=False)
+    inputs = [np.array(True), np.ones(3, np.float32), np.array([4])]
+    for run in (model.run, partial(run_relay, module)):
+        with pytest.raises(XRelayError) as error:
+            run(inputs)
+        assert "broadcastable(n, extent 0 of relay.if) is broadcastable(3, 4) (n = 3)" in told(error.value)
+    for run in (model.run, partial(run_relay, module)):
+        assert run([np.array(False), *inputs[1:]])[0].shape == (3,)
+
+
+def told(error: XRelayError) -> str:
+    """The message without the place of the op."""
+    return str(error).replace(" at made.mlir:5:3", "")
 
 
 def sum_of_rows() -> onnx.ModelProto:

@@ -15,10 +15,8 @@ from xrelay.dialects.locations import sources_or_place
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
-from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.index_algebra.dims import Dim, Symbol, single_atom, symbol
 from xrelay.index_algebra.requirement import Requirement
-from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.types.dim_names import single_name
 
 
 class Subject(NamedTuple):
@@ -35,7 +33,7 @@ class Subject(NamedTuple):
 def extent_subjects(function: FuncOp) -> dict[str, Subject]:
     """What the extents are whose names ops and regions of `function` bind, by name."""
     found: dict[str, Subject] = {}
-    for op in walk_ops(function):
+    for op in _ops_in(function):
         names, place = [extent.name for extent in made_extents(op)], place_of(sources_or_place(op))
         for region in op.regions if op is not function else ():
             carried = (argument.type for block in region.blocks for argument in block.args)
@@ -47,12 +45,20 @@ def extent_subjects(function: FuncOp) -> dict[str, Subject]:
     return found
 
 
+def extent_subjects_around(op: Operation) -> dict[str, Subject]:
+    """`extent_subjects` of the function that `op` stands in."""
+    current: Operation | None = op
+    while current is not None and not isinstance(current, FuncOp):
+        current = current.parent_op()
+    return {} if current is None else extent_subjects(current)
+
+
 def in_words(requirement: Requirement, subjects: Mapping[str, Subject], place: str | None) -> Requirement:
     """A requirement that is demanded at `place` as it is told: with subjects in the place of invented names."""
     words = {name: subjects[name].seen_from(place) for name in requirement.names if name in subjects}
 
     def told(dim: Dim) -> Dim:
-        name = single_name(dim)
+        name = _name(dim)
         return symbol(words[name] if name in words else _with_words(str(dim), words, "({})"))
 
     if not words:
@@ -63,6 +69,23 @@ def in_words(requirement: Requirement, subjects: Mapping[str, Subject], place: s
 
 def _with_words(text: str, words: Mapping[str, str], form: str) -> str:
     return re.sub(r"[A-Za-z_]\w*", lambda match: form.format(words[match[0]]) if match[0] in words else match[0], text)
+
+
+def _name(dim: Dim) -> str | None:
+    """The name of a dimension that is nothing but a name."""
+    atom = single_atom(dim)
+    return atom.name if isinstance(atom, Symbol) else None
+
+
+def _ops_in(function: FuncOp) -> Iterator[Operation]:
+    """`function` and all ops in it, outer ones first, without recursion."""
+    holders: list[Operation] = [function]
+    yield function
+    for holder in holders:
+        for op in (op for region in holder.regions for block in region.blocks for op in block.ops):
+            yield op
+            if op.regions:
+                holders.append(op)
 
 
 def place_of(sources: Attribute | None) -> str | None:
@@ -86,7 +109,7 @@ def _axes(types: Iterator[Attribute]) -> Iterator[tuple[str, int]]:
         current = pending.pop()
         if isinstance(current, TensorType):
             for axis, dim in enumerate(shape_of(current)):
-                if (name := single_name(dim)) is not None:
+                if (name := _name(dim)) is not None:
                     yield name, axis
         elif isinstance(current, TupleType) and id(current) not in seen:
             seen.add(id(current))
