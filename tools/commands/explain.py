@@ -15,6 +15,7 @@ from xrelay.tools.commands.options import add_shapes, add_source
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from xrelay.lowering.pipelines import Phase
     from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedOp
     from xrelay.passes.infra.pass_instrument import PassInstrument
     from xrelay.tools.commands.op_trail import OpTrail
@@ -29,14 +30,15 @@ class ExplainCommand(Command):
     model is looked at after the graph optimiser, as `xrelay compile` fuses it; with --as-is, as it stands.
 
     `xrelay explain versions MODEL` lists the kernels that take extents, with the sizes for which one has a version of
-    its own, and why.
+    its own, and why. `xrelay explain parts MODEL` lists the buffers that lie in a part of another one, so that nothing
+    copies them there, and what is copied, and why.
     """
 
     name: ClassVar[str] = "explain"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what to explain, of which model, and in which form."""
-        parser.add_argument("subject", choices=["fusion", "versions"], help="what to explain")
+        parser.add_argument("subject", choices=["fusion", "versions", "parts"], help="what to explain")
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)
         parser.add_argument("--op", metavar="NAME", help="tell the story of this op")
@@ -54,10 +56,11 @@ class ExplainCommand(Command):
         """Optimise, fuse, and print what was found."""
         if args.dot and args.op is not None:
             raise UsageError("--dot draws whole functions", help="leave out --op, or use --json with it")
-        if args.subject == "versions":
+        if args.subject != "fusion":
             if args.op is not None or args.as_is or args.json or args.dot:
                 raise UsageError("--op, --as-is, --json and --dot are for fusion", help="leave them out")
-            sys.stdout.writelines(line + "\n" for line in _versions(args))
+            lines = _versions(args) if args.subject == "versions" else _parts(args)
+            sys.stdout.writelines(line + "\n" for line in lines)
             return 0
         from xrelay.tools.commands.op_trail import OpTrail
 
@@ -82,17 +85,32 @@ def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBloc
 
 def _versions(args: Namespace) -> Iterator[str]:
     """What is told of the versions of the model's kernels, on this machine."""
+    from xrelay.lowering.pipelines import Phase
+    from xrelay.tools.commands.explain_versions import version_lines
+
+    return version_lines(_lowered(args, Phase.SCF))
+
+
+def _parts(args: Namespace) -> Iterator[str]:
+    """What is told of parts of buffers."""
+    from xrelay.lowering.pipelines import Phase
+    from xrelay.tools.commands.explain_parts import part_lines
+
+    return part_lines(_lowered(args, Phase.LOOP))
+
+
+def _lowered(args: Namespace, last: Phase) -> ModuleOp:
+    """The model after the stage `last`, for this machine."""
     from xrelay.api.sources import load_source
     from xrelay.api.stage_runner import StageRunner
     from xrelay.lowering.pipelines import Phase, compile_stages
     from xrelay.target import Target
-    from xrelay.tools.commands.explain_versions import version_lines
 
-    target = Target.host()
+    target, phases = Target.host(), list(Phase)
     stages = compile_stages(opt_level=args.opt_level, vector_lanes=target.lanes(), schedule_target=str(target))
     module = load_source(args.model, shapes=dict(args.shapes))
-    StageRunner([stage for stage in stages if stage.phase is not Phase.LLVM]).run(module)
-    return version_lines(module)
+    StageRunner([each for each in stages if phases.index(each.phase) <= phases.index(last)]).run(module)
+    return module
 
 
 def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[PassInstrument]) -> None:

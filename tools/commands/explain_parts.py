@@ -1,0 +1,56 @@
+"""`xrelay explain parts`: what lies in its part of a whole, and what is copied there, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from xrelay.dialects.attribute_names import COPIED, LOOP_KERNEL, SOURCES
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.dialects.func import CallOp, FuncOp
+
+    from xrelay.dialects.loop import PartOp
+
+
+def part_lines(module: ModuleOp) -> Iterator[str]:
+    """A line for each part, and for each call that copies, of a module at the loop level, or one that there is none."""
+    from xdsl.dialects.func import CallOp, FuncOp
+
+    from xrelay.dialects.loop import PartOp
+    from xrelay.passes.infra.verify import walk_ops
+
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    found = False
+    for function in (each for each in functions.values() if LOOP_KERNEL not in each.attributes):
+        for op in walk_ops(function):
+            if isinstance(op, PartOp):
+                yield _part_line(op)
+            elif isinstance(op, CallOp) and COPIED in op.attributes:
+                yield _copy_line(op, functions)
+            else:
+                continue
+            found = True
+    if not found:
+        yield "nothing is joined, sliced or reshaped by a kernel that does no more"
+
+
+def _part_line(op: PartOp) -> str:
+    from xrelay.dialects.loop.part_op import known_offset
+    from xrelay.passes.loop.part_lives import name_of
+
+    offset = known_offset(op)
+    place = "an element that a run tells" if offset is None else f"element {offset}"
+    return f"{name_of(op.result)} : {op.result.type} lies in {name_of(op.source)} : {op.source.type} from {place} on"
+
+
+def _copy_line(op: CallOp, functions: dict[str, FuncOp]) -> str:
+    from xdsl.dialects.builtin import ArrayAttr, StringAttr
+    from xdsl.utils.hints import isa
+
+    name, reason = op.callee.string_value(), op.attributes[COPIED]
+    sources = functions[name].attributes.get(SOURCES)
+    nodes = ", ".join(each.data for each in sources) if isa(sources, ArrayAttr[StringAttr]) else ""
+    told = reason.data if isinstance(reason, StringAttr) else ""
+    return f"@{name}{f' of {nodes}' if nodes else ''} copies: {told}"
