@@ -11,8 +11,11 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-# What the tools import between them, most of it when they need it.
-PRELOADED = ("xrelay", "xdsl.dialects", "xdsl.transforms", "filecheck.main", "onnx.helper", "llvmlite.binding")
+# What the tools import between them, most of it when they need it, and at last what has to be imported by then.
+PRELOADED = (
+    *("xrelay", "xdsl.dialects", "xdsl.transforms", "filecheck.main", "onnx.helper", "llvmlite.binding"),
+    "support.tool_server.warm",
+)
 
 HERE = Path(__file__).parent
 
