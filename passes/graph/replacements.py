@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.relay.structure.constant import ConstantOp
+
 
 class Replacements:
     """Values that are to stand for others; nothing changes before `apply`."""
@@ -49,13 +51,16 @@ class Replacements:
 def erase_op(op: Operation) -> None:
     """Erase `op`, whose results have no use; `ValueError` where one has.
 
-    xDSL's way makes an erased value for each result first, which would stand for it in its users.
+    xDSL's way makes an erased value for each result first, which would stand for it in its users. A constant lets go of
+    its array at once: an op and its results refer to each other, so the op itself waits for the garbage collector.
     """
     if any(result.first_use is not None for result in op.results):
         raise ValueError(f"a result of {op.name} is still used")
     if op.parent is not None:
         op.parent.detach_op(op)
     op.drop_all_references()
+    if isinstance(op, ConstantOp):
+        op.properties = {}
 
 
 def retype(types: Mapping[SSAValue, Attribute]) -> None:

@@ -36,6 +36,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel, rewrite_once
 
 HeavyOp: TypeAlias = Conv2DOp | DenseOp
@@ -301,3 +302,6 @@ def _scale_operand(rewriter: PatternRewriter, op: Operation, index: int, factor:
     new.location = old.location
     op.operands[index] = new.result
     rewriter.notify_op_modified(op)
+    if old.result.first_use is None:  # else the weights of a network would be there twice when the pass ends
+        rewriter.handle_operation_removal(old)
+        erase_op(old)

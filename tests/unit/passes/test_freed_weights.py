@@ -1,0 +1,97 @@
+"""Weights that a pass has folded are freed at once, not when the garbage collector comes: a network has gigabytes."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from weakref import ReferenceType, ref
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp, MultiplyOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.lowering.registry import load_pass
+from xrelay.passes.infra.source import full_context
+
+Weights = list[ReferenceType[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]]
+
+
+@pytest.fixture(autouse=True)
+def no_collections() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+class Network:
+    """Dense layers, whose weights are watched."""
+
+    def __init__(self, *types: Attribute):
+        self.block = Block(arg_types=types)
+        self.seen: Weights = []
+
+    def add(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
+        return op.results[0]
+
+    def weight(self) -> SSAValue:
+        array = np.arange(32, dtype=np.float32).reshape(8, 4)
+        self.seen.append(ref(array))
+        return self.add(ConstantOp.of(array, "w"))
+
+    def scaled(self, value: SSAValue) -> SSAValue:
+        return self.add(MultiplyOp.call(value, self.add(ConstantOp.of(np.arange(1, 9, dtype=np.float32)))))
+
+    def module(self, result: SSAValue) -> ModuleOp:
+        self.block.add_op(ReturnOp(result))
+        types = (list(self.block.arg_types), [result.type])
+        return ModuleOp([FuncOp("main", types, Region(self.block))])
+
+
+DATA = tensor_type([2, 4], f32)
+
+
+def scaled() -> tuple[ModuleOp, Weights]:
+    """A dense layer, multiplied by a factor."""
+    net = Network(DATA)
+    dense = net.add(DenseOp.call(net.block.args[0], net.weight()))
+    return net.module(net.scaled(dense)), net.seen
+
+
+def computed() -> tuple[ModuleOp, Weights]:
+    """A dense layer whose weights are computed from constants."""
+    net = Network(DATA)
+    exp = net.add(ExpOp.call(net.weight()))
+    return net.module(net.add(DenseOp.call(net.block.args[0], exp))), net.seen
+
+
+def used_twice() -> tuple[ModuleOp, Weights]:
+    """As `scaled`, with weights that another layer reads too."""
+    net = Network(DATA, DATA)
+    shared = net.weight()
+    first, second = (net.add(DenseOp.call(argument, shared)) for argument in net.block.args)
+    return net.module(net.add(AddOp.call(net.scaled(first), second))), net.seen
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "left"),
+    [
+        ("relay-fold-scale-axis", scaled, 0),
+        ("relay-fold-constant", computed, 0),
+        ("relay-fold-scale-axis", used_twice, 1),
+    ],
+)
+def test_folded_weights_are_freed(name: str, make: Callable[[], tuple[ModuleOp, Weights]], left: int) -> None:
+    (module, seen), context = make(), full_context()
+    for each in ("relay-infer-type", name):
+        load_pass(each)().apply(context, module)
+    module.verify()
+    kept = [op.array for op in module.walk() if isinstance(op, ConstantOp) and op.array.size == 32]
+    assert len(kept) == 1 + left
+    assert sum(each() is not None for each in seen) == left
