@@ -68,9 +68,8 @@ def _const(value: int) -> AffineExpr:
 
 
 def _collect(terms: Sequence[tuple[AffineExpr, int]], constant: int) -> LinearForm:
-    if len(terms) < 2 and (not terms or type(terms[0][0]) is AffineDimExpr):
-        # In most sums one side is a constant, or both are: nothing is to be collected.
-        return LinearForm(tuple(term for term in terms if term[1] != 0), constant)
+    if (simple := _collected_dims(terms)) is not None:
+        return LinearForm(simple, constant)
     sums: dict[AffineExpr, int] = {}
     for atom, coefficient in terms:
         sums[atom] = sums.get(atom, 0) + coefficient
@@ -81,6 +80,19 @@ def _collect(terms: Sequence[tuple[AffineExpr, int]], constant: int) -> LinearFo
     if any(is_sum(atom) for atom, _ in kept):
         return _respread(form)
     return form
+
+
+def _collected_dims(terms: Sequence[tuple[AffineExpr, int]]) -> tuple[tuple[AffineExpr, int], ...] | None:
+    """The terms of a sum in which all atoms are dimensions, as most are: in their order; `None` for any other sum."""
+    if not terms:
+        return ()
+    by_position: dict[int, tuple[AffineExpr, int]] = {}
+    for atom, coefficient in terms:
+        if type(atom) is not AffineDimExpr:
+            return None
+        known = by_position.get(atom.position)
+        by_position[atom.position] = atom, coefficient if known is None else known[1] + coefficient
+    return tuple([by_position[position] for position in sorted(by_position) if by_position[position][1] != 0])
 
 
 def _respread(form: LinearForm) -> LinearForm:

@@ -42,8 +42,11 @@ class ValueMap(Generic[OperandT]):
     @staticmethod
     def make(exprs: Iterable[AffineExpr], operands: Sequence[GivenT]) -> ValueMap[GivenT]:
         """Canonical: equal operands merged, unused ones dropped, the rest numbered by first appearance."""
+        if not operands:
+            return ValueMap(tuple(exprs), ())
         kept: dict[GivenT, int] = {}
-        renumbered = tuple(_renumber(expr, operands, kept) for expr in exprs)
+        # From a list: a generator is resumed for each expression, of which there are mostly one to four.
+        renumbered = tuple([_renumber(expr, operands, kept) for expr in exprs])
         return ValueMap(renumbered, tuple(kept))
 
     @staticmethod
@@ -122,10 +125,10 @@ class Space(Generic[OperandT]):
 
     def position(self, value: OperandT) -> int:
         """The dimension that stands for `value`, appended if new."""
-        if value not in self._positions:
-            self._positions[value] = len(self.values)
+        position = self._positions.setdefault(value, len(self.values))
+        if position == len(self.values):
             self.values.append(value)
-        return self._positions[value]
+        return position
 
     def lift(self, value_map: ValueMap[OperandT]) -> tuple[AffineExpr, ...]:
         """The expressions of `value_map` over this space."""

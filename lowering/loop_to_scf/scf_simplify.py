@@ -20,9 +20,9 @@ from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from xdsl.transforms.common_subexpression_elimination import cse
 from xdsl.transforms.dead_code_elimination import is_trivially_dead, region_dce
 
+from xrelay.dialects.op_lists import all_ops
 from xrelay.lowering.loop_to_scf.op_facts import Effects, facts_of
 from xrelay.lowering.loop_to_scf.share_equal_ops import share_equal_ops
-from xrelay.passes.infra.verify import walk_ops
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class ScfSimplifyPass(ModulePass):
 
 
 def _simplify(function: FuncOp, canonicalizer: PatternRewriteWalker) -> None:
-    ops = list(walk_ops(function))
+    ops = all_ops(function)
     if any(region.first_block is not region.last_block for op in ops if op.regions for region in op.regions):
         canonicalizer.rewrite_region(function.body)
         cse(function)

@@ -26,6 +26,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.attribute_names import PART_OF_KERNEL
+from xrelay.dialects.op_lists import all_ops
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
 from xrelay.errors import LoweringError
@@ -153,7 +154,7 @@ def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp
             inside.update(inner.results)
     values: dict[SSAValue, None] = {}
     constants: dict[arith.ConstantOp, None] = {}
-    for operand in (operand for reader in walk_ops(op) for operand in reader.operands):
+    for operand in [operand for reader in all_ops(op) for operand in reader.operands]:
         if operand in inside:
             continue
         if isinstance(operand.owner, arith.ConstantOp):

@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.levels import level_of_class
+from xrelay.dialects.op_lists import ops_in
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.lowering.to_llvm import convert_arith_to_llvm as arith_step
 from xrelay.lowering.to_llvm import convert_cf_to_llvm as cf_step
@@ -36,7 +37,6 @@ from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import PatternTable, convert_one
 from xrelay.passes.infra.pattern_counts import RECORDER
 from xrelay.passes.infra.rebuilding import RebuildingRewriter
-from xrelay.passes.infra.verify import walk_ops
 
 
 class _LlvmWords(Words):
@@ -112,7 +112,7 @@ class ConvertScfToLLVMPass(ModulePass):
 def _convert_body(function: func.FuncOp) -> None:
     """Converts the body of a function, in one traversal if possible."""
     body = function.body
-    if body.first_block is body.last_block and all(_is_known(op) for op in walk_ops(function) if op is not function):
+    if body.first_block is body.last_block and all(_is_known(op) for op in ops_in(body)):
         _rebuild(function)
     else:
         _convert_by_steps(function)
@@ -139,9 +139,8 @@ def _rebuild(function: func.FuncOp) -> None:
     writer.write(source, entry)
     old = function.detach_region(function.body)
     function.add_region(body)
-    for top in old.block.ops:
-        for op in walk_ops(top):
-            op.operands = ()
+    for op in ops_in(old):
+        op.operands = ()
 
 
 def _is_known(op: Operation) -> bool:

@@ -34,9 +34,9 @@ from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.locations import fuse_locations, location_of
+from xrelay.dialects.op_lists import all_ops
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
-from xrelay.passes.infra.verify import walk_ops
 
 OpT = TypeVar("OpT", bound=Operation)
 AnyOpT = TypeVar("AnyOpT", bound=Operation)
@@ -208,7 +208,7 @@ class ConversionRewriter:
         """Give `op` and the ops in it the current location, where they have none."""
         if type(self._location) is UnknownLoc:
             return
-        for inner in walk_ops(op) if op.regions else (op,):
+        for inner in all_ops(op) if op.regions else (op,):
             if type(inner.location) is UnknownLoc:
                 inner.location = self._location
 
@@ -378,6 +378,6 @@ def _stacked(op: Operation) -> list[Operation]:
     """Returns `op` and the ops in it, as a stack whose top is the first to be visited."""
     if not op.regions:
         return [op]
-    stack = list(walk_ops(op))
+    stack = all_ops(op)
     stack.reverse()
     return stack

@@ -41,7 +41,10 @@ def structure_of(root: Operation) -> list[Operation]:
         if (after := op.next_op) is not None:
             pending.append(after)
         # Exact types, here and below: `isinstance` of an abstract class takes ten times longer.
-        if type(op) is not BlockOp:
+        if type(op) is ForOp and (block := op.regions[0].first_block) is not None:
+            if (first := block.first_op) is not None:
+                pending.append(first)
+        elif type(op) is not BlockOp:
             pending += _first_ops(op)
     return found
 

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 
 from xrelay.dialects.attribute_names import SCHEDULE, SCHEDULE_REASON, SOURCES
 from xrelay.dialects.loop import ScheduleAttr
-from xrelay.passes.infra.verify import walk_ops
+from xrelay.dialects.op_lists import all_ops
 
 _NO_PART_OF_IT = frozenset({SCHEDULE, SCHEDULE_REASON, SOURCES})
 """Attributes of a kernel that no primitive looks at."""
@@ -66,7 +66,7 @@ def take_tried(kernel: func.FuncOp, schedule: ScheduleAttr) -> bool:
 def _state_of(kernel: func.FuncOp) -> list[object]:
     """All that the text of a kernel says; ops and values stand for themselves, so that comparing is quick."""
     attributes = {name: value for name, value in kernel.attributes.items() if name not in _NO_PART_OF_IT}
-    return [attributes, *(part for op in walk_ops(kernel) for part in _parts(op, is_kernel=op is kernel))]
+    return [attributes, *(part for op in all_ops(kernel) for part in _parts(op, is_kernel=op is kernel))]
 
 
 def _parts(op: Operation, *, is_kernel: bool) -> tuple[object, ...]:
