@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.tool_server.launch import start, stop
+from support.tool_server.launch import HERE, start, stop
 
 BIN = Path(sys.executable).parent
 TOOLS = ("xrelay-opt", "xrelay", "filecheck", "python")
@@ -133,3 +133,18 @@ def test_a_server_that_ends_does_not_leave_a_run_behind() -> None:
     stop(folder)
     assert shim.communicate()[0] == b""
     assert shim.returncode == 1
+
+
+def test_a_shim_imports_itself_and_what_is_built_in() -> None:
+    """Each of thirteen hundred commands of the text tests waits for it: `typing` alone doubled its time."""
+    code = f"import sys; sys.path.append({str(HERE)!r}); import shim; print(*sys.modules)"
+    before, after = (
+        set(
+            subprocess.run(
+                [sys.executable, "-IS", "-c", each], capture_output=True, text=True, check=True
+            ).stdout.split()
+        )
+        for each in ("import sys; print(*sys.modules)", code)
+    )
+    assert "shim" in after
+    assert after - before - set(sys.builtin_module_names) <= {"shim", "_socket"}

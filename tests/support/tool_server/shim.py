@@ -9,13 +9,17 @@ import marshal
 import posix
 import sys
 from posix import _exit as exit_now  # pyright: ignore[reportPrivateUsage] (public as os._exit)
-from typing import Never
+
+# Type checkers take a variable of this name for true. `typing` imports twenty modules, as long as all the rest.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Never
 
 HEADER = 8
 REFUSED = b"refused"
 
 
-def run(address: str, program: str) -> Never:
+def run(address: str, program: str) -> "Never":
     """End as `program` ends when it is run with this process's arguments, files, folder and environment.
 
     The server's child does the work and its exit code or signal becomes this process's. This process becomes the real
