@@ -134,6 +134,60 @@ image: _Image
 
 class _Nn:
     @staticmethod
+    def adaptive_avg_pool1d(
+        data: ExprLike,
+        layout: str | None = "NCW",
+        out_layout: str | None = "",
+        output_size: Ints | None = (),
+    ) -> Expr:
+        """The mean of each of `output_size` windows over the width."""
+
+    @staticmethod
+    def adaptive_avg_pool2d(
+        data: ExprLike,
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+        output_size: Ints | None = (),
+    ) -> Expr:
+        """The mean of each of `output_size` windows over height and width."""
+
+    @staticmethod
+    def adaptive_avg_pool3d(
+        data: ExprLike,
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+        output_size: Ints | None = (),
+    ) -> Expr:
+        """The mean of each of `output_size` windows over depth, height and width."""
+
+    @staticmethod
+    def adaptive_max_pool1d(
+        data: ExprLike,
+        layout: str | None = "NCW",
+        out_layout: str | None = "",
+        output_size: Ints | None = (),
+    ) -> Expr:
+        """The greatest element of each of `output_size` windows over the width."""
+
+    @staticmethod
+    def adaptive_max_pool2d(
+        data: ExprLike,
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+        output_size: Ints | None = (),
+    ) -> Expr:
+        """The greatest element of each of `output_size` windows over height and width."""
+
+    @staticmethod
+    def adaptive_max_pool3d(
+        data: ExprLike,
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+        output_size: Ints | None = (),
+    ) -> Expr:
+        """The greatest element of each of `output_size` windows over depth, height and width."""
+
+    @staticmethod
     def avg_pool1d(
         data: ExprLike,
         pool_size: Ints,

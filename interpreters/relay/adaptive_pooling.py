@@ -1,0 +1,43 @@
+"""Pools whose result's extents are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.ops.nn_adaptive_pool import ADAPTIVE_AVG_POOLS, ADAPTIVE_MAX_POOLS, AdaptivePoolOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.layouts import from_plain, to_plain
+from xrelay.interpreters.relay.registry import evaluates
+
+
+@evaluates(*ADAPTIVE_AVG_POOLS)
+def evaluate_adaptive_avg_pool(op: AdaptivePoolOp, data: Array) -> Array:
+    """The mean of each window, summed in double precision."""
+    return _of_windows(op, data, lambda window, axes: np.asarray(np.mean(window, axis=axes, dtype=np.float64)))
+
+
+@evaluates(*ADAPTIVE_MAX_POOLS)
+def evaluate_adaptive_max_pool(op: AdaptivePoolOp, data: Array) -> Array:
+    """The greatest element of each window."""
+    return _of_windows(op, data, lambda window, axes: np.asarray(np.maximum.reduce(window, axis=axes)))
+
+
+def _of_windows(op: AdaptivePoolOp, data: Array, fold: Callable[[Array, tuple[int, ...]], Array]) -> Array:
+    layout, out_layout = op.layouts
+    plain = to_plain(data, layout, op.image_axes)
+    extents, sizes = plain.shape[2:], ints(op.output_size)
+    counts = tuple(sizes) * (len(extents) if len(sizes) == 1 else 1) if sizes else extents
+    for axis, extent, count in zip(op.AXES, extents, counts, strict=True):
+        if count and not extent:
+            raise InterpreterError(f"axis {axis} of {count} windows: 0 is less than 1")
+    result, axes = np.empty((*plain.shape[:2], *counts), data.dtype), tuple(range(2, plain.ndim))
+    for place in product(*map(range, counts)):
+        rows = zip(place, extents, counts, strict=True)
+        window = [slice(i * extent // count, -(-(i + 1) * extent // count)) for i, extent, count in rows]
+        result[(..., *place)] = fold(plain[(..., *window)], axes)
+    return from_plain(result, op.image_axes, out_layout)

@@ -1,0 +1,107 @@
+"""Pools whose result's extents are given: windows that begin and end where the numbers of elements divide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, i64
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.relay.ops.nn_adaptive_pool import ADAPTIVE_AVG_POOLS, ADAPTIVE_MAX_POOLS, AdaptivePoolOp
+from xrelay.dialects.topi.build import Body, Number, variables
+from xrelay.dialects.topi.named.pool import lowest
+from xrelay.dialects.topi.named.window import TAPS
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import IndexCastOp
+from xrelay.errors import LoweringError
+from xrelay.index_algebra.dims import Dim
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.half_precision import in_single
+from xrelay.lowering.relay_to_topi.pool import Fold, relayout
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+class _Windows:
+    """The windows of an adaptive pool, in the layout of its data."""
+
+    def __init__(self, emitter: TopiEmitter):
+        self._emitter, op = emitter, cast(AdaptivePoolOp, emitter.op)
+        layout, out_layout = op.layouts
+        data, target = shape_of(emitter.operand(0)), out_layout.primal_extents(emitter.result_shape)
+        self.places: Mapping[int, str] = {layout.index(axis): axis for axis in op.AXES}
+        self.shape = [target[self.places[k]] if k in self.places else extent for k, extent in enumerate(data)]
+        self.extents = data
+
+    def most(self, axis: int) -> Dim:
+        """The elements of the longest window along an axis of the data."""
+        extent, count = self.extents[axis], self.shape[axis]
+        if isinstance(extent, int) and isinstance(count, int):
+            return max((-(-(i + 1) * extent // count) - i * extent // count for i in range(count)), default=0)
+        return extent if count == 0 or count == 1 else 1 if count == extent else (extent - 1) // count + 2
+
+    def bounds(self, b: Body, axis: int) -> tuple[AffineExpr, AffineExpr]:
+        """Where the window of the current point begins, and before which element it ends."""
+        index, extent, count = b.spatial[axis], self.extents[axis], self.shape[axis]
+        last = b.scaled(index + 1, extent) + b.expr(count - 1)
+        return b.quotient(b.scaled(index, extent), count), b.quotient(last, count)
+
+    def folded(self, label: str, first: Number, fold: Fold) -> SSAValue:
+        """The elements of each window folded."""
+        data = self._emitter.operand(0)
+        element, axes = element_of(data), list(self.places)
+
+        def body(b: Body) -> SSAValue:
+            at, insides = [*b.spatial], list[AffineExpr]()
+            for axis, tap in zip(axes, b.reduction, strict=True):
+                begin, end = self.bounds(b, axis)
+                at[axis] = begin + tap
+                insides.append(end - at[axis] - 1)
+            inside = b.in_bounds(insides, [self.extents[axis] for axis in axes])
+            value = b.guard(inside, element, lambda: b.read(data, *at), lambda: b.constant(first, element))
+            return fold(b, b.accumulators[0], value)
+
+        reduce = {TAPS[self.places[axis]]: self.most(axis) for axis in axes}
+        names = variables("i", self.shape)
+        return self._emitter.compute(label, names, element, body, reduce=reduce, init=[first])
+
+    def size(self, b: Body) -> SSAValue:
+        """The elements of the window of the current point, as the data's element type has numbers."""
+        total = b.constant(1, IndexType())
+        for axis in self.places:
+            begin, end = self.bounds(b, axis)
+            total = b.times(total, b.index(end - begin))
+        return convert_scalar(b, b.add(IndexCastOp(total, i64)), element_of(self._emitter.operand(0)))
+
+    def laid_out(self, result: SSAValue) -> Sequence[SSAValue]:
+        """`result`, which is in the data's layout, in that of the op's result."""
+        layout, out_layout = cast(AdaptivePoolOp, self._emitter.op).layouts
+        return [result if layout == out_layout else relayout(self._emitter, result, layout, out_layout)]
+
+
+@in_single
+def build_adaptive_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The sum of each window, divided by its size."""
+    element, windows = element_of(emitter.operand(0)), _Windows(emitter)
+    if not isinstance(element, AnyFloat):
+        raise LoweringError(f"{emitter.op.name} of {element}: only floats have a mean")
+    sums = windows.folded("adaptive_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
+    names = variables("i", shape_of(sums))
+    mean = emitter.compute(
+        "adaptive_avg_pool", names, element, lambda b: b.divide(b.read(sums, *b.spatial), windows.size(b))
+    )
+    return windows.laid_out(mean)
+
+
+def build_adaptive_max_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The greatest element of each window."""
+    windows, first = _Windows(emitter), lowest(element_of(emitter.operand(0)))
+    return windows.laid_out(windows.folded("adaptive_max_pool", first, lambda b, best, x: b.largest(best, x)))
+
+
+for _op in ADAPTIVE_AVG_POOLS:
+    implements(_op, f"{_op.relay_name().removeprefix('nn.')}.generic")(build_adaptive_avg_pool)
+for _op in ADAPTIVE_MAX_POOLS:
+    implements(_op, f"{_op.relay_name().removeprefix('nn.')}.generic")(build_adaptive_max_pool)
