@@ -21,7 +21,7 @@ def evaluate_resize(op: ResizeOp, data: Array) -> Array:
     rule, layout, work = op.resampling, op.data_layout, _widened(op.resampling, data)
     for letter, size, region in zip(op.AXES, ints(op.size), op.spans(), strict=True):
         work = resized_axis(work, str(layout.primal).index(letter), size, 0.0, region, rule)
-    return _finished(op, work, data)
+    return _finished(op, work)
 
 
 for _op in RESIZES:
@@ -38,7 +38,7 @@ def evaluate_dyn_resize(op: DynResizeOp, data: Array, size: Array, scale: Array,
             raise InterpreterError(f"[{op.name} C7] size {number} is {wanted}")
         region = (float(roi[number]), float(roi[number + len(axes)]))
         work = resized_axis(work, axis, wanted, float(scale[number]), region, rule)
-    return _finished(op, work, data)
+    return _finished(op, work)
 
 
 def _widened(rule: Resampling, data: Array) -> Array:
@@ -48,10 +48,14 @@ def _widened(rule: Resampling, data: Array) -> Array:
     return data.astype(np.float64 if data.dtype.kind in "iu" or data.dtype.itemsize == 8 else np.float32)
 
 
-def _finished(op: RelayOp, values: Array, data: Array) -> Array:
-    """The values in the result's type; weighted sums become integers by rounding and clipping."""
-    target = numpy_dtype(element_type_of(op.results[0].type))
-    if values.dtype.kind != "f" or target.kind not in "iu" or data.dtype == values.dtype == target:
+def _finished(op: RelayOp, values: Array) -> Array:
+    """The values in the result's type."""
+    return clipped_integers(values, numpy_dtype(element_type_of(op.results[0].type)))
+
+
+def clipped_integers(values: Array, target: np.dtype) -> Array:
+    """Values in another type: floats become integers by rounding to even and clipping, 0 where they are NaN."""
+    if values.dtype.kind != "f" or target.kind not in "iu":
         return values.astype(target)
     limits = np.iinfo(target)
     rounded = np.rint(values.astype(np.float64))

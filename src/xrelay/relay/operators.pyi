@@ -82,6 +82,17 @@ dyn: _Dyn
 
 class _Image:
     @staticmethod
+    def grid_sample(
+        data: ExprLike,
+        grid: ExprLike,
+        method: str | None = "bilinear",
+        layout: str | None = "NCHW",
+        padding_mode: str | None = "zeros",
+        align_corners: bool | None = True,
+    ) -> Expr:
+        """The elements of images, or of volumes, at places between -1 and 1 along each axis."""
+
+    @staticmethod
     def resize1d(
         data: ExprLike,
         size: Ints,

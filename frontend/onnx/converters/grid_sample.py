@@ -1,0 +1,37 @@
+"""GridSample."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.image_grid import PADDINGS
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+_METHODS = {
+    "nearest": "nearest",
+    "bilinear": "bilinear",
+    "linear": "bilinear",
+    "bicubic": "bicubic",
+    "cubic": "bicubic",
+}
+"""Words of opset 16 and of opset 20."""
+
+
+@converts("GridSample", since=16, attributes=("align_corners", "mode", "padding_mode"), limits="images and volumes")
+def convert_grid_sample(node: NodeView) -> SSAValue:
+    """`image.grid_sample`, whose grid has the places of an element along the second axis."""
+    rank = len(node.shape(0))
+    if rank not in (4, 5) or len(node.shape(1)) != rank:
+        raise node.error(f"data {node.input(0).type} with a grid {node.input(1).type}: images and volumes are expected")
+    grid = node.emit("transpose", node.input(1), axes=(0, rank - 1, *range(1, rank - 1)))
+    default = "linear" if node.opset >= 20 else "bilinear"
+    return node.emit(
+        "image.grid_sample",
+        node.input(0),
+        grid,
+        method=_METHODS[node.attribute_string("mode", default, tuple(_METHODS))],
+        layout="NCHW" if rank == 4 else "NCDHW",
+        padding_mode=node.attribute_string("padding_mode", "zeros", PADDINGS),
+        align_corners=bool(node.attribute_int("align_corners", 0, check=lambda value: value in (0, 1))),
+    )
