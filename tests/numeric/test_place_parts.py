@@ -197,3 +197,49 @@ def test_random_graphs_of_joins_and_slices(data: st.DataObject) -> None:
     names = [each for each in shapes if each != "x"]
     results = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=3))
     lines.check(results, [_normal(4, 6)])
+
+
+def _check(signature: str, results: str, body: str, *inputs: Sequence[Array]) -> None:
+    """As `Lines.check`, of a text in which `name := op(…) : types` is a kernel of its own."""
+    walls = r"\1_w = relay.\2\n\1 = relay.annotation.stop_fusion(\1_w) : (U) -> U"
+    module = program(signature, results, re.sub(r"(%\w+) := (.*)", walls, body))
+    model = xrelay.compile(module.clone(), cache=False, threads=1)
+    for arrays in inputs:
+        for _ in range(2):
+            expected = run_relay(module, [each.copy() for each in arrays])
+            for found, wanted in zip(model.run(list(arrays)), expected, strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_an_iteration_joins_and_slices_what_it_carries() -> None:
+    """The carried value is copied, for its buffers take turns; each iteration reads its own slice."""
+    body = """
+    %n = relay.constant dense<4> : tensor<i64>
+    %a := tanh(%x) : (tensor<3x2xf32>) -> U
+    %r = relay.loop(%i, %p : U = %a : U) to %n : tensor<i64> -> U {
+      %e := tanh(%p) : (U) -> U
+      %s := sin(%e) : (U) -> U
+      %f = relay.tuple(%s, %e, %p, %s) : (U, U, U, U) -> U
+      %u := concatenate(%f) {axis = 0} : (U) -> U
+      %y := strided_slice(%u) {begin = [2, 0], end = [5, 2]} : (U) -> U
+      %t = relay.tuple(%y) : (U) -> U
+      relay.yield %t : U
+    }
+    %z = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+    """
+    _check("%x: tensor<3x2xf32>", "%z, %a", body, [_normal(3, 2)])
+
+
+def test_wholes_that_are_boxes() -> None:
+    """What only the data tell the length of is allocated when that is known, and returned or freed with its parts."""
+    body = """
+    %i := argwhere(%x) : (tensor<8xf32>) -> U
+    %j := negative(%i) : (U) -> U
+    %k := cumsum(%j) {axis = 0} : (U) -> U
+    %t = relay.tuple(%j, %k, %i) : (U, U, U) -> U
+    %c := concatenate(%t) {axis = 0} : (U) -> U
+    %d := negative(%c) : (U) -> U
+    """
+    inputs = [[np.array(each, np.float32)] for each in ([0, 1, 0, 2, 3, 0, 0, 1], [0] * 8, [1] * 8)]
+    _check("%x: tensor<8xf32>", "%d", body, *inputs)
+    _check("%x: tensor<8xf32>", "%d, %c", body, *inputs)
