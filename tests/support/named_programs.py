@@ -1,7 +1,7 @@
 """Random programs with named dimensions: native code, compiled once, against the interpreter at several sizes.
 
 Beside what random programs at given sizes have, these have carried values that grow, functions that call each other,
-closures that a run chooses, sequences, optionals, and extents that numbers of the run say.
+closures that a run chooses or that `@main` gives, sequences, optionals, and extents that numbers of the run say.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from support.choices import Choices
-from support.plain_kernels import compile_plain
-from support.random_dims import NAMES, SIZES, DimProgram, dim_program
+from support.plain_kernels import compile_plain, compile_unoptimised
+from support.random_dims import NAMES, SIZES, DimProgram, dim_program, small_numbers
 from xrelay.api.compile import compile
 from xrelay.api.model import CompiledModel
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ConstraintError, ExecutionError, InterpreterError, LoweringError, TypeInferenceError
 from xrelay.interpreters.relay import run_relay
+from xrelay.interpreters.relay.run import Result
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.infer_type import infer_types
@@ -42,7 +43,7 @@ def check_program(choices: Choices, most: int = 5) -> Counter[str]:
     `AssertionError` with the program where native code and the interpreter differ. Nine programs of ten have kernels
     without schedules: those of single ops have tests of their own.
     """
-    program = dim_program(choices, most=most, returned=2, free=True)
+    program = dim_program(choices, most=most, returned=2, free=True, functions=True)
     level, is_plain = choices.pick([2, 1, 3, 2, 1, 3, 0]), not choices.chance(10)
     module = parse_module(context(), program.with_names(), "program.mlir")
     try:
@@ -50,7 +51,12 @@ def check_program(choices: Choices, most: int = 5) -> Counter[str]:
     except (TypeInferenceError, ConstraintError):
         return Counter(["untyped"])
     try:
-        native = compile_plain(module, level) if is_plain else compile(module, cache=False, threads=1, opt_level=level)
+        if program.function is not None:
+            native = compile_unoptimised(module)
+        elif is_plain:
+            native = compile_plain(module, level)
+        else:
+            native = compile(module, cache=False, threads=1, opt_level=level)
     except (LoweringError, TypeInferenceError):
         return Counter(["refused"])
     return Counter(_compared(program, choices, module, native) for _ in range(RUNS))
@@ -67,17 +73,49 @@ def _compared(program: DimProgram, choices: Choices, module: ModuleOp, native: C
     if isinstance(found, str):
         assert isinstance(wanted, str), f"only native code reports {found} {text}"
         return "reported"
-    if isinstance(wanted, str):
-        # An argument that the callee never looks at is not computed where the call is inlined.
-        inlined = module.clone()
-        inline_calls(inlined)
-        reason, wanted = wanted, _outcome(lambda: run_relay(inlined, inputs))
-        assert not isinstance(wanted, str), f"only the interpreter reports {reason} {text}"
+    wanted = _wanted(wanted, module, lambda program: run_relay(program, inputs), text)
+    if program.function is not None:
+        data = small_numbers([choices.pick(SIZES) for _ in range(program.function.rank)])
+        *found, function = found
+        *wanted, theirs = wanted
+        text = f"function of {data.shape} {text}"
+        _assert_called(_outcome(lambda: function(data)), _outcome(lambda: theirs(data)), module, inputs, data, text)
     _assert_equal(found, wanted, text)
     return "ran"
 
 
-def _outcome(run: Callable[[], list[Array]]) -> list[Array] | str:
+def _wanted(
+    found: list[Result] | str, module: ModuleOp, run: Callable[[ModuleOp], list[Result]], text: str
+) -> list[Result]:
+    """What the interpreter finds where native code has results.
+
+    An argument that the callee never looks at is not computed where the call is inlined.
+    """
+    if not isinstance(found, str):
+        return found
+    inlined = module.clone()
+    inline_calls(inlined)
+    wanted = _outcome(lambda: run(inlined))
+    assert not isinstance(wanted, str), f"only the interpreter reports {found} {text}"
+    return wanted
+
+
+def _assert_called(
+    found: list[Result] | str,
+    wanted: list[Result] | str,
+    module: ModuleOp,
+    inputs: Sequence[Array],
+    data: Array,
+    text: str,
+) -> None:
+    """A function that was given gives what the interpreter's does, or reports an error where that does."""
+    if isinstance(found, str):
+        assert isinstance(wanted, str), f"only native code reports {found} {text}"
+        return
+    _assert_equal(found, _wanted(wanted, module, lambda program: run_relay(program, inputs)[-1](data), text), text)
+
+
+def _outcome(run: Callable[[], list[Result]]) -> list[Result] | str:
     """The results, or why there are none."""
     try:
         return run()
@@ -85,7 +123,7 @@ def _outcome(run: Callable[[], list[Array]]) -> list[Array] | str:
         return error.message
 
 
-def _assert_equal(found: Sequence[Array], wanted: Sequence[Array], text: str) -> None:
+def _assert_equal(found: Sequence[Result], wanted: Sequence[Result], text: str) -> None:
     for number, (array, want) in enumerate(zip(found, wanted, strict=True)):
         assert (array.dtype, array.shape) == (want.dtype, want.shape), (
             f"result {number} is {array.shape}, must be {want.shape}, {text}"

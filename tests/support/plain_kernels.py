@@ -27,5 +27,10 @@ def compile_plain(module: ModuleOp, opt_level: int) -> CompiledModel:
     StageRunner([*stages[:-1], replace(stages[-1], passes=tuple(unscheduled))]).run(module)
     for kernel in kernels_of(module):
         kernel.attributes[SCHEDULE] = ScheduleAttr([])
+    return compile_unoptimised(module)
+
+
+def compile_unoptimised(module: ModuleOp) -> CompiledModel:
+    """Native code of a module at opt_level 0, which LLVM does not optimise."""
     with mock.patch.object(build_artifact, "LEAST_LLVM_LEVEL", 0):
         return compile(module, cache=False, threads=1, opt_level=0)

@@ -7,7 +7,7 @@ from support.random_dim_functions import Called, Chosen, Closure, Family, Member
 from support.random_dim_lists import Filling, ListOps, Perhaps, tensor_of
 from support.random_dim_loops import Carry, CarryingLoop, Loop
 from support.random_dim_ops import random_op
-from support.random_dim_parts import Branches, Part, Steps, Value, flat, names_in, needed, statement
+from support.random_dim_parts import Body, Branches, Part, Steps, Value, flat, names_in, needed, statement
 
 Made = tuple[Part, Value]
 """A part and its result."""
@@ -59,7 +59,7 @@ def _inside(build: Builder, *more: Value, alone: bool = False) -> tuple[list[str
     return needed(body, [made[-1].name]), made[-1]
 
 
-def _has_windows(body: list[str | Part]) -> bool:
+def _has_windows(body: Body) -> bool:
     """Windows want extents that are known."""
     return any("2d" in line for line in flat(body, None))
 
@@ -198,14 +198,37 @@ def _family(build: Builder) -> Made | None:
 def _chosen(build: Builder) -> Made | None:
     """A closure of two, which a run chooses."""
     operand, result = build.any_value(), build.fresh()
-    branches: list[Steps] = []
+    build.used.add(operand.name)
+    if operand.rank and build.choices.chance(30):
+        branches = [_growing(build, Value(f"{result}_c{number}", operand.rank)) for number in range(2)]
+        return Chosen(result, branches, operand, None), Value(result, operand.rank)
+    steps = _steps_of_closures(build, result, operand)
+    times = _times(build) if build.choices.chance(40) else None
+    return Chosen(result, steps, operand, times), Value(result, operand.rank)
+
+
+def _steps_of_closures(build: Builder, result: str, operand: Value) -> list[Steps]:
+    """What two closures do to values like `operand`."""
+    found: list[Steps] = []
     for number in range(2):
         carried = Value(f"{result}_c{number}", operand.rank)
         body, last = _inside(build, carried)
-        branches.append(Steps(carried, body, last.name))
-    build.used.add(operand.name)
-    times = _times(build) if build.choices.chance(40) else None
-    return Chosen(result, branches, operand, times), Value(result, operand.rank)
+        found.append(Steps(carried, body, last.name))
+    return found
+
+
+def _growing(build: Builder, carried: Value) -> Member:
+    """What a closure computes that gives other extents than it takes."""
+    body, made = _made_inside(build, carried)
+    following = _next(build, body, made, carried, varies=True)
+    return Member(carried, needed(body, [following]), following)
+
+
+def add_function(build: Builder, body: list[str | Part]) -> Value:
+    """Add the choice of a closure to `body`, which nothing calls: a value of the rank of what it takes and gives."""
+    operand, result = build.any_value(), build.fresh()
+    body.append(Chosen(result, _steps_of_closures(build, result, operand), operand, None, is_called=False))
+    return Value(result, operand.rank)
 
 
 def _list(build: Builder) -> Made | None:

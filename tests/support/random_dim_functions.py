@@ -149,6 +149,10 @@ class Member:
     body: Body
     next: str
 
+    def lines(self, branch: int | None) -> list[str]:
+        """The statements."""
+        return flat(self.body, branch)
+
 
 @dataclass(frozen=True)
 class Family(Part):
@@ -215,18 +219,24 @@ class Chosen(Part):
     """One of two closures, which a run chooses, called with a value: once, or in a loop with what it gave before."""
 
     result: str
-    branches: Sequence[Steps]
+    branches: Sequence[Steps] | Sequence[Member]
+    """What they compute: a value of the operand's extents, of members any."""
     operand: Value
     times: str | None
     """How often the loop calls it."""
+    is_called: bool = True
+    """Whether the result is that of a call; else it is the closure."""
 
     def lines(self, branch: int | None) -> list[str]:
         """The choice and the calls."""
         name = self.result
-        given = [yielded(f"{name}_f{number}", f"({self._type}) -> {self._type}") for number in range(2)]
+        chosen = f"{name}_g" if self.is_called else name
+        given = [yielded(f"{name}_f{number}", f"({self._type}) -> {self._gives}") for number in range(2)]
         first, second = ([*self._closure(number), given[number]] for number in range(2))
-        head = f"{name}_g = relay.if %cond : {TRUTH} -> {UNKNOWN} {{"
+        head = f"{chosen} = relay.if %cond : {TRUTH} -> {UNKNOWN} {{"
         chosen = text_of([head, *first, "} else {", *second, "}"])
+        if not self.is_called:
+            return [chosen]
         if self.times is None:
             return [chosen, self._call(name, self.operand.name)]
         loop = (
@@ -245,9 +255,13 @@ class Chosen(Part):
     def _type(self) -> str:
         return self.operand.type(f"c{self.result.removeprefix('%r')}")
 
+    @property
+    def _gives(self) -> str:
+        return UNKNOWN if isinstance(self.branches[0], Member) else self._type
+
     def _closure(self, number: int) -> list[str]:
         steps = self.branches[number]
-        head = f"{self.result}_f{number} = relay.fn({steps.carried.name}_q : {self._type}) -> {self._type} {{"
+        head = f"{self.result}_f{number} = relay.fn({steps.carried.name}_q : {self._type}) -> {self._gives} {{"
         opened = statement(steps.carried.name, "negative", f"{steps.carried.name}_q", type=self._type)
         return [text_of([head, opened, *steps.lines(None), yielded(steps.next), "}"])]
 

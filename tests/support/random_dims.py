@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import f32
 
 from support.choices import Choices
-from support.random_dim_bodies import add_random
+from support.random_dim_bodies import add_function, add_random
 from support.random_dim_builder import Builder
 from support.random_dim_functions import Called
 from support.random_dim_parts import UNKNOWN, Body, Part, Value, flat, functions_of, needed, numbered, text_of
@@ -34,6 +35,8 @@ class DimProgram:
     parameters: list[tuple[Dim, ...]]
     body: list[str | Part] = field(default_factory=list[str | Part])
     returned: list[str] = field(default_factory=list[str])
+    function: Value | None = None
+    """The closure that is returned behind all others, with the rank of its parameter."""
 
     def with_names(self) -> str:
         """The text with named dimensions."""
@@ -57,26 +60,31 @@ class DimProgram:
 
     def inputs(self, sizes: Mapping[str, int], branch: int) -> list[Array]:
         """Arguments at `sizes`: small whole numbers, none 0 throughout."""
-        arrays = [
-            (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 5 - 2).astype(np.float32)
-            for shape in self.extents(sizes)
-        ]
-        return [np.array(branch == 0), *arrays]
+        return [np.array(branch == 0), *(small_numbers(shape) for shape in self.extents(sizes))]
 
     def _text(self, shapes: Sequence[Sequence[Dim]], lines: Sequence[str], body: Body) -> str:
         types = [str(tensor_type(shape, f32)) for shape in shapes]
         arguments = ", ".join(["%cond: tensor<i1>", *(f"%p{index}: {type}" for index, type in enumerate(types))])
         opened = [f"%v{index} = relay.negative(%p{index}) : ({type}) -> {UNKNOWN}" for index, type in enumerate(types)]
-        unknown = ", ".join([UNKNOWN] * len(self.returned))
-        end = f"func.return {', '.join(self.returned)} : {unknown}"
+        returned = [*self.returned, *([] if self.function is None else [self.function.name])]
+        unknown = ", ".join([UNKNOWN] * len(returned))
+        end = f"func.return {', '.join(returned)} : {unknown}"
         main = text_of([*numbered([*opened, *lines], "%p0", types[0]), end])
         return "".join([f"func.func @main({arguments}) -> ({unknown}) {{{main}\n}}\n", *functions_of(body)])
 
 
-def dim_program(choices: Choices, *, most: int = 5, returned: int = 0, free: bool = False) -> DimProgram:
+def small_numbers(shape: Sequence[int]) -> Array:
+    """An array of small whole numbers."""
+    return (np.arange(prod(shape), dtype=np.float32) % 5 - 2).reshape(tuple(shape))
+
+
+def dim_program(
+    choices: Choices, *, most: int = 5, returned: int = 0, free: bool = False, functions: bool = False
+) -> DimProgram:
     """A random program of two to four parameters and one to `most` steps; `returned` is how many values, 0 for all.
 
-    What `at` gives does the same at all sizes, unless the program is `free` to have bodies that never run.
+    What `at` gives does the same at all sizes, unless the program is `free` to have bodies that never run. With
+    `functions` it may give a closure as well.
     """
     shapes = [tuple(choices.pick(DIMS) for _ in range(1 + choices.below(3))) for _ in range(2 + choices.below(2))]
     if choices.chance(25):
@@ -87,4 +95,6 @@ def dim_program(choices: Choices, *, most: int = 5, returned: int = 0, free: boo
     for _ in range(1 + choices.below(most)):
         add_random(build, program.body)
     program.returned = [value.name for value in build.values if value.name not in build.used][-returned:]
+    if functions and choices.chance(20):
+        program.function = add_function(build, program.body)
     return program
