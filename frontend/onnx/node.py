@@ -50,6 +50,10 @@ class NodeView:
         """The node with what it emits put into `block`, a region's; the values that it knows are known there."""
         return NodeView(self.proto, self.graph.inner(block), self.inputs)
 
+    def with_inputs(self, inputs: Sequence[SSAValue | None]) -> NodeView:
+        """The node as if it had these inputs, which it computes of its own, for the converter of another op."""
+        return NodeView(self.proto, self.graph, inputs)
+
     # --- naming ----------------------------------------------------------------------------------------------------
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from fuzz.onnx_acceptance import accepted
-from fuzz.onnx_nodes import GRAPH, drawn_ops, random_inputs, random_node_model
+from fuzz.onnx_nodes import GRAPH, LAST_OPSET, drawn_ops, random_inputs, random_node_model
 from fuzz.onnx_oracles import difference, onnxruntime_departs, onnxruntime_outputs
 from onnx import TensorProto, helper
 
@@ -46,7 +46,8 @@ def test_every_registered_op_of_tensors_is_drawn() -> None:
         schema = onnx.defs.get_schema(op)
         kinds = [{text.partition("(")[0] for text in formal.types} for formal in (*schema.inputs, *schema.outputs)]
         holds_a_graph = any(attribute.type == GRAPH for attribute in schema.attributes.values())
-        assert holds_a_graph or any("tensor" not in each for each in kinds), op
+        too_new = schema.since_version > LAST_OPSET
+        assert too_new or holds_a_graph or any("tensor" not in each for each in kinds), op
 
 
 @pytest.mark.parametrize("op", ["Equal", "GatherElements", "MatMul", "Mod", "ScatterND", "Slice", "TopK"])

@@ -26,6 +26,11 @@ from xrelay.index_algebra.windows import WindowAxis
 
 @converts("Conv", attributes=(*WINDOW_ATTRIBUTES, "group"), supports=unsupported_rank, limits="1 to 3 spatial axes")
 def convert_conv(node: NodeView) -> SSAValue:
+    """The convolution of the first input with the second, plus the third."""
+    return convolution(node)
+
+
+def convolution(node: NodeView) -> SSAValue:
     """`nn.conv1d`, `nn.conv2d` or `nn.conv3d`, then `nn.bias_add` where the node has a bias."""
     kernel = weight_kernel(node)
     window = read_window(node, kernel)

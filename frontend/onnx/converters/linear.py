@@ -49,6 +49,11 @@ def _gemm(node: NodeView) -> SSAValue:
 
 @converts("MatMul")
 def convert_matmul(node: NodeView) -> SSAValue:
+    """The product of two matrices, or of stacks of them."""
+    return matrix_product(node)
+
+
+def matrix_product(node: NodeView) -> SSAValue:
     """`nn.dense` or `nn.matmul` by one matrix, `nn.batch_matmul` by a stack; a vector is one row or column."""
     left, right = node.input(0), node.input(1)
     ranks = len(node.shape(0)), len(node.shape(1))

@@ -1,0 +1,134 @@
+"""MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv: integers less their zero points are multiplied in i32."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.converters.convolution import convolution
+from xrelay.frontend.onnx.converters.linear import matrix_product
+from xrelay.frontend.onnx.converters.quantization import converted, one_number, quantized
+from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text
+
+_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
+
+
+@converts("MatMulInteger", since=10)
+def convert_matmul_integer(node: NodeView) -> SSAValue:
+    """The product in i32."""
+    left, right = _distances(node, 0, 2, is_left=True), _distances(node, 1, 3, is_left=False)
+    return matrix_product(node.with_inputs([left, right]))
+
+
+@converts("QLinearMatMul", since=10)
+def convert_qlinear_matmul(node: NodeView) -> SSAValue:
+    """The product in i32, times the scales of the operands, over that of the result."""
+    left, right = _distances(node, 0, 2, is_left=True), _distances(node, 3, 5, is_left=False)
+    scales = _beside_matrix(node, 1, node.input(0), is_left=True), _beside_matrix(node, 4, node.input(3), is_left=False)
+    return _requantized(node, matrix_product(node.with_inputs([left, right])), scales)
+
+
+@converts(
+    "ConvInteger",
+    since=10,
+    attributes=(*WINDOW_ATTRIBUTES, "group"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
+)
+def convert_conv_integer(node: NodeView) -> SSAValue:
+    """The convolution in i32: what is padded is at distance 0 from the zero point."""
+    return convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 1, 3)]))
+
+
+@converts(
+    "QLinearConv",
+    since=10,
+    attributes=(*WINDOW_ATTRIBUTES, "group"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
+)
+def convert_qlinear_conv(node: NodeView) -> SSAValue:
+    """The convolution and the bias in i32, times the scales of the operands, over that of the result."""
+    total = convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 3, 5), node.optional_input(8)]))
+    scale = _of_each_filter(node, 4, node.shape(3)[0], axes_behind=len(node.shape(0)) - 2)
+    return _requantized(node, total, (_number(node, 1), scale))
+
+
+def _requantized(node: NodeView, total: SSAValue, scales: tuple[SSAValue, SSAValue]) -> SSAValue:
+    """A sum of products in the scale and type of the result, inputs 6 and 7."""
+    left, right, own = (converted(node, scale, _FLOAT32) for scale in (*scales, _number(node, 6)))
+    factor = node.emit("divide", node.emit("multiply", left, right), own)
+    value = node.emit("multiply", converted(node, total, _FLOAT32), factor)
+    return quantized(node, value, _number(node, 7), numpy_dtype(node.element_type(7)))
+
+
+def _distances(node: NodeView, index: int, zero: int, *, is_left: bool) -> SSAValue:
+    """Input `index` less its zero point, where there is one: for each row of a left matrix, each column of a right."""
+    value = converted(node, node.input(index), _INT32)
+    if node.optional_input(zero) is None:
+        return value
+    return node.emit("subtract", value, converted(node, _beside_matrix(node, zero, value, is_left=is_left), _INT32))
+
+
+def _beside_matrix(node: NodeView, index: int, matrix: SSAValue, *, is_left: bool) -> SSAValue:
+    """Input `index`, a number, one for each row or column, or of the rank of the stack, so that it broadcasts."""
+    single = one_number(node, index)
+    if single is not None:
+        return single
+    own, rows = node.shape(index), shape_of(matrix.type)
+    if len(own) == 1 and len(rows) >= 2 and not certainly_differ(own[0], rows[-2 if is_left else -1]):
+        return node.emit("expand_dims", node.input(index), axis=1) if is_left else node.input(index)
+    extents = (*rows[:-1], 1) if is_left else (*rows[:-2], 1, *rows[-1:])
+    if len(own) != len(rows) or any(certainly_differ(*pair) for pair in zip(own, extents, strict=True)):
+        raise node.error(
+            f"input #{index} has the shape {shape_text(own)}, {shape_text(extents)} or one number is expected"
+        )
+    return node.input(index)
+
+
+def _image(node: NodeView, index: int, zero: int) -> SSAValue:
+    """Input `index` less its zero point, one number."""
+    if len(node.shape(index)) < 3:
+        raise node.error(
+            f"input #{index} has the shape {shape_text(node.shape(index))}: an image or a volume is expected"
+        )
+    value = converted(node, node.input(index), _INT32)
+    if node.optional_input(zero) is None:
+        return value
+    return node.emit("subtract", value, converted(node, _number(node, zero), _INT32))
+
+
+def _filters(node: NodeView, index: int, zero: int) -> SSAValue:
+    """The weight less its zero point, one number or one for each filter."""
+    if len(node.shape(index)) < 3:
+        raise node.error(f"input #{index} has the shape {shape_text(node.shape(index))}: filters are expected")
+    value = converted(node, node.input(index), _INT32)
+    if node.optional_input(zero) is None:
+        return value
+    filters, *behind = node.shape(index)
+    point = _of_each_filter(node, zero, filters, axes_behind=len(behind))
+    return node.emit("subtract", value, converted(node, point, _INT32))
+
+
+def _of_each_filter(node: NodeView, index: int, filters: Dim, *, axes_behind: int) -> SSAValue:
+    """Input `index`, a number or one for each filter, with axes of extent 1 behind."""
+    single = one_number(node, index)
+    if single is not None:
+        return single
+    own = node.shape(index)
+    if len(own) != 1 or certainly_differ(own[0], filters):
+        raise node.error(f"input #{index} has the shape {shape_text(own)}: one number or {filters} are expected")
+    return node.emit("expand_dims", node.input(index), axis=1, num_newaxis=axes_behind)
+
+
+def _number(node: NodeView, index: int) -> SSAValue:
+    """Input `index`, required to be one number."""
+    single = one_number(node, index)
+    if single is None:
+        raise node.error(f"input #{index} has the shape {shape_text(node.shape(index))}: one number is expected")
+    return single
