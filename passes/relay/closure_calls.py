@@ -10,6 +10,7 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.attribute_names import BINDS
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.container_types import ClosureType
 from xrelay.dialects.relay.core.types import IncompleteType, dims_in, with_dims
@@ -37,11 +38,12 @@ class LiftedFunction:
     has_names: bool
     """Whether dimensions of its parameters or its result have names."""
 
-    def call(self, arguments: Sequence[SSAValue], of: InvokeOp) -> Operation:
-        """A call of it in the place of `of`."""
-        types = [of.result.type]
+    def call(self, arguments: Sequence[SSAValue], of: InvokeOp, *, is_choice: bool = False) -> Operation:
+        """A call of it in the place of `of`; where it is one of several, its extents are not those of all."""
+        is_open = is_choice and bool(dims_in(of.result.type))
+        types = [IncompleteType() if is_open else of.result.type]
         call = NamedCallOp(self.name, None, arguments, types) if self.has_names else CallOp(self.name, arguments, types)
-        call.attributes |= of.attributes
+        call.attributes |= {name: value for name, value in of.attributes.items() if not (is_open and name == BINDS)}
         call.location, call.results[0].name_hint = of.location, of.result.name_hint
         return call
 
@@ -89,7 +91,7 @@ def _choice(
 ) -> SSAValue:
     """The result of the function that `number` says, computed at `point`; as deep as halves of halves are."""
     if len(functions) == 1 or number is None:
-        return _call_at(functions[0], call, point)
+        return _call_at(functions[0], call, point, is_choice=number is not None)
     middle = len(functions) // 2
     first = ConstantOp.of(np.array(functions[middle].number, np.int64))
     test = LessOp.call(number, first.result)
@@ -107,7 +109,7 @@ def _choice(
     return new.result
 
 
-def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint) -> SSAValue:
+def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint, *, is_choice: bool) -> SSAValue:
     """A call of `function` at `point` with what the closure that `call` calls has captured."""
     taken: list[Operation] = []
     for index, type in enumerate(map(data_type, leaf_types(function.captured))):
@@ -122,7 +124,7 @@ def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint) -> SS
         value, ops = rebuild(data_type(type), leaves)
         captured.append(value)
         taken += ops
-    taken.append(function.call([*captured, *call.arguments], call))
+    taken.append(function.call([*captured, *call.arguments], call, is_choice=is_choice))
     for op in taken:
         op.location = call.location
     Rewriter.insert_op(taken, point)

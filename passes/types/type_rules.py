@@ -12,7 +12,8 @@ from xdsl.ir import Operation
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import is_complete, with_dims
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -20,6 +21,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.errors import ConstraintError, TypeInferenceError
+from xrelay.index_algebra.dims import ANY
 from xrelay.passes.graph.op_kinds import is_relay_op
 from xrelay.passes.types.call_rule import relate_call
 from xrelay.passes.types.invoke_rule import relate_invoke
@@ -106,7 +108,9 @@ def _if(op: IfOp, solver: TypeSolver) -> None:
             solver.refine(op.result, joined, op)
             return
     elif solver.postpone(op, guesses=True):
-        known = solver.type_of(op.result)
+        # An extent that the op makes is not that of a branch.
+        made = {extent.name for extent in made_extents(op)}
+        known = with_dims(solver.type_of(op.result), lambda dim: dim if made.isdisjoint(dim.names) else ANY)
         for value in branches if is_complete(known) else ():
             if not is_complete(solver.type_of(value)):
                 solver.refine(value, known, op)

@@ -219,7 +219,32 @@ func.func @main(%x: !t, %y: !t, %n: !n) -> (!z, !z, !z) {
 }
 """
 
-PROGRAMS = (KNOWN, HANDED_OVER, CARRIED, IN_A_TUPLE, GENERAL, COUNTED, CHOSEN, ONE_MAKES)
+# One gives as much as it takes, the other twice as much.
+GROWING = """
+func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: !n) -> (!z, !z) {
+  %one = relay.constant dense<1> : !n
+  %c = relay.less(%n, %one) : (!n, !n) -> tensor<i1>
+  %g = relay.if %c : tensor<i1> -> !z {
+    %f = relay.fn(%p : tensor<?xf32, #relay.dims<a>>) -> !z {
+      %i = relay.negative(%p) : (tensor<?xf32, #relay.dims<a>>) -> !z
+      relay.yield %i : !z
+    }
+    relay.yield %f : (tensor<?xf32, #relay.dims<a>>) -> !z
+  } else {
+    %h = relay.fn(%p : tensor<?xf32, #relay.dims<a>>) -> !z {
+      %t = relay.tuple(%p, %p) : (tensor<?xf32, #relay.dims<a>>, tensor<?xf32, #relay.dims<a>>) -> !z
+      %i = relay.concatenate(%t) {axis = 0} : (!z) -> !z
+      relay.yield %i : !z
+    }
+    relay.yield %h : (tensor<?xf32, #relay.dims<a>>) -> !z
+  }
+  %0 = relay.invoke %g(%x) : (tensor<?xf32>) -> !z of !z
+  %1 = relay.invoke %g(%0) : (!z) -> !z of !z
+  func.return %0, %1 : !z, !z
+}
+"""
+
+PROGRAMS = (KNOWN, HANDED_OVER, CARRIED, IN_A_TUPLE, GENERAL, COUNTED, CHOSEN, ONE_MAKES, GROWING)
 
 
 @pytest.mark.parametrize("text", PROGRAMS, ids=range(len(PROGRAMS)))
