@@ -111,4 +111,4 @@ def test_function_passes_do_the_same_on_each_function_alone() -> None:
             run_on_functions(alone, [current], context=context)
             assert print_module(alone) == print_module(module), current.name
             compared.append(current.name)
-    assert {"relay-fold-constant", "relay-fuse-ops", "topi-inline-injective", "dce", "cse"} <= set(compared)
+    assert {"relay-fold-constant", "relay-fuse-ops", "topi-inline-injective", "dce", "scf-simplify"} <= set(compared)
