@@ -47,7 +47,13 @@ def opsets_of(op: str) -> tuple[int, ...]:
 @cache
 def drawn_ops() -> tuple[str, ...]:
     """The registered ops of ONNX's own whose operands and results are tensors, and which hold no graphs."""
-    names = ("onnx_drawings", "onnx_drawings_nn", "onnx_drawings_quantized", "onnx_drawings_sequences")
+    names = (
+        "onnx_drawings",
+        "onnx_drawings_nn",
+        "onnx_drawings_quantized",
+        "onnx_drawings_sequences",
+        "onnx_drawings_signal",
+    )
     for module in (f"fuzz.{name}" for name in names):
         import_module(module)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -12,7 +13,10 @@ from onnx import numpy_helper
 
 from fuzz.special_values import Array, is_float
 
-onnxruntime.set_default_logger_severity(4)
+RUNTIME: Any = onnxruntime
+"""onnxruntime, which does not declare its types."""
+
+RUNTIME.set_default_logger_severity(4)
 
 RTOL = {
     np.dtype(np.float64): 1e-9,
@@ -29,14 +33,18 @@ _SUMS = frozenset(
         "Conv",
         "ConvTranspose",
         "CumSum",
+        "DFT",
+        "DeformConv",
         "Gemm",
         "GlobalAveragePool",
         "GlobalLpPool",
+        "GridSample",
         "LRN",
         "LpPool",
         "MatMul",
         "Mean",
         "Sum",
+        "STFT",
     }
 )
 
@@ -50,11 +58,11 @@ Swish multiplies that by at most 18: four units are 4.3e-6.
 
 def onnxruntime_outputs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array] | None:
     """The outputs by onnxruntime without its optimiser; `None` where it refuses the model or has no such kernel."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options = RUNTIME.SessionOptions()
+    options.graph_optimization_level = RUNTIME.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        session = RUNTIME.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         return [np.asarray(value) for value in session.run(None, dict(inputs))]
     except Exception:  # onnxruntime has no common class of errors
         return None

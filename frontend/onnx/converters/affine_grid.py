@@ -8,6 +8,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
@@ -15,7 +17,8 @@ from xrelay.index_algebra.dims import shape_text
 
 
 @converts("AffineGrid", since=20, attributes=("align_corners",))
-def convert_affine_grid(node: NodeView) -> SSAValue:
+@rounded_once
+def convert_affine_grid(node: NodeView, matrices: SSAValue) -> SSAValue:
     """The places of each axis times its column of the matrices, and the last column; the last axis comes first."""
     shape, count = node.shape(0), node.shape(1)
     spatial = len(shape) == 3 and shape[1:] in ((2, 3), (3, 4)) and shape[1]
@@ -24,31 +27,32 @@ def convert_affine_grid(node: NodeView) -> SSAValue:
     known = node.known_ints(1)
     if known is not None and (problem := check_size((*known[2:], spatial), 8)) is not None:
         raise node.error(problem)
-    result = _column(node, spatial, spatial)
+    result = _column(node, matrices, spatial, spatial)
     for axis in range(spatial):
-        places = _places(node, axis + 2)
+        places = node.emit("cast", _places(node, axis + 2), dtype=numpy_dtype(element_type_of(matrices.type)))
         behind = [1] * (spatial - axis)
         line = node.emit("reshape", places, newshape=(-1, *behind))
-        result = node.emit("add", result, node.emit("multiply", _column(node, spatial - 1 - axis, spatial), line))
+        result = node.emit(
+            "add", result, node.emit("multiply", _column(node, matrices, spatial - 1 - axis, spatial), line)
+        )
     return result
 
 
-def _column(node: NodeView, column: int, spatial: int) -> SSAValue:
+def _column(node: NodeView, matrices: SSAValue, column: int, spatial: int) -> SSAValue:
     """A column of each matrix, beside the axes of the image."""
     place = node.emit_constant(np.array(column, np.int64), "column")
-    values = node.emit("take", node.input(0), place, axis=2, mode="fast")
+    values = node.emit("take", matrices, place, axis=2, mode="fast")
     return node.emit("expand_dims", values, axis=1, num_newaxis=spatial)
 
 
 def _places(node: NodeView, index: int) -> SSAValue:
-    """The places along an axis whose extent is a size: -1 and 1 are its ends, or with `align_corners` its elements."""
+    """The places in f64 along an axis whose extent is a size: -1 and 1 are its ends, or its outermost elements."""
     at = node.emit_constant(np.array(index, np.int64), "axis")
     known = node.known_ints(1)
     if known is not None:
         number = node.emit_constant(np.array(known[index], np.int64), "size")
     else:
         number = node.emit("cast", node.emit("take", node.input(1), at, axis=0, mode="fast"), dtype="int64")
-    dtype = numpy_dtype(node.element_type(0))
     steps = node.emit("cast", node.emit("arange", *_range(node, number)), dtype="float64")
     size = node.emit("cast", number, dtype="float64")
     one, two = node.scalar(1, size), node.scalar(2, size)
@@ -59,7 +63,7 @@ def _places(node: NodeView, index: int) -> SSAValue:
     else:
         twice = node.emit("subtract", node.emit("add", node.emit("multiply", steps, two), one), size)
         last = size
-    return node.emit("cast", node.emit("divide", twice, last), dtype=dtype)
+    return node.emit("divide", twice, last)
 
 
 def _range(node: NodeView, stop: SSAValue) -> Sequence[SSAValue]:
