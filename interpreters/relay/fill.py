@@ -8,7 +8,18 @@ import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.ops.tensor_fill import ConstantLikeOp, FullLikeOp, FullOp, OnesLikeOp, StackOp, ZerosLikeOp
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.tensor_fill import (
+    ConstantLikeOp,
+    ConstantOfShapeOp,
+    FullLikeOp,
+    FullOp,
+    OnesLikeOp,
+    OnesOp,
+    StackOp,
+    ZerosLikeOp,
+    ZerosOp,
+)
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
@@ -33,6 +44,12 @@ def evaluate_full_like(op: FullLikeOp, data: Array, fill_value: Array) -> Array:
 def evaluate_constant_like(op: ConstantLikeOp, data: Array) -> Array:
     """The number everywhere."""
     return np.full(data.shape, op.NUMBER, data.dtype)
+
+
+@evaluates(ZerosOp, OnesOp)
+def evaluate_constant_of_shape(op: ConstantOfShapeOp) -> Array:
+    """The number everywhere."""
+    return np.full(ints(op.shape), op.NUMBER, numpy_dtype(element_type_of(op.result.type)))
 
 
 @evaluates(StackOp)

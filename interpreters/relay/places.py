@@ -62,10 +62,8 @@ def evaluate_invert_permutation(op: InvertPermutationOp, data: Array) -> Array:
 @evaluates(UnravelIndexOp)
 def evaluate_unravel_index(op: UnravelIndexOp, data: Array, shape: Array) -> Array:
     """Quotients by the products of the extents behind each axis, and their remainders."""
-    if not np.all(shape) and data.size:
-        raise InterpreterError("division by zero")
     result, rest = np.empty((len(shape), *data.shape), data.dtype), data
     for axis in reversed(range(len(shape))):
-        extent = shape[axis].astype(data.dtype)
-        result[axis], rest = np.mod(rest, extent) if data.size else rest, rest // extent if data.size else rest
+        extent = np.maximum(shape[axis].astype(data.dtype), 1)
+        result[axis], rest = np.mod(rest, extent), rest // extent
     return result

@@ -9,7 +9,17 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.ops.tensor_fill import ConstantLikeOp, FullLikeOp, FullOp, OnesLikeOp, StackOp, ZerosLikeOp
+from xrelay.dialects.relay.ops.tensor_fill import (
+    ConstantLikeOp,
+    ConstantOfShapeOp,
+    FullLikeOp,
+    FullOp,
+    OnesLikeOp,
+    OnesOp,
+    StackOp,
+    ZerosLikeOp,
+    ZerosOp,
+)
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
@@ -28,11 +38,13 @@ def build_full(emitter: TopiEmitter) -> Sequence[SSAValue]:
     ]
 
 
+@implements(ZerosOp, "zeros.generic")
+@implements(OnesOp, "ones.generic")
 @implements(ZerosLikeOp, "zeros_like.generic")
 @implements(OnesLikeOp, "ones_like.generic")
 def build_constant_like(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A constant everywhere."""
-    number, element = cast(ConstantLikeOp, emitter.op).NUMBER, emitter.result_type.element_type
+    number, element = cast(ConstantLikeOp | ConstantOfShapeOp, emitter.op).NUMBER, emitter.result_type.element_type
     names = variables("i", emitter.result_shape)
     return [emitter.compute("constant_like", names, element, lambda b: b.constant(number, element))]
 

@@ -1,10 +1,10 @@
-"""Tensors of one number: `relay.full`, `relay.full_like`, `relay.zeros_like`, `relay.ones_like`; and `relay.stack`."""
+"""Tensors of one number: `relay.full`, `relay.zeros`, `relay.ones` and their kin like another; and `relay.stack`."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.builtin import TupleType, f32
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
@@ -111,6 +111,59 @@ class OnesLikeOp(ConstantLikeOp):
     """
 
     name = "relay.ones_like"
+    NUMBER: ClassVar[int] = 1
+
+
+class ConstantOfShapeOp(RelayOp):
+    """Base of the tensors of a given type whose every element is one number."""
+
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("shape", 0)}
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    NUMBER: ClassVar[int]
+
+    shape = required_ints_property()
+    dtype = opt_prop_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The shape that is asked for; C2."""
+        return tensor_type(ints(self.shape), self.element_type_property(self.dtype, f32, "C2"))
+
+
+@register_relay_op
+@irdl_op_definition
+class ZerosOp(ConstantOfShapeOp):
+    """A tensor of `shape` of zeros of type `dtype`, by default f32.
+
+    Constraints:
+    - C2: `dtype` is an element type.
+
+    Example:
+    ```mlir
+    %y = relay.zeros() {shape = [2, 3], dtype = i32} : () -> tensor<2x3xi32>
+    ```
+
+    """
+
+    name = "relay.zeros"
+    NUMBER: ClassVar[int] = 0
+
+
+@register_relay_op
+@irdl_op_definition
+class OnesOp(ConstantOfShapeOp):
+    """A tensor of `shape` of ones of type `dtype`, by default f32.
+
+    Constraints:
+    - C2: `dtype` is an element type.
+
+    Example:
+    ```mlir
+    %y = relay.ones() {shape = [2, 3]} : () -> tensor<2x3xf32>
+    ```
+
+    """
+
+    name = "relay.ones"
     NUMBER: ClassVar[int] = 1
 
 

@@ -203,6 +203,8 @@ class InvertPermutationOp(CompositeOp):
 class UnravelIndexOp(CompositeOp):
     """The indices of a tensor of shape `shape` at row-major places: an index along axis k is `y[k, …]`.
 
+    Extents below 1 count as 1; places behind the last count on from the first.
+
     Constraints:
     - C1: both operands have integers.
     - C2: `shape` is a vector of known length.
@@ -220,11 +222,6 @@ class UnravelIndexOp(CompositeOp):
     data = operand_def()
     shape = operand_def()
 
-    @property
-    def may_fail(self) -> bool:
-        """An extent may be zero."""
-        return True
-
     def infer_type(self, facts: Facts) -> Attribute:
         """An axis for the indices in front of the data's; C2."""
         (own, element), extents = facts.operand(0), facts.shape(1)
@@ -236,7 +233,7 @@ class UnravelIndexOp(CompositeOp):
         """Quotients by the products of the extents behind each axis, and their remainders."""
         data, shape = parts.operands
         rank = parts.rank(data)
-        extents = parts.op("cast", shape, dtype=element_type_of(data.type))
+        extents = parts.op("maximum", parts.op("cast", shape, dtype=element_type_of(data.type)), 1)
         turned = parts.op("reverse", extents, axis=0)
         strides = parts.op("reverse", parts.op("cumprod", turned, axis=0, exclusive=True), axis=0)
         extents, strides = (

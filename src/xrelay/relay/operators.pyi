@@ -1266,6 +1266,12 @@ def one_hot(
 ) -> Expr:
     """`on_value` where a new axis of extent `depth` counts what the index says, `off_value` elsewhere."""
 
+def ones(
+    shape: Ints,
+    dtype: DType | None = None,
+) -> Expr:
+    """A tensor of `shape` of ones of type `dtype`, by default f32."""
+
 def ones_like(
     data: ExprLike,
 ) -> Expr:
@@ -1575,6 +1581,12 @@ def where(
 ) -> Expr:
     """The element of `x` where the condition holds and of `y` elsewhere, with numpy's broadcasting."""
 
+def zeros(
+    shape: Ints,
+    dtype: DType | None = None,
+) -> Expr:
+    """A tensor of `shape` of zeros of type `dtype`, by default f32."""
+
 def zeros_like(
     data: ExprLike,
 ) -> Expr:
@@ -1661,6 +1673,7 @@ __all__ = [
     "nn",
     "not_equal",
     "one_hot",
+    "ones",
     "ones_like",
     "power",
     "prod",
@@ -1708,5 +1721,6 @@ __all__ = [
     "variance",
     "vision",
     "where",
+    "zeros",
     "zeros_like",
 ]

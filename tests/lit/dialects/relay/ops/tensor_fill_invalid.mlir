@@ -21,3 +21,19 @@ func.func @fields(%t: tuple<tensor<4xf32>, tensor<5xf32>>) {
   %r = relay.stack(%t) : (tuple<tensor<4xf32>, tensor<5xf32>>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @zeros() {
+  // expected-error@below {{[relay.zeros C2]}}
+  %r = relay.zeros() {shape = [2], dtype = "float"} : () -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @ones() {
+  // expected-error@below {{[relay.ones C2]}}
+  %r = relay.ones() {shape = [2], dtype = 1 : i32} : () -> !relay.incomplete
+  func.return
+}
