@@ -16,8 +16,9 @@ from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.ops.image_resize import ResizeOp
 from xrelay.dialects.relay.ops.nn_conv import FilterOp
-from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp, SpatialOp
+from xrelay.dialects.relay.ops.sliding_window import ImageOp, SlidingWindowOp, SpatialOp
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.passes.layout.alter_op_layout import SIMPLER
@@ -123,6 +124,8 @@ def example(name: str) -> RelayOp:
         return SPECIAL[name](op)
     if issubclass(op, SpatialOp):
         return windowed(op)
+    if issubclass(op, ResizeOp):
+        return op.call(value(1, 32, *[4] * len(op.AXES)), size=[6] * len(op.AXES))
     return op.call(image(), image()) if issubclass(op, BinaryBroadcastOp) else op.call(image(), **kept(op))
 
 
@@ -145,7 +148,7 @@ def test_the_page_says_what_the_op_does(name: str) -> None:
     rows = table()
     assert name in rows, f"docs/layouts.md has no row for {name}"
     op = example(name)
-    axes = op.AXES if isinstance(op, SpatialOp) else "HW"
+    axes = op.AXES if isinstance(op, ImageOp) else "HW"
     channels_last = LayoutPermutation.of(Layout.parse(f"N{axes}C"), Layout.parse(f"NC{axes}"))
     assert [answer(op, channels_last), answer(op, Layout.parse(f"NC{axes}16c"))] == rows[name]
 
