@@ -116,6 +116,13 @@ class NodeView:
             raise self.illegal(name, value, "legal are " + ", ".join(legal))
         return value
 
+    def attribute_text(self, name: str) -> str:
+        """A string attribute of any value, required to be there."""
+        proto = self._typed(name, AttributeProto.STRING)
+        if proto is None:
+            raise self.error(f"attribute {name!r} is missing")
+        return proto.s.decode("utf-8", "replace")
+
     def attribute_ints(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...] | None:
         """An integer-list attribute."""
         proto = self._typed(name, AttributeProto.INTS)

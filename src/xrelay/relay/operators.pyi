@@ -1004,6 +1004,12 @@ def divide(
 ) -> Expr:
     """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero."""
 
+def einsum(
+    data: ExprLike,
+    equation: str,
+) -> Expr:
+    """The sum of products of the tensors of a tuple, whose axes `equation` names: `"ij,jk->ik"` is a matrix product."""
+
 def equal(
     lhs: ExprLike,
     rhs: ExprLike,
@@ -1629,6 +1635,7 @@ __all__ = [
     "cumsum",
     "divide",
     "dyn",
+    "einsum",
     "equal",
     "erf",
     "exp",
