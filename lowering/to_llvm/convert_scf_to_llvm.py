@@ -16,7 +16,7 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm
-from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp, i64
+from xdsl.dialects.builtin import MemRefType, ModuleOp, UnrealizedConversionCastOp, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -122,7 +122,7 @@ def _rebuild(function: func.FuncOp) -> None:
     rewriter, source, counts = RebuildingRewriter(llvm_types()), function.body.block, RECORDER.get()
 
     def visit(op: Operation) -> None:
-        if type(op) is UnrealizedConversionCastOp:
+        if type(op) is UnrealizedConversionCastOp and not _is_between_memrefs(op):
             rewriter.look_through(op)
         elif _is_kept(type(op)):
             rewriter.keep(op, writer.block)
@@ -141,6 +141,11 @@ def _rebuild(function: func.FuncOp) -> None:
     function.add_region(body)
     for op in ops_in(old):
         op.operands = ()
+
+
+def _is_between_memrefs(cast: UnrealizedConversionCastOp) -> bool:
+    """Whether a pattern converts `cast`; the others stand between levels, and leave no name behind."""
+    return all(isinstance(value.type, MemRefType) for value in (*cast.operands, *cast.results))
 
 
 def _is_known(op: Operation) -> bool:

@@ -42,17 +42,18 @@ for _op_type, _relay_name in _UNARY.items():
     _limits = "floats" if _op_type == "Erf" else ""
     converts(_op_type, attributes=("consumed_inputs",), limits=_limits)(unary(_relay_name))
 
-_BINARY = {
-    "Add": "add",
-    "Sub": "subtract",
-    "Mul": "multiply",
-    "Div": "divide",
-    "Equal": "equal",
-    "Less": "less",
-    "Greater": "greater",
-    "LessOrEqual": "less_equal",
-    "GreaterOrEqual": "greater_equal",
+BINARY = {
+    "Add": ("add", 7),
+    "Sub": ("subtract", 7),
+    "Mul": ("multiply", 7),
+    "Div": ("divide", 7),
+    "Equal": ("equal", 7),
+    "Less": ("less", 7),
+    "Greater": ("greater", 7),
+    "LessOrEqual": ("less_equal", 12),
+    "GreaterOrEqual": ("greater_equal", 12),
 }
+"""ONNX's name → Relay's, and the first opset with this meaning."""
 
 
 def binary(relay_name: str) -> ConvertFunction:
@@ -64,8 +65,8 @@ def binary(relay_name: str) -> ConvertFunction:
     return convert
 
 
-for _op_type, _relay_name in _BINARY.items():
-    converts(_op_type, since=7)(binary(_relay_name))
+for _op_type, (_relay_name, _since) in BINARY.items():
+    converts(_op_type, since=_since)(binary(_relay_name))
 
 
 def _joined(node: NodeView, relay_name: str, operands: Sequence[SSAValue]) -> SSAValue:

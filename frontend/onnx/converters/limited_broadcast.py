@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters import elementwise, logic
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 from xrelay.index_algebra.dims import certainly_differ, shape_text
-
-OPS = {
-    "Add": "add",
-    "Sub": "subtract",
-    "Mul": "multiply",
-    "Div": "divide",
-    "Pow": "power",
-    "Equal": "equal",
-    "Less": "less",
-    "Greater": "greater",
-    "And": "logical_and",
-    "Or": "logical_or",
-    "Xor": "logical_xor",
-}
-"""ONNX's name → Relay's."""
 
 
 def _convert(relay_name: str) -> ConvertFunction:
@@ -33,8 +19,9 @@ def _convert(relay_name: str) -> ConvertFunction:
     return convert
 
 
-for _op_type, _relay_name in OPS.items():
-    converts(_op_type, until=6, attributes=("axis", "broadcast", "consumed_inputs"))(_convert(_relay_name))
+for _op_type, (_relay_name, _since) in {**elementwise.BINARY, **logic.BINARY, "Pow": ("power", 7)}.items():
+    if _since == 7:  # the others came later, and broadcast from the beginning
+        converts(_op_type, until=6, attributes=("axis", "broadcast", "consumed_inputs"))(_convert(_relay_name))
 
 
 def _aligned(node: NodeView) -> SSAValue:

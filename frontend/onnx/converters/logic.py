@@ -34,7 +34,7 @@ _UNARY = {
     "Round": ("round", 11),
     "BitwiseNot": ("bitwise_not", 18),
 }
-_BINARY = {
+BINARY = {
     "And": ("logical_and", 7),
     "Or": ("logical_or", 7),
     "Xor": ("logical_xor", 7),
@@ -46,7 +46,7 @@ _BINARY = {
 
 for _op_type, (_relay_name, _since) in _UNARY.items():
     converts(_op_type, since=_since, attributes=("consumed_inputs",) if _since == 1 else ())(unary(_relay_name))
-for _op_type, (_relay_name, _since) in _BINARY.items():
+for _op_type, (_relay_name, _since) in BINARY.items():
     converts(_op_type, since=_since)(binary(_relay_name))
 
 

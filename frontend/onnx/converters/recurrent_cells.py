@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.activation import ACTIVATIONS
 from xrelay.frontend.onnx.node import NodeView
 
 Apply = Callable[[NodeView, SSAValue], SSAValue]
@@ -29,17 +30,20 @@ class Weights:
     hidden: int
 
 
-_PLAIN = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Softplus": "nn.softplus", "Softsign": "nn.softsign", "Tanh": "tanh"}
+_PLAIN = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
+
+_NODES = {
+    name: row for name, row in ACTIVATIONS.items() if row.since == 1 and row.attributes.keys() <= {"alpha", "beta"}
+}
+"""The activations that are nodes as well, with the same parameters."""
 
 _SCALED = {
     "Affine": (1.0, 0.0),
-    "Elu": (1.0, None),
-    "HardSigmoid": (0.2, 0.5),
-    "LeakyRelu": (0.01, None),
     "ScaledTanh": (1.0, 1.0),
     "ThresholdedRelu": (1.0, None),
+    **{name: (row.attributes.get("alpha"), row.attributes.get("beta")) for name, row in _NODES.items()},
 }
-"""The activations with parameters: what alpha and beta are by default, `None` where there is no beta."""
+"""The activations with parameters: what alpha and beta are by default, `None` where there is none."""
 
 _CELL = 2
 """The place of the activation that takes an LSTM's cell."""
@@ -86,11 +90,10 @@ def _activation(name: str, alpha: float, beta: float) -> Apply:
         return lambda node, x: node.emit("add", _times(node, x, alpha), node.scalar(beta, x))
     if name == "ScaledTanh":
         return lambda node, x: _times(node, node.emit("tanh", _times(node, x, beta)), alpha)
-    if name == "HardSigmoid":
-        return lambda node, x: node.emit("nn.hard_sigmoid", x, alpha=alpha, beta=beta)
     if name == "ThresholdedRelu":
         return lambda node, x: node.emit("nn.thresholded_relu", x, theta=alpha)
-    return lambda node, x: node.emit({"Elu": "nn.elu", "LeakyRelu": "nn.leaky_relu"}[name], x, alpha=alpha)
+    row, values = _NODES[name], {"alpha": alpha, "beta": beta}
+    return lambda node, x: node.emit(row.op, x, **{each: values[each] for each in row.attributes})
 
 
 def _times(node: NodeView, x: SSAValue, factor: float) -> SSAValue:

@@ -228,18 +228,26 @@ def test_defaults_of_the_standard_are_filled_in() -> None:
 @pytest.mark.parametrize(
     ("attributes", "words"),
     [
-        ({"periodic": 1.0}, "attribute 'periodic' must be of type INT, found FLOAT"),
-        ({"period": 1}, "HannWindow has no attribute 'period'"),
-        ({"output_datatype": TensorProto.STRING}, "attribute 'to' asks for STRING"),
+        ({"ignore_index": 1.0}, "attribute 'ignore_index' must be of type INT, found FLOAT"),
+        ({"period": 1}, "NegativeLogLikelihoodLoss has no attribute 'period'"),
     ],
 )
 def test_nodes_that_do_not_fit_the_standard_are_refused(attributes: dict[str, Any], words: str) -> None:
-    found = complaint(window(**attributes))
+    node = helper.make_node("NegativeLogLikelihoodLoss", ["x", "c"], ["y"], name="loss", **attributes)
+    found = complaint(model([node], [value("x", (2, 3))], ["y"], initializers={"c": np.array([0, 1])}, opset=13))
     assert words in found
-    assert "hann" in found
+    assert "loss" in found
+
+
+def test_types_that_attributes_ask_for_are_those_of_the_function() -> None:
+    typed = function(
+        "Typed", ["a"], ["b"], [referring("Cast", ["a"], ["b"], to=("kind", AttributeProto.INT))], ["kind"]
+    )
+    found = complaint(with_functions([typed], [call("Typed", ["x"], ["y"], kind=TensorProto.STRING)]))
+    assert "attribute 'to' asks for STRING" in found
 
 
 def test_a_definition_of_too_few_inputs_is_not_made() -> None:
-    node = helper.make_node("CenterCropPad", ["x"], ["y"], name="crop")
-    found = complaint(model([node], [value("x", (2, 3))], ["y"], opset=18))
-    assert "1 inputs are given, CenterCropPad has 2 to 2" in found
+    node = helper.make_node("SoftmaxCrossEntropyLoss", ["x"], ["y"], name="loss")
+    found = complaint(model([node], [value("x", (2, 3))], ["y"], opset=13))
+    assert "1 inputs are given, SoftmaxCrossEntropyLoss has 2 to 3" in found
