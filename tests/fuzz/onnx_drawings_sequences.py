@@ -1,4 +1,4 @@
-"""Draws random nodes that go along sequences: recurrent networks."""
+"""Draws random nodes that go along sequences, recurrent networks, and sums of products that an equation names."""
 
 from __future__ import annotations
 
@@ -34,3 +34,13 @@ def recurrent(draft: Draft) -> None:
     draft.outputs = 1 + states
     if draft.op == "GRU":
         draft.maybe(linear_before_reset=1)
+
+
+@draws("Einsum")
+def einsum(draft: Draft) -> None:
+    extents = {label: draft.pick(1, 2, 3, 5) for label in "bijk"}
+    equation = draft.pick("ij->ji", "ii->i", "bij,bjk->bik", "ij,ij->", "i,j", "bi,bj,bk->ijk", "...i,i->...")
+    domain = "small" if draft.dtype.kind in "iu" else "finite"
+    for term in equation.partition("->")[0].split(","):
+        draft.data(tuple(extents[label] for label in term.replace("...", "b")), domain=domain)
+    draft.attributes["equation"] = equation
