@@ -93,16 +93,13 @@ def _is_used(op: Operation) -> bool:
 
 def _changes_something(ops: list[Operation]) -> bool:
     """Whether an op folds or a pattern applies to it; then this one pattern has been applied."""
-    rewriter: PatternRewriter | None = None
     for op in ops:
         facts = facts_of(op)
         if not facts.is_foldable(op):
             continue
         if facts.folder is not None and facts.folder.fold(op) is not None:
             return True
-        if rewriter is None:
-            rewriter = PatternRewriter(op)
-        rewriter.current_operation = op
+        rewriter = PatternRewriter(op)  # which inserts before this op
         for pattern in facts.patterns:
             pattern.match_and_rewrite(op, rewriter)
             if rewriter.has_done_action:

@@ -154,3 +154,20 @@ func.func @effects() {
 
 // CHECK: func.func private @g() -> index
 func.func private @g() -> index
+
+// A pattern that inserts does so before the op that it applies to, whichever was looked at before.
+// CHECK-LABEL: func.func @inserts(
+// CHECK:         %{{.*}} = arith.constant 4 : index
+// CHECK-NEXT:    scf.for
+func.func @inserts(%n: index, %x: memref<8xindex>) -> i1 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %n step %one {
+    %four = arith.constant 4 : index
+    %a = arith.muli %n, %four : index
+    memref.store %a, %x[%i] : memref<8xindex>
+  }
+  %last = memref.load %x[%zero] : memref<8xindex>
+  %equal = arith.cmpi eq, %last, %n : index
+  func.return %equal : i1
+}
