@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
-from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
+from xrelay.dialects.relay.ops.tensor_elementwise import DivisionOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 
@@ -55,21 +55,9 @@ class Log10Op(ElementwiseCompositeOp):
         return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(10))
 
 
-class TruncatingOp(BinaryBroadcastOp, CompositeOp):
-    """Base of quotient and remainder of a division towards zero, elementwise with numpy's broadcasting."""
-
-    PATTERN: ClassVar[OpPatternKind] = BinaryBroadcastOp.PATTERN
-
-    @property
-    def may_fail(self) -> bool:
-        """A divisor of integers may be zero."""
-        type = self.rhs.type
-        return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)
-
-
 @register_relay_op
 @irdl_op_definition
-class TruncDivideOp(TruncatingOp):
+class TruncDivideOp(DivisionOp, CompositeOp):
     """`lhs / rhs` rounded towards zero, elementwise with numpy's broadcasting.
 
     Example:
@@ -80,6 +68,7 @@ class TruncDivideOp(TruncatingOp):
     """
 
     name = "relay.trunc_divide"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
 
     def decompose(self, parts: Parts) -> SSAValue:
         """The quotient, of floats without its fraction."""
@@ -89,7 +78,7 @@ class TruncDivideOp(TruncatingOp):
 
 @register_relay_op
 @irdl_op_definition
-class TruncModOp(TruncatingOp):
+class TruncModOp(DivisionOp, CompositeOp):
     """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting.
 
     Example:
@@ -100,6 +89,7 @@ class TruncModOp(TruncatingOp):
     """
 
     name = "relay.trunc_mod"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
 
     def decompose(self, parts: Parts) -> SSAValue:
         """`mod`, which divides towards zero."""

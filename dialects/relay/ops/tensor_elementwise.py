@@ -167,9 +167,19 @@ class SubtractOp(BinaryBroadcastOp):
     ON_ELEMENTS: ClassVar[Combine | None] = sub
 
 
+class DivisionOp(BinaryBroadcastOp):
+    """Base of quotients and remainders."""
+
+    @property
+    def may_fail(self) -> bool:
+        """A divisor of integers may be zero."""
+        type = self.rhs.type
+        return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)
+
+
 @register_relay_op
 @irdl_op_definition
-class DivideOp(BinaryBroadcastOp):
+class DivideOp(DivisionOp):
     """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero.
 
     Example:
@@ -181,12 +191,6 @@ class DivideOp(BinaryBroadcastOp):
 
     name = "relay.divide"
     ON_ELEMENTS: ClassVar[Combine | None] = truncated_quotient
-
-    @property
-    def may_fail(self) -> bool:
-        """A divisor of integers may be zero."""
-        type = self.rhs.type
-        return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)
 
 
 @register_relay_op

@@ -8,7 +8,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints, IntegerElements
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp, UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp, DivisionOp, UnaryElementwiseOp
 from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
 
 
@@ -182,7 +182,7 @@ class BitwiseNotOp(UnaryElementwiseOp):
 
 @register_relay_op
 @irdl_op_definition
-class ModOp(BinaryBroadcastOp):
+class ModOp(DivisionOp):
     """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting.
 
     Example:
@@ -197,7 +197,7 @@ class ModOp(BinaryBroadcastOp):
 
 @register_relay_op
 @irdl_op_definition
-class FloorModOp(BinaryBroadcastOp):
+class FloorModOp(DivisionOp):
     """The remainder of a division downwards, with the sign of `rhs`, elementwise with numpy's broadcasting.
 
     Example:
@@ -212,7 +212,7 @@ class FloorModOp(BinaryBroadcastOp):
 
 @register_relay_op
 @irdl_op_definition
-class FloorDivideOp(BinaryBroadcastOp):
+class FloorDivideOp(DivisionOp):
     """The quotient rounded down, elementwise with numpy's broadcasting.
 
     Example:
