@@ -34,8 +34,7 @@ from typing import TypeAlias
 from numpy.typing import DTypeLike
 from xdsl.ir import Attribute
 
-{_ANY_VALUE}from xrelay.relay.calls import OpFunction
-from xrelay.relay.expr import Expr, ExprLike
+{_ANY_VALUE}from xrelay.relay.expr import Expr, ExprLike
 
 Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
 """Integers; where an operator wants several, one may stand for all of them."""
@@ -47,7 +46,7 @@ DType: TypeAlias = DTypeLike | Attribute
 
 def operator_stubs() -> str:
     """The text of the stub."""
-    spaces: defaultdict[str, list[tuple[str, type[RelayOp]]]] = defaultdict(list, {"image": []})
+    spaces: defaultdict[str, list[tuple[str, type[RelayOp]]]] = defaultdict(list)
     for name, op in sorted(relay_ops().items()):
         space, _, short = name.rpartition(".")
         own = op.__module__.startswith("xrelay.") and short not in relay.__all__
@@ -56,8 +55,6 @@ def operator_stubs() -> str:
     lines = [_HEAD]
     for space in sorted(filter(None, spaces)):
         lines.append(f"class _{space.capitalize()}:")
-        if not spaces[space]:
-            lines.append("    def __getattr__(self, name: str) -> OpFunction: ...")
         lines += (f"    {line}".rstrip() for name, op in spaces[space] for line in ("@staticmethod", *_stub(name, op)))
         lines.append(f"\n{space}: _{space.capitalize()}\n")
     lines += (line for name, op in spaces[""] for line in _stub(name, op))

@@ -15,6 +15,7 @@ from xrelay.dialects.locations import sources_or_place
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.index_algebra.dims import Dim, Symbol, single_atom, symbol
 from xrelay.index_algebra.requirement import Requirement
 
@@ -35,9 +36,8 @@ def extent_subjects(function: FuncOp) -> dict[str, Subject]:
     found: dict[str, Subject] = {}
     for op in _ops_in(function):
         names, place = [extent.name for extent in made_extents(op)], place_of(sources_or_place(op))
-        for region in op.regions if op is not function else ():
-            carried = (argument.type for block in region.blocks for argument in block.args)
-            for name, axis in _axes(carried):
+        if isinstance(op, LoopOp):
+            for name, axis in _axes(argument.type for argument in op.body.block.args):
                 found.setdefault(name, Subject(f"extent {axis} of what {op.name} carries", place))
         axes = dict(_axes(result.type for result in op.results)) if names else {}
         for number, name in enumerate(names):

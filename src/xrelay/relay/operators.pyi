@@ -7,7 +7,6 @@ from numpy.typing import DTypeLike
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.relay.calls import OpFunction
 from xrelay.relay.expr import Expr, ExprLike
 
 Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]

@@ -84,6 +84,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "sequence_mask": lambda op: op.call(image(), value(32), axis=0),
     "matrix_set_diag": lambda op: op.call(image(), value(1, 32, 4)),
     "meshgrid": lambda op: op.call(TupleOp.call(value(4), value(4))),
+    "einsum": lambda op: op.call(TupleOp.call(image(), image()), equation="nchw,nchw->nc"),
     "nn.depth_to_space": lambda op: op.call(image(), block_size=2),
     "nn.space_to_depth": lambda op: op.call(image(), block_size=2),
     "nn.batch_to_space_nd": lambda op: op.call(image(), block_shape=(1,), crops=(0, 0)),
