@@ -6,7 +6,6 @@ python benchmarks/open_model.py xrelay|onnxruntime|openvino model.onnx [--warm]
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import threading
 import time
@@ -54,10 +53,7 @@ def warm(engine: str) -> None:
 
 
 class ChildrenPeak:
-    """The peak memory of the processes that help this one to compile, added up; looked at every few milliseconds.
-
-    What the system tells of a process that has ended begins with the memory of the one that started it.
-    """
+    """The peak memory of the processes that help this one to compile, added up; looked at every few milliseconds."""
 
     def __init__(self) -> None:
         self._peaks: dict[str, int] = {}
@@ -82,14 +78,16 @@ class ChildrenPeak:
         with suppress(OSError):
             if b"worker_process" not in (child / "cmdline").read_bytes():
                 return  # another one, or still a copy of this process
-            lines = (child / "status").read_text().splitlines()
-            self._peaks[child.name] = max(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+            self._peaks[child.name] = kilobytes(child)
 
 
-def megabytes() -> float:
-    """The peak memory of this process."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def kilobytes(process: Path) -> int:
+    """The peak memory of a process since its program began; `getrusage` counts what the one that forked it had, too."""
+    lines = (process / "status").read_text().splitlines()
+    return max(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
+
+SELF = Path("/proc/self")
 
 NUMPY = import_module("numpy")
 """Every program that runs models has imported it."""
@@ -100,11 +98,12 @@ def main() -> None:
     engine, path = sys.argv[1], Path(sys.argv[2])
     if "--warm" in sys.argv:
         warm(engine)
-    before, children = megabytes(), ChildrenPeak()
+    before, children = kilobytes(SELF), ChildrenPeak()
     start = time.perf_counter()
     model = OPEN[engine](path)
     seconds = time.perf_counter() - start
-    print(json.dumps({"seconds": seconds, "megabytes": megabytes() - before + children.megabytes()}))
+    growth = (kilobytes(SELF) - before) / 1024 + children.megabytes()
+    print(json.dumps({"seconds": seconds, "megabytes": growth}))
     del model
 
 
