@@ -50,7 +50,8 @@ def _checked(node: NodeView, indices: Array, axis: int, extent: int) -> Array:
     wrong = indices[(indices < -extent) | (indices >= extent)]
     if wrong.size:
         raise node.error(f"index {wrong[0]} of axis {axis}, of extent {extent}, is out of range")
-    return np.where(indices < 0, indices + extent, indices) if (indices < 0).any() else indices
+    # A narrow type may not hold the extent.
+    return np.where(indices < 0, indices.astype(np.int64) + extent, indices) if (indices < 0).any() else indices
 
 
 @converts("GatherElements", since=11, attributes=("axis",))

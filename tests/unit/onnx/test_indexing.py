@@ -108,3 +108,9 @@ def test_one_hot_counts_negative_indices_from_the_end_since_opset_11(opset: int)
 def test_one_hot_refuses(inputs: list[Any], words: str):
     with pytest.raises(ModelImportError, match=words):
         imported("OneHot", "x", *inputs, x=np.arange(3))
+
+
+def test_an_extent_that_the_type_of_the_indices_does_not_hold():
+    node = helper.make_node("Gather", ["x", "i"], ["y"])
+    proto = model([node], [value("x", (2**31,))], ["y"], initializers={"i": np.array([-1, 2], np.int32)})
+    assert "tensor<2xf32>" in str(import_onnx(proto))
