@@ -21,10 +21,10 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.tensor_movement import require_broadcast
 from xrelay.dialects.relay.ops.tensor_shape import ReshapingOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
-from xrelay.index_algebra.requirement import Broadcasts
 
 
 @register_relay_op
@@ -78,22 +78,9 @@ class BroadcastToLikeOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The other's shape with the data's element type; C1."""
         (shape, element), target = facts.operand(0), facts.shape(1)
-        require_broadcast(facts, shape, target, "C1")
+        message = f"shape {shape_text(shape)} does not broadcast to {shape_text(target)}"
+        require_broadcast(facts, shape, target, "C1", message)
         return tensor_type(target, element)
-
-
-def require_broadcast(facts: Facts, shape: Shape, target: Shape, constraint: str) -> None:
-    """Demand that `shape` broadcasts to `target`, whose extents are not changed by it."""
-    message = f"shape {shape_text(shape)} does not broadcast to {shape_text(target)}"
-    facts.require(len(target) >= len(shape), constraint, message)
-    for own, wanted in zip(reversed(shape), reversed(target), strict=False):
-        # An extent that is to become 1 is 1; any other may be 1 as well.
-        if own == 1 or own == wanted:
-            continue
-        if wanted == 1 or isinstance(own, int):
-            facts.require_equal(own, wanted, constraint, "extents", message=message)
-        else:
-            facts.keep(Broadcasts(own, wanted, constraint=constraint, about="extents"))
 
 
 @register_relay_op

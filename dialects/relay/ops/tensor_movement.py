@@ -253,14 +253,21 @@ class BroadcastToOp(MovementOp):
         """`shape`; C2."""
         target = ints(self.shape)
         message = f"shape {shape_text(shape)} does not broadcast to {list(target)}"
-        facts.require(len(target) >= len(shape), "C2", message)
-        for own, wanted in zip(reversed(shape), reversed(target), strict=False):
-            # An extent that is to become 1 is 1; any other may be 1 as well.
-            if wanted == 1 or isinstance(own, int):
-                facts.require_equal(own, 1 if own == 1 else wanted, "C2", "extents", message=message)
-            else:
-                facts.keep(Broadcasts(own, wanted, constraint="C2", about="extents"))
+        require_broadcast(facts, shape, target, "C2", message)
         return target
+
+
+def require_broadcast(facts: Facts, shape: Shape, target: Shape, constraint: str, message: str) -> None:
+    """Demand that `shape` broadcasts to `target`, which stays as it is; `message` says that it does not."""
+    facts.require(len(target) >= len(shape), constraint, message)
+    for own, wanted in zip(reversed(shape), reversed(target), strict=False):
+        # An extent that is to become 1 is 1; any other may be 1 as well.
+        if own in (1, wanted):
+            continue
+        if wanted == 1 or isinstance(own, int):
+            facts.require_equal(own, wanted, constraint, "extents", message=message)
+        else:
+            facts.keep(Broadcasts(own, wanted, constraint=constraint, about="extents"))
 
 
 @register_relay_op
