@@ -22,6 +22,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import (
     MinimumOp,
     MultiplyOp,
     PowerOp,
+    ReinterpretOp,
     SigmoidOp,
     SubtractOp,
 )
@@ -108,6 +109,12 @@ def _bound(value: float, dtype: np.dtype) -> np.generic:
 def evaluate_cast(op: CastOp, data: Array) -> Array:
     """Each element converted, rounded once; numpy truncates towards zero as well."""
     return cast_once(data, numpy_dtype(op.dtype))
+
+
+@evaluates(ReinterpretOp)
+def evaluate_reinterpret(op: ReinterpretOp, data: Array) -> Array:
+    """The same bytes."""
+    return data.view(numpy_dtype(op.dtype))
 
 
 @evaluates(LetOp, RequireOp, StopFusionOp)

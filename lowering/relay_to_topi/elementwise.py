@@ -26,6 +26,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import (
     MinimumOp,
     MultiplyOp,
     PowerOp,
+    ReinterpretOp,
     SigmoidOp,
     SubtractOp,
 )
@@ -230,6 +231,13 @@ def build_cast(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Each element in the new type."""
     target = emitter.result_type.element_type
     return emitter.map_elements("cast", lambda b, values: convert_scalar(b, values[0], target))
+
+
+@implements(ReinterpretOp, "reinterpret.generic")
+def build_reinterpret(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """A bitcast."""
+    target = emitter.result_type.element_type
+    return emitter.map_elements("reinterpret", lambda b, values: b.add(arith.BitcastOp(values[0], target)))
 
 
 def convert_scalar(b: Body, x: SSAValue, target: Attribute) -> SSAValue:

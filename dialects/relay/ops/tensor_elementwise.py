@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
@@ -273,3 +273,42 @@ class CastOp(RelayOp):
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Any layout goes through unchanged."""
         return LayoutDecision((layouts[0],), layouts[0])
+
+
+@register_relay_op
+@irdl_op_definition
+class ReinterpretOp(RelayOp):
+    """The bits of each element as an element of `dtype`, which has as many: of 1.0 in f32 the integer 0x3F800000.
+
+    Constraints:
+    - C1: `dtype` is an element type.
+    - C2: both element types have the same number of bits, and are booleans only together.
+
+    Example:
+    ```mlir
+    %y = relay.reinterpret(%x) {dtype = i32} : (tensor<4xf32>) -> tensor<4xi32>
+    ```
+
+    """
+
+    name = "relay.reinterpret"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+
+    data = operand_def()
+    dtype = prop_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The operand's shape with the new element type; C1 and C2."""
+        shape, element = facts.operand(0)
+        target = self.element_type_property(self.dtype, element, "C1")
+        facts.require(_bits(element) == _bits(target), "C2", f"{element} and {target} differ in their number of bits")
+        return tensor_type(shape, target)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Any layout goes through unchanged."""
+        return LayoutDecision((layouts[0],), layouts[0])
+
+
+def _bits(element: Attribute) -> int | None:
+    """The number of bits of an element."""
+    return element.bitwidth if isinstance(element, FixedBitwidthType) else None

@@ -1301,6 +1301,12 @@ def rank_rows(
 ) -> Expr:
     """For each row of a matrix, how many rows come before it in lexicographic order; equal rows have the same number."""
 
+def reinterpret(
+    data: ExprLike,
+    dtype: DType,
+) -> Expr:
+    """The bits of each element as an element of `dtype`, which has as many: of 1.0 in f32 the integer 0x3F800000."""
+
 def repeat(
     data: ExprLike,
     repeats: int,
@@ -1684,6 +1690,7 @@ __all__ = [
     "power",
     "prod",
     "rank_rows",
+    "reinterpret",
     "repeat",
     "require",
     "reshape",

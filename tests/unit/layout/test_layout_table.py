@@ -53,6 +53,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "nn.batch_matmul": lambda op: op.call(value(1, 3, 32), value(1, 16, 32)),
     "nn.contrib_dense_pack": lambda op: op.call(value(1, 32), value(1, 32, 16), weight_layout="NC16n"),
     "cast": lambda op: op.call(image(), dtype="float64"),
+    "reinterpret": lambda op: op.call(image(), dtype="int32"),
     "clip": lambda op: op.call(image(), a_min=0.0, a_max=6.0),
     "concatenate": lambda op: op.call(TupleOp.call(image(), image()), axis=1),
     "split": lambda op: op.call(image(), indices_or_sections=2, axis=1),

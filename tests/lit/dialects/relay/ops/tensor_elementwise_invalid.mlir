@@ -21,3 +21,19 @@ func.func @dims_count(%x: tensor<?x?xf32, #relay.dims<n>>) {
   %r = relay.exp(%x) : (tensor<?x?xf32, #relay.dims<n>>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @reinterpret_dtype(%x: tensor<4xf32>) {
+  // expected-error@below {{[relay.reinterpret C1] the dtype must be an element type, found 3 : i64}}
+  %r = relay.reinterpret(%x) {dtype = 3} : (tensor<4xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @reinterpret_bits(%x: tensor<4xf32>) {
+  // expected-error@below {{[relay.reinterpret C2] f32 and bf16 differ in their number of bits}}
+  %r = relay.reinterpret(%x) {dtype = bf16} : (tensor<4xf32>) -> !relay.incomplete
+  func.return
+}

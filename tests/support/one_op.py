@@ -1,0 +1,37 @@
+"""One op on arrays: what the interpreter computes, native code at two levels computes too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+import xrelay
+from xrelay import relay
+from xrelay.api.comparison import compare_outputs
+from xrelay.interpreters.relay import run_relay
+
+Array = NDArray[Any]
+
+
+def check(module: relay.Module, inputs: Sequence[Array], *, rtol: float = 0.0, atol: float = 0.0) -> list[Array]:
+    """Native code's results, which it has at two levels and which the interpreter has too."""
+    expected = found = run_relay(module, list(inputs))
+    names = [f"y{k}" for k, _ in enumerate(expected)]
+    for opt_level in (0, 3):
+        found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(list(inputs))
+        answer = compare_outputs(names, found, expected, levels=("native", "relay"), rtol=rtol, atol=atol)
+        assert answer, f"level {opt_level}: {answer}"
+    return list(found)
+
+
+def program(op: str, *arrays: Array, **attributes: Any) -> relay.Module:
+    """A function that applies one op to its parameters."""
+    given = [relay.var(f"x{k}", shape=array.shape, dtype=array.dtype.name) for k, array in enumerate(arrays)]
+    return relay.Module.from_expr(relay.op_function(op)(*given, **attributes))
+
+
+def applied(op: str, *arrays: Array, rtol: float = 0.0, atol: float = 0.0, **attributes: Any) -> Array:
+    """The first result of the op."""
+    return check(program(op, *arrays, **attributes), arrays, rtol=rtol, atol=atol)[0]
