@@ -48,6 +48,15 @@ class JsonFields:
         self._fields: Mapping[str, object] = fields
         self._what = what
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return tuple(self._fields)
+
+    def part(self, name: str) -> JsonFields:
+        """An object in a field."""
+        return JsonFields(self._fields.get(name), f"{self._what}, {name}")
+
     def text(self, name: str) -> str:
         """A string."""
         value = self._fields.get(name)

@@ -31,9 +31,22 @@ class HostFacts:
     """Bytes of `l1`, `l2` and `l3`, as far as they are known."""
 
 
-@cache
+_told: HostFacts | None = None
+
+
+def tell_host_facts(facts: HostFacts) -> None:
+    """Say what another process on this machine has asked, so that this one need not load LLVM for it."""
+    global _told
+    _told = facts
+
+
 def host_facts() -> HostFacts:
     """The machine this runs on, asked once."""
+    return _asked() if _told is None else _told
+
+
+@cache
+def _asked() -> HostFacts:
     import llvmlite.binding as llvm
 
     try:

@@ -7,7 +7,7 @@ symbol in object code is made of these, so that equal kernels of all models are 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
@@ -137,33 +137,42 @@ class KernelStream:
         if self._workers is not None and len(queue) > 1:
             self._workers.share(queue)
         while (wanted := _next(queue)) is not None:
-            tell(wanted.unit.name)
-            self._codes[wanted.symbol] = self._compiled(wanted)
-        start = perf_counter()
-        answers = list(self._workers.collect()) if self._workers is not None else ()
-        self.waited += perf_counter() - start
-        for wanted, answer in answers:
-            tell(wanted.unit.name)
-            self._codes[wanted.symbol] = self._compiled(wanted) if answer is None else self._taken(wanted, answer)
+            self._compile_one(wanted, None, tell)
+            for other, brought in self._workers.arrived() if self._workers is not None else ():
+                self._compile_one(other, brought, tell)
+        for other, brought in self._waited_for():
+            self._compile_one(other, brought, tell)
 
-    def _taken(self, wanted: Wanted, answer: Answer) -> _Code:
-        """What a worker has made."""
-        self.counts.compiled += 1
-        self.counts.by_workers += 1
-        if self._records is not None:
-            self._records.put(wanted.symbol, answer.keys, answer.facts)
-        return _Code(answer.objects, answer.facts)
+    def _waited_for(self) -> Iterator[Answer]:
+        """What workers have yet to bring."""
+        answers = iter(()) if self._workers is None else self._workers.collect()
+        while True:
+            start = perf_counter()
+            answer = next(answers, None)
+            self.waited += perf_counter() - start
+            if answer is None:
+                return
+            yield answer
 
-    def _compiled(self, wanted: Wanted) -> _Code:
+    def _compile_one(self, wanted: Wanted, lowered: LoweredKernel | None, tell: Tell) -> None:
+        """Compiles a kernel that a worker has `lowered`, or none has."""
+        tell(wanted.unit.name)
         self.counts.compiled += 1
+        if lowered is None:
+            lowered = self._lowered(wanted)
+        else:
+            self.counts.by_workers += 1
+        objects = self._pool.submit(self._emit, wanted.unit.name, wanted.symbol, lowered)
+        self._codes[wanted.symbol] = _Code(objects, lowered.facts)
+
+    def _lowered(self, wanted: Wanted) -> LoweredKernel:
         unit, symbol = wanted.unit, wanted.symbol
         try:
-            lowered = self._lowering.lower(unit.module, symbol)
+            return self._lowering.lower(unit.module, symbol)
         except XRelayError as error:
             nodes = f" of {', '.join(unit.sources)}" if unit.sources else ""
             error.add_note(f"in kernel @{unit.name}{nodes}")
             raise
-        return _Code(self._pool.submit(self._emit, unit.name, symbol, lowered), lowered.facts)
 
     def _emit(self, name: str, symbol: str, lowered: LoweredKernel) -> list[bytes]:
         """The objects of a kernel; runs in a thread."""

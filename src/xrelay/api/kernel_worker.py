@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import IO
 
 from xdsl.transforms import get_all_passes
 
 from xrelay.api.kernel_lowering import KernelLowering
-from xrelay.api.worker_messages import code_identity, read_message, worker_identity, write_message
+from xrelay.api.worker_messages import read_host, read_message, worker_identity, write_message
 from xrelay.errors import XRelayError
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.instruments.time_tree import TimeTree
-from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.json_fields import JsonFields
-from xrelay.runtime.native import CodeOptions, compile_cached
+from xrelay.target.host import tell_host_facts
 from xrelay.target.target import Target
 
 
 class KernelWorker:
-    """Compiles kernels as a first message says."""
+    """Lowers kernels to LLVM IR as a first message says."""
 
     def __init__(self, task: JsonFields):
         """Raises classes of `xrelay.errors` where the message is not as it is written by this version of xrelay."""
+        tell_host_facts(read_host(task.part("host")))
         stages, target = task.table("stages", _stage), Target.parse(task.text("target"))
-        self._options = CodeOptions(task.text("cpu"), task.text("features"), task.extent("opt_level"))
-        self._cache = ObjectCache.default() if task.flag("cache") else None
         self._context, passes = full_context(), {**get_all_passes(), **pass_thunks()}
         self._lowering = KernelLowering(stages, target, self._context, passes, TimeTree())
-        self.identity = worker_identity(code_identity(stages, target, self._options))
+        self.identity = worker_identity(stages, target)
 
-    def compile(self, text: str, symbol: str) -> dict[str, object]:
+    def lower(self, text: str, symbol: str) -> dict[str, object]:
         """The answer to a kernel."""
         lowered = self._lowering.lower(parse_module(self._context, text, symbol), symbol)
-        options = self._options._asdict()
-        return {
-            "objects": [b64encode(compile_cached(ir, **options, cache=self._cache)).decode() for ir in lowered.texts],
-            "keys": [object_key(ir, **options) for ir in lowered.texts],
-            "may_fail": lowered.facts.may_fail,
-            "declaration": lowered.facts.declaration,
-        }
+        facts = lowered.facts
+        return {"texts": lowered.texts, "may_fail": facts.may_fail, "declaration": facts.declaration}
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
@@ -53,7 +45,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     write_message(answers, {"identity": worker.identity})
     while (kernel := read_message(requests)) is not None:
         try:
-            answer = worker.compile(kernel.text("text"), kernel.text("symbol"))
+            answer = worker.lower(kernel.text("text"), kernel.text("symbol"))
         except XRelayError as error:  # who asked compiles it too, and knows its nodes
             answer = {"error": error.message}
         write_message(answers, answer)

@@ -1,8 +1,9 @@
 """Processes that compile some of the kernels of a large model, from the side of the compilation that starts them.
 
-They take kernels from the end of a queue whose beginning the compilation itself works at, one at a time. What a worker
-does not bring, as it died, stands still, is of another version or failed, the compilation makes itself: it depends on
-no worker. They are talked to through pipes alone, and end with the compilation.
+They take kernels from the end of a queue whose beginning the compilation itself works at, one at a time, and bring LLVM
+IR: LLVM runs in threads of the compilation, so that no worker has to load it, which takes as much memory again. What a
+worker does not bring, as it died, stands still, is of another version or failed, the compilation makes itself: it
+depends on no worker. They are talked to through pipes alone, and end with the compilation.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ import os
 import subprocess
 import sys
 import threading
-from base64 import b64decode
-from binascii import Error as NoBase64
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,13 +19,13 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Final
 
+from xrelay.api.kernel_lowering import LoweredKernel
 from xrelay.api.kernel_records import KernelFacts
-from xrelay.api.worker_messages import MODULE, code_identity, read_message, worker_identity, write_message
+from xrelay.api.worker_messages import MODULE, host_fields, read_message, worker_identity, write_message
 from xrelay.errors import ArtifactError
 from xrelay.lowering.kernel_units import KernelUnit
 from xrelay.lowering.pipelines import Stage
 from xrelay.runtime.json_fields import JsonFields
-from xrelay.runtime.native import CodeOptions
 from xrelay.target.target import Target
 
 _PATIENCE: Final = 10.0
@@ -42,13 +41,8 @@ class Wanted:
     symbol: str
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a worker says of a kernel."""
-
-    objects: list[bytes]
-    keys: tuple[str, ...]
-    facts: KernelFacts
+Answer = tuple[Wanted, LoweredKernel | None]
+"""What a worker made of a kernel; `None` where it brings nothing."""
 
 
 class KernelWorkers:
@@ -60,15 +54,13 @@ class KernelWorkers:
         self._idle = list(processes)
         self._processes = tuple(processes)
         self._lock = threading.Lock()
-        self._taken: list[Wanted] = []
-        self._answers: SimpleQueue[tuple[Wanted, Answer | None]] = SimpleQueue()
+        self._taken: dict[str, Wanted] = {}
+        self._answers: SimpleQueue[Answer] = SimpleQueue()
         self._feeders: list[threading.Thread] = []
         self._known: set[subprocess.Popen[bytes]] = set()
 
     @staticmethod
-    def start(
-        count: int, stages: Sequence[Stage], target: Target, options: CodeOptions, *, cached: bool
-    ) -> KernelWorkers | None:
+    def start(count: int, stages: Sequence[Stage], target: Target) -> KernelWorkers | None:
         """Starts `count` processes that know what kernels go through; `None` where Python cannot be started."""
         if not os.path.basename(sys.executable).startswith("python"):
             return None  # of a program that embeds Python, which is no interpreter
@@ -85,8 +77,8 @@ class KernelWorkers:
             if not processes:
                 return None
         rows = [{"phase": stage.phase.name, "passes": list(stage.passes)} for stage in stages]
-        task = {"stages": rows, "target": str(target), **options._asdict(), "cache": cached}
-        return KernelWorkers(processes, task, worker_identity(code_identity(stages, target, options)))
+        task = {"stages": rows, "target": str(target), "host": host_fields()}
+        return KernelWorkers(processes, task, worker_identity(stages, target))
 
     def share(self, queue: deque[Wanted]) -> None:
         """Let the workers take kernels from the end of `queue`."""
@@ -97,18 +89,25 @@ class KernelWorkers:
             self._feeders.append(feeder)
             feeder.start()
 
-    def collect(self) -> Iterator[tuple[Wanted, Answer | None]]:
-        """What the workers took from the queue, which is empty, with their answers; `None` for what they did not do."""
-        with self._lock:
-            missing, self._taken = {each.symbol: each for each in self._taken}, []
-        while missing:
+    def arrived(self) -> Iterator[Answer]:
+        """The answers that are there by now."""
+        with suppress(Empty):
+            while True:
+                wanted, answer = self._answers.get_nowait()
+                if self._is_awaited(wanted):
+                    yield wanted, answer
+
+    def collect(self) -> Iterator[Answer]:
+        """The answers that are missing of kernels that the workers took from the queue, which is empty."""
+        while self._taken:
             try:
                 wanted, answer = self._answers.get(timeout=_PATIENCE)
             except Empty:
                 self.close()
                 break
-            if missing.pop(wanted.symbol, None) is not None:
+            if self._is_awaited(wanted):
                 yield wanted, answer
+        missing, self._taken = self._taken, {}
         yield from ((wanted, None) for wanted in missing.values())
 
     def close(self) -> None:
@@ -148,10 +147,15 @@ class KernelWorkers:
     def _take(self, queue: deque[Wanted]) -> Wanted | None:
         with self._lock:
             try:
-                self._taken.append(queue.pop())
+                wanted = queue.pop()
             except IndexError:
                 return None
-            return self._taken[-1]
+            return self._taken.setdefault(wanted.symbol, wanted)
+
+    def _is_awaited(self, wanted: Wanted) -> bool:
+        """Whether an answer is the first to a kernel, and not one that came after all."""
+        with self._lock:
+            return self._taken.pop(wanted.symbol, None) is not None
 
 
 def _asked(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> JsonFields | None:
@@ -165,11 +169,10 @@ def _asked(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> J
         return None
 
 
-def _read(answer: JsonFields) -> Answer | None:
+def _read(answer: JsonFields) -> LoweredKernel | None:
     """The answer to a kernel; `None` for one that the worker failed to compile."""
     try:
-        objects = [b64decode(text, validate=True) for text in answer.texts("objects")]
         facts = KernelFacts(answer.flag("may_fail"), answer.text("declaration"))
-        return Answer(objects, answer.texts("keys"), facts)
-    except (ArtifactError, NoBase64):
+        return LoweredKernel(answer.texts("texts"), facts)
+    except ArtifactError:
         return None

@@ -54,7 +54,7 @@ def kernel_stream(
     options = CodeOptions(target.mcpu, ",".join(target.code_features()), llvm_level)
     identity = code_identity(own, target, options)
     count = _worker_count(module)
-    workers = None if count == 0 else KernelWorkers.start(count, own, target, options, cached=objects is not None)
+    workers = None if count == 0 else KernelWorkers.start(count, own, target)
     return KernelStream(lowering, runner.context, options, identity, objects, _records(objects), workers)
 
 

@@ -1,8 +1,8 @@
 """What a compilation and the processes that help it say to each other: JSON objects, each behind its length.
 
-First the worker gets `stages`, `target`, the options of LLVM and `cache`, and answers with its `identity`: who asks
-goes on only where that is its own. Then the worker gets a kernel at a time, `symbol` and `text`, and answers with its
-`objects` (in base64), their `keys` in the cache, `may_fail` and `declaration`, or with an `error`.
+First the worker gets `stages`, `target` and what LLVM says of this machine, `host`, and answers with its `identity`:
+who asks goes on only where that is its own. Then the worker gets a kernel at a time, `symbol` and `text`, and answers
+with its LLVM IR, `texts`, with `may_fail` and `declaration`, or with an `error`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from xrelay.api.code_stamp import code_stamp
 from xrelay.lowering.pipelines import Stage, all_passes
 from xrelay.runtime.digests import content_key
 from xrelay.runtime.json_fields import JsonFields, parse_json_object
+from xrelay.target.host import HostFacts, host_facts
 from xrelay.target.target import Target
 
 MODULE: Final = "xrelay.api.worker_process"
@@ -46,6 +47,26 @@ def code_identity(stages: Sequence[Stage], target: Target, options: Sequence[obj
     return "\n".join([*all_passes(stages), str(target), ",".join(target.code_features()), *map(str, options)])
 
 
-def worker_identity(identity: str) -> str:
+def worker_identity(stages: Sequence[Stage], target: Target) -> str:
     """The key of all that worker and compilation have to agree on: the identity of code, and the compiler itself."""
-    return content_key([code_stamp().text, identity])
+    return content_key([code_stamp().text, code_identity(stages, target, ())])
+
+
+def host_fields() -> dict[str, object]:
+    """What is known of this machine, as `read_host` takes it."""
+    facts = host_facts()
+    names = {"features": sorted(facts.features), "absent": sorted(facts.absent)}
+    return {"arch": facts.arch, "cpu": facts.cpu, **names, "cores": facts.cores, "caches": facts.caches}
+
+
+def read_host(fields: JsonFields) -> HostFacts:
+    """The facts of `host_fields`; `ArtifactError` for what is none."""
+    caches = fields.part("caches")
+    return HostFacts(
+        arch=fields.text("arch"),
+        cpu=fields.text("cpu"),
+        features=frozenset(fields.texts("features")),
+        absent=frozenset(fields.texts("absent")),
+        cores=fields.extent("cores"),
+        caches={name: caches.extent(name) for name in caches.names},
+    )

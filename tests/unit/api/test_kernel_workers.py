@@ -8,19 +8,20 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import environment, registrations
 from xrelay.api import build_artifact, kernel_workers, streaming
-from xrelay.api.kernel_lowering import KernelLowering
+from xrelay.api.kernel_lowering import KernelLowering, kernel_stages
 from xrelay.api.kernel_stream import KernelStream
 from xrelay.api.kernel_workers import KernelWorkers, Wanted
 from xrelay.api.worker_messages import read_message, write_message
 from xrelay.errors import InputError, LoweringError
+from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.runtime.native import CodeOptions
 from xrelay.target import Target
 
 TYPE = "tensor<9x4xf32>"
@@ -94,6 +95,23 @@ def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     assert helped.objects == alone.objects
 
 
+def test_workers_do_without_llvm(wanted: list[Wanted], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "llvmlite.py").write_text("raise ImportError('it takes as much memory as the rest of a worker')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    target = Target.host()
+    workers = KernelWorkers.start(1, kernel_stages(compile_stages(vector_lanes=target.lanes())), target)
+    assert workers is not None
+    try:
+        queue = deque(wanted[:1])
+        workers.share(queue)
+        _once_empty(queue)
+        ((_, lowered),) = workers.collect()
+    finally:
+        workers.close()
+    assert lowered is not None
+    assert "define" in lowered.texts[0]
+
+
 def _once_empty(queue: deque[Wanted]) -> None:
     """Waits until workers have taken everything."""
     end = time.monotonic() + SECONDS
@@ -102,7 +120,7 @@ def _once_empty(queue: deque[Wanted]) -> None:
     assert not queue
 
 
-@pytest.mark.parametrize("ends", ["", "time.sleep(600)", "write({'error': 'no'})", "write({'objects': ['?']})"])
+@pytest.mark.parametrize("ends", ["", "time.sleep(600)", "write({'error': 'no'})", "write({'texts': [7]})"])
 def test_what_a_worker_does_not_bring_is_told(ends: str, wanted: list[Wanted], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_workers, "_PATIENCE", 1.0)
     for workers in started(SPEAKS + ends):
@@ -133,8 +151,7 @@ def test_small_models_have_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_program_that_embeds_python_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/usr/bin/blender")
-    options = CodeOptions("generic", "", 3)
-    assert KernelWorkers.start(1, [], Target.host(), options, cached=False) is None
+    assert KernelWorkers.start(1, [], Target.host()) is None
 
 
 def test_messages_that_are_cut_off_are_none() -> None:
