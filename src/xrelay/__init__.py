@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xrelay import errors as errors
     from xrelay import instrument as instrument
     from xrelay import nd as nd
+    from xrelay import onnx_backend as onnx_backend
     from xrelay import relay as relay
     from xrelay import target as target
     from xrelay import te as te
@@ -60,6 +61,7 @@ _PUBLIC: dict[str, str] = {
     "load": "xrelay.api.model",
     "lower": "xrelay.te.lower",
     "nd": "xrelay",
+    "onnx_backend": "xrelay",
     "parse": "xrelay.api.interpret",
     "relay": "xrelay",
     "same": "xrelay.api.same",
@@ -89,6 +91,7 @@ __all__ = [
     "load",
     "lower",
     "nd",
+    "onnx_backend",
     "parse",
     "relay",
     "same",
