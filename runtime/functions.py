@@ -17,9 +17,20 @@ class FunctionObject:
         self.objects = objects
 
 
+class GivenFunction:
+    """A closure with its type, and who may take it: the model that gave it, whichever function of it is called."""
+
+    def __init__(self, function: FunctionObject, type: str, owner: object):
+        """A closure of the type `type` that the model known as `owner` gave."""
+        self.function, self.type, self.owner = function, type, owner
+
+
 def objects_of(spec: TensorSpec, value: object) -> NDArray[np.int64]:
-    """The objects of a value that is given for a function; `InputError` for what is none."""
-    if not isinstance(value, FunctionObject):
-        kind = "nothing" if value is None else type(value).__name__
-        raise InputError(f"input '{spec.name}': expected a function that a run gave, got {kind}")
-    return value.objects
+    """The objects of a value that is given for a function; `InputError` for what is none, or of another type."""
+    if isinstance(value, FunctionObject):
+        return value.objects
+    if isinstance(value, GivenFunction) and value.type in spec.functions:
+        return value.function.objects
+    kind = "nothing" if value is None else type(value).__name__
+    got = f"one of {value.type}" if isinstance(value, GivenFunction) else kind
+    raise InputError(f"input '{spec.name}': expected a function {' or '.join(spec.functions)}, got {got}")

@@ -20,7 +20,7 @@ from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 7
+FORMAT_VERSION: Final = 8
 SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
 FUNCTION: Final = "function"
@@ -59,14 +59,15 @@ class TensorSpec:
     have names that no input tells: a run makes such an extent.
 
     Of a sequence or an optional, `containers` says from the outside in what it is, and dtype and shape are those of the
-    values: `?` for an extent that may be another one for each, and `*` alone where ranks may differ. Of a function, it
-    says that alone.
+    values: `?` for an extent that may be another one for each, and `*` alone where ranks may differ. Of a function it
+    says that, and `functions` its type; of an input that is a function, the types that it may have.
     """
 
     name: str
     dtype: str
     shape: tuple[int | str, ...]
     containers: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -107,9 +108,9 @@ class TensorSpec:
         return f"{opened}{self.dtype}[{', '.join(map(str, self.shape))}]{')' * len(self.containers)}"
 
 
-def function_spec(name: str) -> TensorSpec:
-    """An input or output that is a function."""
-    return TensorSpec(name, "uint8", (), containers=(FUNCTION,))
+def function_spec(name: str, types: tuple[str, ...] = ()) -> TensorSpec:
+    """An input or output that is a function of one of these types."""
+    return TensorSpec(name, "uint8", (), containers=(FUNCTION,), functions=types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +256,8 @@ class ModelMetadata:
 
 def _output(row: JsonFields) -> TensorSpec:
     spec = _open_tensor(row)
+    if spec.is_function and len(spec.functions) != 1:
+        raise ArtifactError(f"the model's description: '{spec.name}' has {len(spec.functions)} types")
     if spec.containers:
         return spec
     for text in spec.shape:
@@ -280,7 +283,7 @@ def _check(row: JsonFields) -> CheckInfo:
 def _open_tensor(row: JsonFields) -> TensorSpec:
     containers = row.texts("containers")
     if containers == (FUNCTION,):
-        return function_spec(row.text("name"))
+        return function_spec(row.text("name"), row.texts("functions"))
     if not {*containers} <= {OPTIONAL, SEQUENCE}:
         raise ArtifactError(f"the model's description: no value is a {', '.join(containers)}")
     spec = TensorSpec(row.text("name"), row.text("dtype"), row.shape("shape"), containers=containers)

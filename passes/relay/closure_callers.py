@@ -1,83 +1,152 @@
-"""Functions that call what `@main` gives, where that is a closure: entries of their own for who gets one."""
+"""Functions that call what `@main` gives, where that is a closure: entries of their own for who gets one.
+
+Who has closures may give them back, to those entries that take functions. `@main` takes none: nobody has one before it
+has run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.core.types import IncompleteType, dims_in
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
+from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.relay.closure_flow import ClosureFlow
 
 MAIN: Final = "main"
 """The function that others get closures from."""
-Callers: TypeAlias = Mapping[str, Mapping[int, str]]
-"""For an entry, by its name, and the number of each of its results that is a closure: the function that calls that."""
 
 
-@dataclass
+@dataclass(frozen=True)
+class Exchange:
+    """The functions that an entry gives to who calls it, and takes from there."""
+
+    callers: Mapping[int, str]
+    """For the number of each result that is a closure: the function that calls that."""
+    given: Sequence[FunctionType]
+    """The types of these closures."""
+    taken: Sequence[Sequence[FunctionType]]
+    """For each parameter that is a function, in order: the types of the closures that may be given for it."""
+
+
+Exchanges: TypeAlias = Mapping[str, Exchange]
+"""What entries exchange, by their names; nothing for an entry that exchanges no functions."""
+
+
 class AddedCallers:
-    """What was added to a module."""
+    """The functions that are added to a module, and what they and `@main` exchange."""
 
-    names: dict[str, dict[int, str]] = field(default_factory=dict[str, dict[int, str]])
-    pairs: list[tuple[SSAValue, SSAValue]] = field(default_factory=list[tuple[SSAValue, SSAValue]])
-    """The closures that entries give, and the parameters of their callers."""
+    def __init__(self, module: ModuleOp):
+        """Nothing yet."""
+        self._module = module
+        self._symbols = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self._given: dict[str, dict[int, tuple[str, SSAValue]]] = {}
+        """For each entry, and the number of each closure that it gives: its caller, and the closure."""
+        self._taken: dict[str, list[tuple[SSAValue, list[SSAValue]]]] = {}
+        """For each entry its parameters that are functions, and the closures that may come to them."""
+
+    def add(self) -> None:
+        """Add a private function for each closure that `@main` gives, and for those that such functions give.
+
+        It takes the closure and its arguments, and gives what the closure gives. Tuples with closures that are given
+        are taken apart. `PassError` for a function that an entry takes, where none that is given may be it.
+        """
+        mains = (op for op in self._module.body.block.ops if isinstance(op, FuncOp) and op.sym_name.data == MAIN)
+        entries: list[tuple[FuncOp, SSAValue | None]] = [(op, None) for op in mains]
+        for entry, called in entries:
+            entries += self._add_callers(entry)
+            own = [argument for argument in _parameters(entry) if isinstance(argument.type, FunctionType)]
+            self._taken[entry.sym_name.data] = [(each, []) for each in own]
+            if called is not None:
+                self._taken[entry.sym_name.data][0][1].append(called)
+        self._relate([entry for entry, _ in entries])
 
     def tell(self, flow: ClosureFlow) -> None:
-        """Let `flow` know that each caller gets what an entry gives."""
-        for given, taken in self.pairs:
-            flow.join(given, taken)
+        """Let `flow` know which closures come to which parameters."""
+        for parameters in self._taken.values():
+            for parameter, closures in parameters:
+                for closure in closures:
+                    flow.join(closure, parameter)
 
+    def exchanges(self) -> Exchanges:
+        """What the entries exchange; to be asked before closures are data."""
+        found: dict[str, Exchange] = {}
+        for name, parameters in self._taken.items():
+            given = self._given.get(name, {})
+            taken = [list({_type_of(closure): None for closure in closures}) for _, closures in parameters]
+            callers = {number: caller for number, (caller, _) in given.items()}
+            found[name] = Exchange(callers, [_type_of(closure) for _, closure in given.values()], taken)
+        return found
 
-def add_callers(module: ModuleOp) -> AddedCallers:
-    """Add to `module` a private function for each closure that `@main` gives, and for those that such functions give.
-
-    It takes the closure and its arguments, and gives what the closure gives. Tuples with closures that are given are
-    taken apart.
-    """
-    added = AddedCallers()
-    taken = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
-    pending = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.sym_name.data == MAIN]
-    while pending:
-        entry = pending.pop()
+    def _add_callers(self, entry: FuncOp) -> list[tuple[FuncOp, SSAValue | None]]:
+        """The functions that call the closures which `entry` gives, each with its closure."""
         last = entry.body.block.last_op if entry.body.blocks else None
-        if not isinstance(last, ReturnOp):
-            continue
-        for number, value in enumerate(_closures_apart(entry, last)):
+        added: list[tuple[FuncOp, SSAValue | None]] = []
+        for number, value in enumerate(_closures_apart(entry, last) if isinstance(last, ReturnOp) else ()):
             if isinstance(value.type, FunctionType):
-                _refuse_functions(value.type, entry)
-                name = f"{entry.sym_name.data}_result{number}"
-                while name in taken:
-                    name += "_"
-                taken.add(name)
+                name = fresh_name(f"{entry.sym_name.data}_result{number}", self._symbols)
                 caller = _caller(name, value.type)
                 caller.location = entry.location
-                module.body.block.add_op(caller)
-                added.names.setdefault(entry.sym_name.data, {})[number] = name
-                added.pairs.append((value, caller.body.block.args[0]))
-                pending.append(caller)
-    return added
+                self._module.body.block.add_op(caller)
+                self._given.setdefault(entry.sym_name.data, {})[number] = name, value
+                added.append((caller, value))
+        return added
+
+    def _relate(self, entries: Sequence[FuncOp]) -> None:
+        """Let each parameter get whatever closures fit, except the first of a caller, which gets its own."""
+        given = [closure for each in self._given.values() for _, closure in each.values()]
+        for entry in entries:
+            for parameter, closures in self._taken[entry.sym_name.data]:
+                if not closures:
+                    closures += [closure for closure in given if compatible(closure.type, parameter.type)]
+                if not closures:
+                    raise _nothing_fits(entry, parameter)
 
 
-def _refuse_functions(type: FunctionType, entry: FuncOp) -> None:
-    """`PassError` where who calls a closure would have to give it one."""
-    if any(isinstance(leaf, FunctionType) for leaf in leaf_types(type.inputs.data)):
-        raise PassError(
-            f"relay-lift-closures: @{MAIN} gives a function that takes functions, {type}",
-            location=location_of(entry),
-            help="a function that is compiled takes no functions from outside; interpret the program",
-        )
+def _parameters(entry: FuncOp) -> Sequence[SSAValue]:
+    """The parameters of an entry; `PassError` for a tuple in which there are functions."""
+    found = entry.body.block.args if entry.body.blocks else ()
+    for parameter in found:
+        leaves = leaf_types([parameter.type]) if isinstance(parameter.type, TupleType) else ()
+        if any(isinstance(leaf, FunctionType) for leaf in leaves):
+            raise PassError(
+                f"relay-lift-closures: {_name(parameter)} is a tuple with functions, {parameter.type}",
+                location=location_of(entry),
+                help="let each function be a parameter of its own",
+            )
+    return found
+
+
+def _nothing_fits(entry: FuncOp, parameter: SSAValue) -> PassError:
+    return PassError(
+        f"relay-lift-closures: {_name(parameter)} is a function, {parameter.type}, and none that @{MAIN} gives is one",
+        location=location_of(entry),
+        help="a compiled program takes the functions that it gave alone; let it give one, or interpret it",
+    )
+
+
+def _name(parameter: SSAValue) -> str:
+    """A parameter of a caller in words."""
+    assert isinstance(parameter, BlockArgument), "parameters are"
+    return f"parameter #{parameter.index - 1} of a function that @{MAIN} gives"
+
+
+def _type_of(closure: SSAValue) -> FunctionType:
+    assert isinstance(closure.type, FunctionType), "closures are data later"
+    return closure.type
 
 
 def _closures_apart(entry: FuncOp, last: ReturnOp) -> list[SSAValue]:

@@ -66,7 +66,7 @@ from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.closure_callers import AddedCallers, Callers, add_callers
+from xrelay.passes.relay.closure_callers import AddedCallers, Exchanges
 from xrelay.passes.relay.closure_calls import LiftedFunction, call_any_of, closure_over
 from xrelay.passes.relay.closure_captures import Captures, captures_of, function_of
 from xrelay.passes.relay.closure_flow import ClosureFlow
@@ -91,18 +91,22 @@ class RelayLiftClosuresPass(ModulePass):
         lift_closures(op)
 
 
-def lift_closures(module: ModuleOp, *, callers: bool = False) -> Callers:
+def lift_closures(module: ModuleOp, *, callers: bool = False) -> Exchanges:
     """Lift the closures of `module`, and let what that makes be loops, or be inlined.
 
-    With `callers` there is a function afterwards for each closure that `@main` gives, which calls it: their names.
+    With `callers` there is a function afterwards for each closure that `@main` gives, which calls it: what they and
+    `@main` exchange.
     """
     if any(isinstance(op, FnOp | InvokeOp) for op in walk_ops(module)):
         # What nobody calls gets closures from nowhere.
         eliminate_dead_code(module)
-    added = add_callers(module) if callers else AddedCallers()
+    added = AddedCallers(module)
+    if callers:
+        added.add()
+    exchanges = added.exchanges()
     calls = [op for op in walk_ops(module) if isinstance(op, FnOp | InvokeOp)]
     if not calls:
-        return added.names
+        return exchanges
     _leave_out_lets(module)
     flow = ClosureFlow(module)
     added.tell(flow)
@@ -113,7 +117,7 @@ def lift_closures(module: ModuleOp, *, callers: bool = False) -> Callers:
         infer_types(module)
     turn_recursions_into_loops(module)
     _inline(module)
-    return added.names
+    return exchanges
 
 
 def _inline(module: ModuleOp) -> None:
@@ -191,7 +195,7 @@ class _Lifter:
             raise PassError(
                 "relay-lift-closures: what is called here is no function of the program",
                 location=location_of(call),
-                help="a function that is compiled takes no functions from outside; interpret the program",
+                help="only functions that the compiled program makes can be called; interpret the program",
             )
         self._results[call.result] = call_any_of(found, call)
 

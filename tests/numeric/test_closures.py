@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -172,6 +174,9 @@ func.func @main(%x: !t, %n: !n) -> (!t, !t, !t, !t, !t) {
 """
 
 X = np.array([1.0, -0.5, 0.25], np.float32)
+
+Run: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
+"""The results of a program on inputs."""
 
 
 def program(text: str) -> ModuleOp:
@@ -346,26 +351,99 @@ func.func @main(%x: !t) -> (!f, (!f) -> !t, (!f) -> !f) {
 """
 
 
-def test_interpreted_functions_take_functions_of_their_program() -> None:
+@pytest.mark.parametrize("way", ["interpreted", "native", "loaded"])
+def test_functions_take_functions_of_their_program(way: str, tmp_path: Path) -> None:
     module = program(TAKING)
-    add, call, twice = run_relay(module, [X])
+    run: Run = partial(run_relay, module)
+    if way != "interpreted":
+        model = xrelay.compile(module, cache=False, threads=1)
+        model.save(tmp_path / "taking.xrelay")
+        run = model.run if way == "native" else xrelay.load(tmp_path / "taking.xrelay").run
+    add, call, twice = run([X])
     np.testing.assert_array_equal(call(add)[0], X + X)
     np.testing.assert_array_equal(call(twice(add)[0])[0], X + X + X)
-    np.testing.assert_array_equal(twice(run_relay(module, [X + 1])[0])[0](X)[0], X + 2 * (X + 1))
+    np.testing.assert_array_equal(twice(run([X + 1])[0])[0](X)[0], X + 2 * (X + 1))
+
+
+def test_interpreted_functions_take_no_others() -> None:
+    _, call, twice = run_relay(program(TAKING), [X])
     other = run_relay(program(TAKING), [X])[0]
     for given, found in ((twice, "a function .*"), (X, "float32.*"), (len, "builtin.*"), (other, "a function .*")):
         with pytest.raises(InputError, match=f"is {found}, must be a function .* that this program gave"):
             call(given)
 
 
-def test_functions_that_take_functions_stay_inside() -> None:
-    text = """
-func.func @main(%x: !t) -> ((!f) -> !t) {
-  %h = relay.fn(%g : !f) -> !t {
-    %y = relay.invoke %g(%x) : (!t) -> !t
-    relay.yield %y : !t
+def test_compiled_functions_take_no_others() -> None:
+    module = program(TAKING)
+    model, other = (xrelay.compile(module, cache=False, threads=1) for _ in range(2))
+    _, call, twice = model(X)
+    type = r"\(tensor<3xf32>\) -> tensor<3xf32>"
+    for given, found in ((twice, "one of .*"), (X, "ndarray"), (len, "builtin.*"), (None, "nothing")):
+        with pytest.raises(InputError, match=f"input 'input0': expected a function {type}, got {found}$"):
+            call(given)
+    with pytest.raises(InputError, match="a function of another model is given"):
+        call.run({"input0": other(X)[0]})
+    np.testing.assert_array_equal(call.run({"input0": model(X)[0]})[0], X + X)
+
+
+NAMED = """
+!v = tensor<?xf32, #relay.dims<n>>
+!p = (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+!w = (tensor<?xf32, #relay.dims<n>>) -> tensor<?x1xi32>
+func.func @main(%x: !v) -> (!p, !w, (!p) -> !v, (!w) -> tensor<?x1xi32>) {
+  %g = relay.fn(%a : !v) -> !v {
+    %s = relay.add(%a, %x) : (!v, !v) -> !v
+    relay.yield %s : !v
   }
-  func.return %h : (!f) -> !t
-}"""
-    with pytest.raises(PassError, match="@main gives a function that takes functions"):
+  %m = relay.fn(%a : !v) -> tensor<?x1xi32> {
+    %s = relay.add(%a, %x) : (!v, !v) -> !v
+    %w = relay.argwhere(%s) : (!v) -> tensor<?x1xi32>
+    relay.yield %w : tensor<?x1xi32>
+  }
+  %h = relay.fn(%k : !p) -> !v {
+    %y = relay.invoke %k(%x) : (!v) -> !v
+    relay.yield %y : !v
+  }
+  %i = relay.fn(%k : !w) -> tensor<?x1xi32> {
+    %y = relay.invoke %k(%x) : (!v) -> tensor<?x1xi32>
+    relay.yield %y : tensor<?x1xi32>
+  }
+  func.return %g, %m, %h, %i : !p, !w, (!p) -> !v, (!w) -> tensor<?x1xi32>
+}
+"""
+
+
+def test_functions_that_are_given_know_their_extents() -> None:
+    module = parse_module(full_context(), NAMED, "named.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1)
+    for size, other in product((0, 1, 5), (0, 1, 4, 5)):
+        for run in (model.run, partial(run_relay, module)):
+            x = np.arange(size, dtype=np.float32)
+            add, where, call, find = run([x])
+            np.testing.assert_array_equal(call(add)[0], 2 * x)
+            np.testing.assert_array_equal(find(where)[0].ravel(), np.flatnonzero(x))
+            if size != other:
+                foreign = run([np.ones(other, np.float32)])[0]
+                with pytest.raises((ExecutionError, InterpreterError), match=f"is {size} == {other}|is {size}, "):
+                    call(foreign)
+
+
+@pytest.mark.parametrize(
+    ("taken", "message"),
+    [
+        ("(!t) -> !n", r"parameter #0 of a function that @main gives is a function, .*, and none that @main gives is"),
+        ("tuple<!f, !t>", r"parameter #0 of a function that @main gives is a tuple with functions, tuple<"),
+    ],
+)
+def test_functions_that_nobody_can_call_stay_inside(taken: str, message: str) -> None:
+    text = f"""
+func.func @main(%x: !t) -> (({taken}) -> !t) {{
+  %h = relay.fn(%g : {taken}) -> !t {{
+    %y = relay.negative(%x) : (!t) -> !t
+    relay.yield %y : !t
+  }}
+  func.return %h : ({taken}) -> !t
+}}"""
+    with pytest.raises(PassError, match=message):
         xrelay.compile(program(text), cache=False)

@@ -1,4 +1,4 @@
-"""Programs that give functions: beside each, those that call the functions."""
+"""Programs that give functions: beside each, those that call the functions, and what functions these take."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Protocol
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
 from xrelay.api.stage_runner import Progress
 from xrelay.dialects.locations import location_of
@@ -17,14 +18,14 @@ from xrelay.errors import LoweringError
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.closure_callers import MAIN, Callers
+from xrelay.passes.relay.closure_callers import MAIN, Exchange, Exchanges
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.relay.lift_closures import lift_closures
 from xrelay.passes.relay.recursion_to_loop import turn_recursions_into_loops
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.runtime.artifact import Artifact
-from xrelay.runtime.metadata import ModelMetadata
+from xrelay.runtime.metadata import ModelMetadata, TensorSpec, function_spec
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,16 @@ class FunctionPrograms:
 
     module: ModuleOp
     callers: Sequence[FunctionPrograms] = ()
+    given: Sequence[str] = ()
+    """The types of the functions that it gives."""
+    taken: Sequence[tuple[str, ...]] = ()
+    """For each input that is a function, in order: the types of those that may be given for it."""
 
 
 def function_programs(module: ModuleOp) -> FunctionPrograms:
     """The program `module`, in which closures are data where `@main` gives some, and those that call these.
 
-    `LoweringError` where `@main` takes a function: of one from outside nobody knows what it captured.
+    `LoweringError` where `@main` takes a function: a model takes those that it gave, and none before its first run.
     """
     _refuse_functions_given(module)
     if not _gives_functions(module):
@@ -46,17 +51,17 @@ def function_programs(module: ModuleOp) -> FunctionPrograms:
     turn_recursions_into_loops(module)
     inline_calls(module)
     found = lift_closures(module, callers=True)
-    callers = [_caller(module, name, found) for name in found.get(MAIN, {}).values()]
+    callers = [_caller(module, name, found) for name in found[MAIN].callers.values()]
     eliminate_dead_code(module)
-    return FunctionPrograms(module, callers)
+    return _program(module, callers, found[MAIN])
 
 
 def check_functions(metadata: ModelMetadata, programs: FunctionPrograms) -> None:
-    """`LoweringError` for a function that is given to a model, and for one that it gives and nothing calls.
+    """`LoweringError` for a function that a model takes or gives, of which nobody knows what it is.
 
     Only the model that gives one may get it: a number means another function elsewhere.
     """
-    alone = [spec for spec in metadata.inputs if spec.is_function]
+    alone = [spec for spec in metadata.inputs if spec.is_function][len(programs.taken) :]
     if len(metadata.functions) != len(programs.callers):
         alone += [metadata.outputs[number] for number in metadata.functions]
     if alone:
@@ -79,18 +84,32 @@ def with_callers(artifact: Artifact, programs: FunctionPrograms, build: Build, d
         place = None if dump is None else dump / f"function{number}"
         name = f"function {number} of {artifact.metadata.name}"
         found.append(with_callers(build(caller.module, dump=place, progress=None, name=name), caller, build, place))
-    return replace(artifact, functions=tuple(found)) if found else artifact
+    if not programs.given and not programs.taken:
+        return artifact
+    metadata = replace(
+        artifact.metadata,
+        inputs=_with_types(artifact.metadata.inputs, programs.taken),
+        outputs=_with_types(artifact.metadata.outputs, [(type,) for type in programs.given]),
+    )
+    return replace(artifact, metadata=metadata, functions=tuple(found))
+
+
+def _with_types(specs: Sequence[TensorSpec], types: Sequence[tuple[str, ...]]) -> tuple[TensorSpec, ...]:
+    """Inputs or outputs, of which those that are functions say their types, in order."""
+    left = iter(types)
+    return tuple(function_spec(spec.name, next(left)) if spec.is_function else spec for spec in specs)
 
 
 def _refuse_functions_given(module: ModuleOp) -> None:
     main = _function(module, MAIN)
     for number, argument in enumerate(main.args if main is not None and main.body.blocks else ()):
-        if any(isinstance(leaf, FunctionType) for leaf in leaf_types([argument.type])):
+        if _has_functions([argument.type]):
             name = f"#{number}" if argument.name_hint is None else f"'{argument.name_hint}'"
             raise LoweringError(
-                f"input {name} of @{MAIN} is a function, {argument.type}: a compiled model takes none",
+                f"input {name} of @{MAIN} is a function, {argument.type}: a compiled model takes none, for it gave none"
+                " before it has run",
                 location=None if main is None else location_of(main),
-                help="make the function inside of the program, or interpret it with a function that it gave",
+                help=f"make the function inside of the program, or let @{MAIN} give a function that takes one",
             )
 
 
@@ -100,11 +119,19 @@ def _gives_functions(module: ModuleOp) -> bool:
         return False
     infer_types(module)
     main = _function(module, MAIN)
-    results = [] if main is None else leaf_types(main.function_type.outputs.data)
-    return any(isinstance(type, FunctionType) for type in results)
+    return main is not None and _has_functions(main.function_type.outputs.data)
 
 
-def _caller(module: ModuleOp, name: str, callers: Callers) -> FunctionPrograms:
+def _has_functions(types: Sequence[Attribute]) -> bool:
+    return any(isinstance(type, FunctionType) for type in leaf_types(types))
+
+
+def _program(module: ModuleOp, callers: Sequence[FunctionPrograms], exchange: Exchange) -> FunctionPrograms:
+    taken = [tuple(map(str, types)) for types in exchange.taken]
+    return FunctionPrograms(module, callers, list(map(str, exchange.given)), taken)
+
+
+def _caller(module: ModuleOp, name: str, exchanges: Exchanges) -> FunctionPrograms:
     """The program whose `@main` is the function `name` of `module`; as deep as functions give functions."""
     copy = module.clone()
     main, function = _function(copy, MAIN), _function(copy, name)
@@ -113,8 +140,8 @@ def _caller(module: ModuleOp, name: str, callers: Callers) -> FunctionPrograms:
     erase_op(main)
     function.sym_name, function.sym_visibility = StringAttr(MAIN), None
     eliminate_dead_code(copy)
-    inner = [_caller(module, each, callers) for each in callers.get(name, {}).values()]
-    return FunctionPrograms(copy, inner)
+    inner = [_caller(module, each, exchanges) for each in exchanges[name].callers.values()]
+    return _program(copy, inner, exchanges[name])
 
 
 def _function(module: ModuleOp, name: str) -> FuncOp | None:

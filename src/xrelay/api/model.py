@@ -15,7 +15,7 @@ from xrelay.errors import InputError
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cores import check_num_threads, default_num_threads
-from xrelay.runtime.functions import FunctionObject
+from xrelay.runtime.functions import GivenFunction
 from xrelay.runtime.inputs import InputBinder, is_mapping
 from xrelay.runtime.limits import RunLimits, check_memory_limit
 from xrelay.runtime.lists import Listed
@@ -55,6 +55,9 @@ class CompiledModel:
         self._memory_limit = check_memory_limit(memory_limit)
         self._functions = [CompiledModel(each) for each in artifact.functions]
         """The models that call the outputs which are functions."""
+        self._takes_functions = any(spec.is_function for spec in artifact.metadata.inputs)
+        self._owner = object()
+        """Stands for this model, and for those that call its functions, in the functions that they give."""
         self._executable: Executable | None = None
         self._loading = threading.Lock()
 
@@ -133,6 +136,8 @@ class CompiledModel:
         A run in a loop or a recursion of the model ends with `ExecutionError` when that goes round after `timeout`
         seconds, or after `cancel()`, and with `KeyboardInterrupt` after Ctrl-C. The model can be run again at once.
         """
+        if self._takes_functions:
+            inputs = self._with_own_functions(inputs)
         if is_mapping(inputs):
             arrays = self._binder.from_mapping(inputs)
         elif isinstance(inputs, (list, tuple)):
@@ -202,14 +207,32 @@ class CompiledModel:
         for number, array in zip(self._boxes, boxes, strict=True):
             results.insert(number, array)
         for number, function in zip(self._artifact.metadata.functions, self._callable(), strict=True):
-            results[number] = CompiledFunction(results[number], function)
+            (type,) = self.outputs[number].functions
+            results[number] = CompiledFunction(GivenFunction(results[number], type, self._owner), function)
         return results
 
     def _callable(self) -> list[CompiledModel]:
-        """The models that call functions, which may take as much as this one."""
+        """The models that call functions, which may take as much as this one, and the same functions."""
         for function in self._functions:
             function._num_threads, function._memory_limit = self._num_threads, self._memory_limit
+            function._owner = self._owner
         return self._functions
+
+    def _with_own_functions(
+        self, inputs: Mapping[str, object] | Sequence[object]
+    ) -> Mapping[str, object] | Sequence[object]:
+        """The inputs, where functions are what native code takes; `InputError` for one that another model gave."""
+
+        def own(value: object) -> object:
+            if not isinstance(value, CompiledFunction):
+                return value
+            if value.given.owner is not self._owner:
+                raise InputError("a function of another model is given", help="give one that the same model gave")
+            return value.given
+
+        if is_mapping(inputs):
+            return {name: own(value) for name, value in inputs.items()}
+        return [own(value) for value in inputs] if isinstance(inputs, (list, tuple)) else inputs
 
     def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """The arrays that a caller gives for the outputs."""
@@ -229,12 +252,15 @@ class CompiledModel:
 class CompiledFunction:
     """A function that a compiled model gave, with all that it captured: called as a model is, natively.
 
-    What it captured is freed with it; the model may be run again, or be gone.
+    What it captured is freed with it; the model may be run again, or be gone. Where it takes a function, it takes a
+    `CompiledFunction` of the same model: one that this, or a function of its own, gave.
     """
 
-    def __init__(self, function: FunctionObject, model: CompiledModel):
+    def __init__(self, given: GivenFunction, model: CompiledModel):
         """A function that `model` calls: its first input."""
-        self._function, self._model = function, model
+        self.given = given
+        """What native code knows it by."""
+        self._model = model
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -251,13 +277,13 @@ class CompiledFunction:
     ) -> list[Listed]:
         """What it gives, for arguments by name or in order, as `CompiledModel.run`."""
         if is_mapping(inputs):
-            return self._model.run({self._model.input_names[0]: self._function, **inputs}, timeout=timeout)
+            return self._model.run({self._model.input_names[0]: self.given.function, **inputs}, timeout=timeout)
         if not isinstance(inputs, (list, tuple)):
             kind = type(inputs).__name__
             raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or function(x)")
         if len(inputs) != len(self.inputs):
             raise InputError(f"the function takes {len(self.inputs)} inputs, got {len(inputs)}")
-        return self._model.run([self._function, *inputs], timeout=timeout)
+        return self._model.run([self.given.function, *inputs], timeout=timeout)
 
     def cancel(self) -> None:
         """End the runs of this function, and of others from the same output, as `CompiledModel.cancel`."""
