@@ -186,14 +186,14 @@ def test_changed_code_is_refused(saved: Path):
         Artifact.load(saved)
 
 
-@pytest.mark.parametrize("version", ["6", "99"])
+@pytest.mark.parametrize("version", ["7", "99"])
 def test_other_format_version(saved: Path, version: str):
     def edit(header: dict[str, Any]) -> None:
         header["__metadata__"]["xrelay.format"] = version
 
     change_header(saved, edit)
     with pytest.raises(
-        ArtifactError, match=f"format {version}, this version of xrelay reads 7; help: compile the model again"
+        ArtifactError, match=f"format {version}, this version of xrelay reads 8; help: compile the model again"
     ):
         Artifact.load(saved)
 
@@ -228,6 +228,7 @@ def test_code_for_another_cpu_is_not_run(add_artifact: Artifact):
         ("inputs", [{"name": 3, "dtype": "float32", "shape": []}]),
         ("inputs", [{"name": "x", "dtype": "float32", "shape": [1 << 40, 1 << 40]}]),
         ("outputs", [{"name": "x", "dtype": "float32", "shape": [1 << 61]}]),
+        ("outputs", [{"name": "x", "containers": ["function"], "functions": []}]),
         ("arena_size", -1),
         ("arena_size", 1 << 62),
         ("arena_size", "many"),
