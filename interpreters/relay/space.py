@@ -15,6 +15,7 @@ from xrelay.dialects.relay.ops.nn_space import (
     SpaceToBatchNdOp,
     SpaceToDepthOp,
 )
+from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.registry import evaluates
 
@@ -83,3 +84,11 @@ def evaluate_dilate(op: DilateOp, data: Array) -> Array:
     result = np.full(shape, np.asarray(op.dilation_value.value.data).astype(data.dtype), data.dtype)
     result[tuple(slice(None, None, stride) for stride in strides)] = data
     return result
+
+
+@evaluates(YoloReorgOp)
+def evaluate_yolo_reorg(op: YoloReorgOp, data: Array) -> Array:
+    """The places in a block as axes of their own, moved before the channels."""
+    s, (n, channels, rows, columns) = op.stride.value.data, data.shape
+    apart = data.reshape(n, channels // s**2, rows, s, columns, s).transpose(0, 3, 5, 1, 2, 4)
+    return apart.reshape(n, channels * s**2, rows // s, columns // s)

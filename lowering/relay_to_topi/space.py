@@ -16,8 +16,10 @@ from xrelay.dialects.relay.ops.nn_space import (
     SpaceToBatchNdOp,
     SpaceToDepthOp,
 )
+from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.lowering.relay_to_topi.data_movement import reshaped_indices
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.strategies import implements
 
@@ -114,6 +116,23 @@ def build_dilate(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return b.guard(is_own, element, lambda: b.read(data, *own), lambda: b.constant(value, element))
 
     return _moved(emitter, "dilate", read)
+
+
+@implements(YoloReorgOp, "vision.yolo_reorg.generic")
+def build_yolo_reorg(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The channel says the place in the block, once the result has the data's shape."""
+    data, stride = emitter.operand(0), emitter.integer("stride")
+    shape, result = shape_of(data), emitter.result_shape
+    batch, channels, rows, columns = shape
+    depth = channels // stride**2
+
+    def read(b: Body) -> SSAValue:
+        n, channel, row, column = map(b.expr, reshaped_indices(b, b.spatial, result, shape))
+        place, channel = b.quotient(channel, depth), b.remainder(channel, depth)
+        apart = [n, channel, row, place // stride, column, place % stride]
+        return b.read(data, *reshaped_indices(b, apart, (batch, depth, rows, stride, columns, stride), shape))
+
+    return _moved(emitter, "yolo_reorg", read)
 
 
 def _moved(emitter: TopiEmitter, label: str, read: Callable[[Body], SSAValue]) -> Sequence[SSAValue]:

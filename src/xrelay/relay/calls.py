@@ -61,6 +61,9 @@ annotation = Namespace("annotation")
 image = Namespace("image")
 """Relay's `image` operators."""
 
+vision = Namespace("vision")
+"""Relay's `vision` operators."""
+
 
 def pad(
     data: ExprLike, pad_width: Sequence[Sequence[int]], pad_value: ExprLike = 0.0, pad_mode: str = "constant"

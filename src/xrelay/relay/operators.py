@@ -6,9 +6,9 @@ Type checkers read `operators.pyi` instead, which `make stubs` writes from the d
 from __future__ import annotations
 
 from xrelay.dialects.relay.core.registry import UnknownOpError
-from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, image, nn, op_function
+from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, image, nn, op_function, vision
 
-__all__ = ["annotation", "image", "nn"]
+__all__ = ["annotation", "image", "nn", "vision"]
 
 
 def __getattr__(name: str) -> OpFunction:

@@ -790,6 +790,58 @@ class _Vision:
     ) -> Expr:
         """Of boxes that overlap those with the best scores, chosen for each class of each batch by itself."""
 
+    @staticmethod
+    def multibox_prior(
+        data: ExprLike,
+        sizes: Floats | None = (1.0,),
+        ratios: Floats | None = (1.0,),
+        steps: Floats | None = (-1.0, -1.0),
+        offsets: Floats | None = (0.5, 0.5),
+        clip: bool | None = False,
+    ) -> Expr:
+        """Boxes around the places of an image (N, C, H, W), whose elements are not read: (1, H·W·k, 4), left to bottom."""
+
+    @staticmethod
+    def multibox_transform_loc(
+        cls_prob: ExprLike,
+        loc_pred: ExprLike,
+        anchor: ExprLike,
+        clip: bool | None = True,
+        threshold: float | None = 0.01,
+        variances: Floats | None = (0.1, 0.1, 0.2, 0.2),
+    ) -> Expr:
+        """Boxes moved as predicted, with the best class of each: rows `class, score, left, top, right, bottom`."""
+
+    @staticmethod
+    def roi_align(
+        data: ExprLike,
+        rois: ExprLike,
+        pooled_size: Ints,
+        spatial_scale: float,
+        sample_ratio: int | None = -1,
+        layout: str | None = "NCHW",
+        mode: str | None = "avg",
+        aligned: bool | None = False,
+    ) -> Expr:
+        """Regions of images as images of `pooled_size`, each element the mean of places between the region's elements."""
+
+    @staticmethod
+    def roi_pool(
+        data: ExprLike,
+        rois: ExprLike,
+        pooled_size: Ints,
+        spatial_scale: float,
+        layout: str | None = "NCHW",
+    ) -> Expr:
+        """Regions of images as images of `pooled_size`, each element the greatest of a bin of the region's elements."""
+
+    @staticmethod
+    def yolo_reorg(
+        data: ExprLike,
+        stride: int,
+    ) -> Expr:
+        """Pixels of blocks as channels, as Darknet numbers them: of data (N, C, H, W), (N, C·s², H/s, W/s) for `stride` s."""
+
 
 vision: _Vision
 

@@ -1,0 +1,52 @@
+"""`relay.vision.yolo_reorg`: the passthrough layer of YOLO."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.index_algebra.dims import Shape
+
+
+@register_relay_op
+@irdl_op_definition
+class YoloReorgOp(MovementOp):
+    """Pixels of blocks as channels, as Darknet numbers them: of data (N, C, H, W), (N, C·s², H/s, W/s) for `stride` s.
+
+    The data is read as if it had shape (N, C/s², H·s, W·s), its blocks of s times s pixels become channels in front of
+    the others, and the result (N, C, H, W) is read as if it had the shape above.
+
+    Constraints:
+    - C1: `stride` is 1 or more.
+    - C2: the data has four axes.
+    - C3: the channels are a multiple of the pixels of a block, rows and columns of the stride.
+
+    Example:
+    ```mlir
+    %y = relay.vision.yolo_reorg(%x) {stride = 2} : (tensor<1x8x4x6xf32>) -> tensor<1x32x2x3xf32>
+    ```
+
+    """
+
+    name = "relay.vision.yolo_reorg"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("stride"), "C2": RankOf(0, 4, 4)}
+
+    stride = int_property()
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """More channels, fewer pixels; C3."""
+        batch, channels, rows, columns = shape
+        stride = self.stride.value.data
+        for extent, by, what in (
+            (channels, stride**2, "channels"),
+            (rows, stride, "rows"),
+            (columns, stride, "columns"),
+        ):
+            facts.require_equal(extent % by, 0, "C3", f"{what} {extent} modulo {by}:")
+        return batch, channels * stride**2, rows // stride, columns // stride

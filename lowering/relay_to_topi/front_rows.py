@@ -1,0 +1,46 @@
+"""Rows of each batch brought to its front, in order: those that a mask keeps."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IndexType, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.topi import SortOp
+from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+
+
+class FrontRows:
+    """What a mask (batches, rows) keeps: a stable sort brings it to the front, and a sum counts it."""
+
+    def __init__(self, emitter: TopiEmitter, mask: SSAValue):
+        self._emitter = emitter
+        self._batch, self._rows = shape_of(mask)
+        spatial = {"b": self._batch, "i": self._rows}
+        keys = emitter.compute("is_kept", spatial, i32, lambda b: convert_scalar(b, b.read(mask, *b.spatial), i32))
+        self.order = emitter.insert(SortOp(keys, 1, descending=True)).indices
+
+        def add(b: Body) -> SSAValue:
+            return b.plus(b.accumulators[0], convert_scalar(b, b.read(keys, *b.spatial, b.reduction[0]), i64))
+
+        self._counts = emitter.compute("kept", {"b": self._batch}, i64, add, reduce={"i": self._rows}, init=[0])
+
+    def row(self, b: Body, batch: AffineExpr, place: AffineExpr) -> AffineExpr:
+        """The row that comes to a place."""
+        return b.as_index(b.add(IndexCastOp(b.read(self.order, batch, place), IndexType())))
+
+    def is_used(self, b: Body, batch: AffineExpr, place: AffineExpr) -> SSAValue:
+        """Whether a row that is kept comes to a place."""
+        number = b.add(IndexCastOp(b.index(place), i64))
+        return b.add(CmpiOp(number, b.read(self._counts, batch), "slt"))
+
+    def counts(self, element: Attribute) -> SSAValue:
+        """How many rows of each batch are kept."""
+        counts, spatial = self._counts, {"b": self._batch}
+        return self._emitter.compute(
+            "counts", spatial, element, lambda b: convert_scalar(b, b.read(counts, *b.spatial), element)
+        )

@@ -1,0 +1,120 @@
+"""The places of `vision.roi_align` along one axis of its regions: tables of them, and of the weights of elements."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import IndexType, f64, i64
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.topi.build import Body
+from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.index_algebra.dims import Dim
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, as_number, between
+
+NEAR = 8
+"""More places than lie between two neighbours of an element, where they are more than half an element apart."""
+OUTSIDE, NO_PLACE = -2, -3
+"""What a table has for places outside of the image, which count as 0, and behind the last one."""
+
+
+class RoiAxis:
+    """The bins of the regions along one spatial axis of what is aligned."""
+
+    def __init__(self, regions: Regions, axis: int):
+        self.regions, self.axis, self.real = regions, axis, regions.real
+        self.extent, self.bins = regions.extents[axis], regions.size[axis]
+        self.ratio, self.aligned = regions.emitter.integer("sample_ratio"), regions.emitter.flag("aligned")
+        self.most: Dim = self.ratio if self.ratio > 0 else self.extent * 2 + 7
+
+    def bin_size(self, b: Body, region: AffineExpr) -> SSAValue:
+        """How long a bin is."""
+        low, high = (self.regions.corner(b, region, place - self.axis) for place in (2, 4))
+        length = b.minus(high, low)
+        if not self.aligned:
+            length = b.maximum(length, b.constant(1, self.real))
+        return b.divide(length, b.constant(self.bins, self.real))
+
+    def number(self, b: Body, size: SSAValue) -> SSAValue:
+        """How many places a bin has."""
+        return b.constant(self.ratio, self.real) if self.ratio > 0 else b.add(math.CeilOp(size))
+
+    def place(self, b: Body, step: AffineExpr, low: SSAValue) -> SSAValue:
+        """The place of that number, from those on that may lie at `low` or behind it; or why it is none."""
+        region, size = b.spatial[0], self.bin_size(b, b.spatial[0])
+        count, first = self.number(b, size), self.regions.corner(b, region, 2 - self.axis)
+        start = b.plus(first, b.times(as_number(b, b.spatial[1], self.real), size))
+        number = as_number(b, step, f64)
+        if self.ratio <= 0:
+            number = b.plus(number, self._first(b, start, size, count, low))
+        # Of many places f32 does not hold the last number.
+        is_place = b.add(arith.CmpfOp(number, convert_scalar(b, count, f64), "olt"))
+        number = convert_scalar(b, number, self.real)
+        shift = b.divide(b.times(b.plus(number, b.constant(0.5, self.real)), size), count)
+        place = b.plus(start, shift)
+        outside = b.add(SelectOp(self._is_inside(b, place), place, b.constant(OUTSIDE, self.real)))
+        return b.add(SelectOp(is_place, outside, b.constant(NO_PLACE, self.real)))
+
+    def _first(self, b: Body, start: SSAValue, size: SSAValue, count: SSAValue, low: SSAValue) -> SSAValue:
+        """The number of a place that does not lie behind `low`, with no more than two places between."""
+        start, size, count = (convert_scalar(b, value, f64) for value in (start, size, count))
+        steps = b.divide(b.minus(low, start), b.divide(size, count))
+        number = b.minus(b.add(math.FloorOp(b.minus(steps, b.constant(0.5, f64)))), b.constant(1, f64))
+        last = b.minimum(b.minus(count, b.constant(1, f64)), b.constant(FAR, f64))
+        number = b.add(SelectOp(b.add(arith.CmpfOp(number, last, "olt")), number, last))
+        return b.add(SelectOp(b.add(arith.CmpfOp(number, b.constant(0, f64), "ogt")), number, b.constant(0, f64)))
+
+    def _is_inside(self, b: Body, place: SSAValue) -> SSAValue:
+        low, high = b.constant(-1, self.real), b.size(self.extent, self.real)
+        return b.add(arith.AndIOp(b.add(arith.CmpfOp(place, low, "oge")), b.add(arith.CmpfOp(place, high, "ole"))))
+
+    def places(self) -> SSAValue:
+        """The table of places: (regions, bins, places)."""
+        spatial = {"r": self.regions.count, "p": self.bins, "s": self.most}
+        return self.regions.emitter.compute(
+            "roi_places", spatial, self.real, lambda b: self.place(b, b.spatial[2], b.constant(-1, f64))
+        )
+
+    def weights(self) -> SSAValue:
+        """The table of the weight of each element in the mean of a bin: (regions, bins, extent)."""
+
+        def add(b: Body) -> SSAValue:
+            row = as_number(b, b.spatial[2], self.real)
+            below = b.minus(convert_scalar(b, row, f64), b.constant(1, f64))
+            place = self.place(b, b.reduction[0], below)
+            near = b.add(math.AbsFOp(b.minus(clipped(b, place, self.extent), row)))
+            one, zero = b.constant(1, self.real), b.constant(0, self.real)
+            weight = b.maximum(b.minus(one, near), zero)
+            is_inside = b.add(arith.CmpfOp(place, b.constant(-1, self.real), "oge"))
+            return b.accumulate(b.accumulators[0], b.add(SelectOp(is_inside, weight, zero)))
+
+        spatial: dict[str, Dim] = {"r": self.regions.count, "p": self.bins, "y": self.extent}
+        emitter = self.regions.emitter
+        sums = emitter.compute("roi_sums", spatial, self.real, add, reduce={"s": NEAR}, init=[0.0])
+
+        def divide(b: Body) -> SSAValue:
+            count = self.number(b, self.bin_size(b, b.spatial[0]))
+            return b.divide(b.read(sums, *b.spatial), b.maximum(count, b.constant(1, self.real)))
+
+        return emitter.compute("roi_weights", spatial, self.real, divide)
+
+    def taps(self, b: Body, place: SSAValue) -> list[tuple[AffineExpr, SSAValue]]:
+        """The elements below and above a place of the image, and their weights."""
+        inside = clipped(b, place, self.extent)
+        floor = b.add(math.FloorOp(inside))
+        above = b.minus(inside, floor)
+        number = b.add(arith.FPToSIOp(floor, i64))
+        following = b.minimum(b.plus(number, b.constant(1, i64)), b.size(self.extent - 1, i64))
+        weights = b.minus(b.constant(1, self.real), above), above
+        indices = (b.as_index(b.add(arith.IndexCastOp(each, IndexType()))) for each in (number, following))
+        return list(zip(indices, weights, strict=True))
+
+    def has_places(self, b: Body, region: AffineExpr) -> SSAValue:
+        """Whether the bins of a region have places."""
+        return b.add(arith.CmpfOp(self.number(b, self.bin_size(b, region)), b.constant(0, self.real), "ogt"))
+
+
+def clipped(b: Body, place: SSAValue, extent: Dim) -> SSAValue:
+    """A place brought between the outermost elements."""
+    return between(b, place, b.constant(0, place.type), b.size(extent - 1, place.type))
