@@ -58,9 +58,9 @@ class Context(ctypes.Structure):
 
     `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region. What
     fails may keep three numbers for the message, `noted` says which (see `Noted`). A `cancel` other than 0 ends loops
-    between kernels. `boxes` lists the boxes of the run, which take `box_bytes`, and may take `box_limit` (0: whatever
-    there is). Their memory comes from `allocate(allocator, alignment, bytes)` and goes to `free(allocator, block)`;
-    where these are null, from and to the C library.
+    between kernels. `boxes` lists the boxes of the run, which take `box_bytes` with what kernels allocate just now, and
+    may take `box_limit` (0: whatever there is). The memory of boxes comes from `allocate(allocator, alignment, bytes)`
+    and goes to `free(allocator, block)`; where these are null, from and to the C library.
     """
 
     _fields_ = (
@@ -87,7 +87,7 @@ class Noted(IntEnum):
     INDEX = 1
     """The first index that was out of range, and the limits `[low, high)`."""
     BOX = 2
-    """The bytes of a box that there was no room for, those that boxes took already, and their limit."""
+    """The bytes of a box, or of a kernel's buffer, that there was no room for, those taken already, and the limit."""
     SIDES = 3
     """Of a check that relates two extents: their values, `low` and `high`."""
 

@@ -163,4 +163,6 @@ class Executable:
             return ExecutionError(f"native code failed: {reason}", location=metadata.name)
         kernel = metadata.kernels[number]
         location = ", ".join(kernel.sources) or metadata.name
+        if exceeded is not None and reason.startswith(Reason.OUT_OF_MEMORY.text):
+            reason = exceeded
         return ExecutionError(f"kernel '{kernel.symbol}' failed: {reason}", location=location)

@@ -38,7 +38,7 @@ def allocates_boxes(op: Operation) -> bool:
 
 def allocate_box(op: memref.AllocOp, rewriter: ConversionRewriter) -> None:
     """Replaces an allocation by a box."""
-    call = rewriter.insert(func.CallOp(BOX_NEW, [_bytes_of(op, rewriter)], [PTR]))
+    call = rewriter.insert(func.CallOp(BOX_NEW, [bytes_of(op, rewriter)], [PTR]))
     address = rewriter.insert(llvm.PtrToIntOp(call.results[0])).output
     there = rewriter.insert(_compare(llvm.ICmpPredicateFlag.NE, address, rewriter.insert(constant(0, i64)).result))
     assertion = cf.AssertOp(there.res, f"out of memory: a buffer of {op.memref.type}")
@@ -59,7 +59,7 @@ def free_box(op: memref.DeallocOp, rewriter: ConversionRewriter) -> None:
     rewriter.erase(op)
 
 
-def _bytes_of(op: memref.AllocOp, rewriter: ConversionRewriter) -> SSAValue:
+def bytes_of(op: memref.AllocOp, rewriter: ConversionRewriter) -> SSAValue:
     """The bytes of a buffer; where they leave 64 bits, more than anybody gets."""
     type_ = memref_type(op.memref)
     fixed = prod(size for size in type_.get_shape() if size != DYNAMIC_INDEX) * byte_size(type_.element_type)

@@ -10,8 +10,8 @@ and so it is in kernels, whose number their caller adds to the status (`kernel_n
 `@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the number that of the
 assertion in the module attribute `xrelay.checks`.
 
-On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`). Those of a graph
-function are boxes, which the context lists (`boxes.py`): they are freed where the run ends.
+On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`, `scratch.py`). Those of a
+graph function are boxes, which the context lists (`boxes.py`): they are freed where the run ends.
 
 A graph function may return buffers and extents: it stores them to memory that the caller passes behind the pointers,
 64 bits each (`results.py`).
@@ -72,6 +72,7 @@ from xrelay.lowering.to_llvm.results import (
     place_of_results,
     store_results,
 )
+from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS, define_scratch, is_scratch_declaration
 from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status, kernel_bits, status_of
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
@@ -117,7 +118,7 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         if is_always_inline(op):
             return _convert_inline(op, rewriter)
         is_poll = op.is_declaration and op.sym_name.data == POLL
-        if is_box_declaration(op) or is_list_declaration(op) or is_poll:
+        if is_box_declaration(op) or is_list_declaration(op) or is_scratch_declaration(op) or is_poll:
             rewriter.erase(op)
             return None
         outputs = op.function_type.outputs.data
@@ -242,7 +243,7 @@ class _BodyConversion:
         callee = op.callee.string_value()
         if callee in self._convention.inlined:
             _convert_inline_call(op, self._rewriter)
-        elif callee in (BOX_NEW, BOX_FREE) or callee in LIST_FUNCTIONS:
+        elif callee in _OF_MEMORY or callee in LIST_FUNCTIONS:
             _convert_box_call(op, exits.context, self._rewriter)
         elif callee == POLL:
             _convert_poll(op, exits.context, self._rewriter)
@@ -312,6 +313,7 @@ def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     return [op for op in asked if op.msg.data != CANCELLED]
 
 
+_OF_MEMORY = frozenset({BOX_NEW, BOX_FREE, *SCRATCH_FUNCTIONS})
 _CONVERTED = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
 _outside_func = legal_outside("func")
 
@@ -339,13 +341,15 @@ def convert_functions(op: ModuleOp) -> None:
     inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
     convention = _Convention(kernel_numbers(op), write_checks(op, _checks(op)), inlined)
     has_lists, returning = any(map(is_list_declaration, op.ops)), _returning(op)
-    has_boxes = has_lists or declares_boxes(op)
+    has_boxes, has_scratch = has_lists or declares_boxes(op), any(map(is_scratch_declaration, op.ops))
     apply_conversion(op, [ConvertFunction(convention)], is_legal=_outside_func, types=llvm_types(), nested=False)
     define_note(op)
     if has_lists:
         define_lists(op)
     if has_boxes or returning:
         define_boxes(op)
+    if has_scratch:
+        define_scratch(op)
     add_entries(op, releases=has_boxes and not returning)
 
 

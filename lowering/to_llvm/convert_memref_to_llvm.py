@@ -8,10 +8,9 @@ to 64 bytes, whatever block they were written in; loops over their elements that
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import cf, llvm, memref
+from xdsl.dialects import cf, func, llvm, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
@@ -29,6 +28,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION
+from xrelay.dialects.op_lists import ops_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import (
@@ -40,11 +40,10 @@ from xrelay.lowering.to_llvm.addressing import (
     static_extent,
 )
 from xrelay.lowering.to_llvm.boxes import declare_boxes
-from xrelay.lowering.to_llvm.c_library import declare
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.convert_boxes import allocate_box, allocates_boxes, free_box
-from xrelay.lowering.to_llvm.live_allocations import ALLOCATE, FREE
+from xrelay.lowering.to_llvm.convert_boxes import allocate_box, allocates_boxes, bytes_of, free_box
 from xrelay.lowering.to_llvm.one_to_one import call_intrinsic
+from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE, SCRATCH_NEW, declare_scratch
 from xrelay.lowering.to_llvm.types import (
     PTR,
     byte_size,
@@ -128,60 +127,35 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
 
 
 class ConvertAlloc(ConversionPattern[memref.AllocOp]):
-    """`memref.alloc() : memref<64xf32>` → `aligned_alloc(64, 256)`, and an assertion that memory was there.
+    """`memref.alloc(%n) : memref<?x4xf32>` → a call that gives `%n * 16` bytes, and an assertion that it gave some.
 
-    `memref.alloc(%n) : memref<?x4xf32>` → the same with `%n * 16` bytes, rounded up to the alignment. In a graph
-    function it is a box (`convert_boxes.py`).
+    In a kernel it is scratch (`scratch.py`), in a graph function a box (`convert_boxes.py`).
     """
 
     def rewrite(self, op: memref.AllocOp, rewriter: ConversionRewriter) -> str | None:
-        """Call the C library, or ask for a box."""
-        type_ = memref_type(op.memref)
+        """Ask for scratch, or for a box."""
         if allocates_boxes(op):
             allocate_box(op, rewriter)
             return None
-        alignment = buffer_alignment(op)
-        declare(op, ALLOCATE, llvm.LLVMFunctionType([i64, i64], PTR))
-        count = element_count(type_)
-        align = rewriter.insert(constant(alignment, i64)).result
-        if count is None:
-            size, message = _dynamic_size(op, alignment, rewriter), f"a buffer of type {type_}"
-        else:
-            number = -(-max(1, count * byte_size(type_.element_type)) // alignment) * alignment
-            size, message = rewriter.insert(constant(number, i64)).result, f"{number} bytes"
-        pointer = rewriter.insert(llvm.CallOp(ALLOCATE, align, size, return_type=PTR)).results[0]
-        address = rewriter.insert(llvm.PtrToIntOp(pointer)).output
+        align = rewriter.insert(constant(buffer_alignment(op), i64)).result
+        call = rewriter.insert(func.CallOp(SCRATCH_NEW, [align, bytes_of(op, rewriter)], [PTR]))
+        address = rewriter.insert(llvm.PtrToIntOp(call.results[0])).output
         null = rewriter.insert(constant(0, i64)).result
         there = rewriter.insert(llvm.ICmpOp(address, null, IntegerAttr(llvm.ICmpPredicateFlag.NE.to_int(), i64)))
-        rewriter.insert(cf.AssertOp(there.res, f"out of memory: {message}"))
-        rewriter.replace(op, [pointer])
+        rewriter.insert(cf.AssertOp(there.res, f"out of memory: a buffer of {op.memref.type}"))
+        rewriter.replace(op, [call.results[0]])
         return None
 
 
-def _dynamic_size(op: memref.AllocOp, alignment: int, rewriter: ConversionRewriter) -> SSAValue:
-    """The bytes of a buffer some of whose sizes are values: `alignment` at least, and a multiple of it."""
-    type_ = memref_type(op.memref)
-    fixed = prod(size for size in type_.get_shape() if size != DYNAMIC_INDEX) * byte_size(type_.element_type)
-    size = rewriter.insert(constant(fixed, i64)).result
-    for value in op.dynamic_sizes:
-        size = rewriter.insert(ops.overflowing(llvm.MulOp, size, rewriter.operand(value), ops.NO_WRAP)).results[0]
-    mask = rewriter.insert(constant(-alignment, i64)).result
-    rounded = rewriter.insert(llvm.AddOp(size, rewriter.insert(constant(alignment - 1, i64)).result)).res
-    rounded = rewriter.insert(llvm.AndOp(rounded, mask)).res
-    least = rewriter.insert(constant(alignment, i64)).result
-    return rewriter.insert(call_intrinsic("umax", [rounded, least], i64, overloads=[i64])).results[0]
-
-
 class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
-    """`memref.dealloc %m` → `free(%m)`; in a graph function a box is freed."""
+    """`memref.dealloc %m` → a call that frees the scratch, or in a graph function the box."""
 
     def rewrite(self, op: memref.DeallocOp, rewriter: ConversionRewriter) -> str | None:
-        """Call the C library, or free the box."""
+        """Free the scratch or the box."""
         if allocates_boxes(op):
             free_box(op, rewriter)
             return None
-        declare(op, FREE, llvm.LLVMFunctionType([PTR]))
-        rewriter.insert(llvm.CallOp(FREE, rewriter.operand(op.memref)))
+        rewriter.insert(func.CallOp(SCRATCH_FREE, [rewriter.operand(op.memref)], []))
         rewriter.erase(op)
         return None
 
@@ -368,14 +342,17 @@ class ConvertMemrefToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every memref op in the module."""
-        announce_boxes(op)
+        announce_memory(op)
         convert(op)
 
 
-def announce_boxes(module: ModuleOp) -> None:
-    """Declares the functions of boxes, where the module has graph functions that may allocate some."""
-    if any(isinstance(op, FuncOp) and GRAPH_FUNCTION in op.attributes for op in module.ops):
+def announce_memory(module: ModuleOp) -> None:
+    """Declares the functions of boxes where a module has graph functions, those of scratch where others allocate."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    if any(GRAPH_FUNCTION in op.attributes for op in functions):
         declare_boxes(module)
+    if any(ops_of(op, memref.AllocOp, memref.DeallocOp) for op in functions if GRAPH_FUNCTION not in op.attributes):
+        declare_scratch(module)
 
 
 def convert_globals(module: ModuleOp) -> None:

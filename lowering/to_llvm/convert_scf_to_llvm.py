@@ -101,7 +101,7 @@ class ConvertScfToLLVMPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert the body of each function, then the functions."""
-        memref_step.announce_boxes(op)
+        memref_step.announce_memory(op)
         for each in tuple(op.ops):
             if isinstance(each, func.FuncOp) and each.body.blocks:
                 _convert_body(each)

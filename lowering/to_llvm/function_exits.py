@@ -8,8 +8,9 @@ from xdsl.ir import Block, Region, SSAValue
 
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.to_llvm.constants import constant
-from xrelay.lowering.to_llvm.live_allocations import FREE, Held
+from xrelay.lowering.to_llvm.live_allocations import Held
 from xrelay.lowering.to_llvm.ops import result_of
+from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE
 
 
 class FunctionExits:
@@ -59,7 +60,7 @@ class FunctionExits:
         block = exits[held]
         for each in reversed(missing):
             following, block = block, self._append()
-            block.add_ops([llvm.CallOp(FREE, each.pointer), llvm.BrOp(following, block.args[0])])
+            block.add_ops([llvm.CallOp(SCRATCH_FREE, self.context, each.pointer), llvm.BrOp(following, block.args[0])])
             exits[each] = block
         return block
 

@@ -1,4 +1,4 @@
-"""Finds the heap allocations that are live where a function may fail, so that it frees them before it returns.
+"""Finds the scratch that is live where a function may fail, so that it frees it before it returns.
 
 A kernel allocates at the beginning of a structured block and frees at its end; between the two a callee's status or an
 assertion may end it. What is held is a stack: a list linked from the newest buffer to the oldest, shared by the places
@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects import cf, func, llvm
+from xdsl.dialects import cf, func
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-ALLOCATE, FREE = "aligned_alloc", "free"
-"""The functions of the C library that heap buffers come from and go to."""
+from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE, SCRATCH_NEW
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +25,12 @@ class Held:
 
 
 def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
-    """Returns the live allocations at each call and assertion of a function in the llvm dialect, where there are any.
+    """Returns the live allocations at each call and assertion of a function, where there are any.
 
     Only buffers that the function frees itself where it succeeds are counted. At a block with several predecessors it
     is what all of them hold: never more than what is allocated there, so that nothing is freed twice.
     """
-    freed = {op.operands[0] for block in body.blocks for op in block.ops if _calls(op, FREE)}
+    freed = {op.operands[0] for block in body.blocks for op in block.ops if _calls(op, SCRATCH_FREE)}
     if not freed or body.first_block is None:
         return {}
     stacks = _Stacks()
@@ -64,9 +63,9 @@ class _Stacks:
 
     def after(self, op: Operation, state: Held | None, freed: set[SSAValue]) -> Held | None:
         """Returns the stack of live allocations after `op`."""
-        if _calls(op, ALLOCATE) and op.results[0] in freed:
+        if _calls(op, SCRATCH_NEW) and op.results[0] in freed:
             return self._push(op.results[0], state)
-        if _calls(op, FREE):
+        if _calls(op, SCRATCH_FREE):
             return self._without(op.operands[0], state)
         return state
 
@@ -107,4 +106,4 @@ def _successors(block: Block) -> tuple[Block, ...]:
 
 
 def _calls(op: Operation, name: str) -> bool:
-    return type(op) is llvm.CallOp and op.callee is not None and op.callee.string_value() == name
+    return type(op) is func.CallOp and op.callee.string_value() == name

@@ -16,11 +16,14 @@ from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.boxes import BOX_FUNCTIONS
+from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 
 _GLUE = frozenset({"main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL, *BOX_FUNCTIONS})
 """The functions that stand around the kernels."""
+
+_COPIED: Final = frozenset({NOTE_INDEX, *SCRATCH_FUNCTIONS})
 
 NO_SYMBOLS: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -37,9 +40,10 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
     """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
 
     A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main`, the
-    entries and the functions of boxes are a piece of their own. Functions that are always inlined bind nobody, nor does
-    the one that notes an index: each piece gets its copy. For another architecture, whose objects this machine's linker
-    may not join, all is one piece. `symbols` are those in object code of functions that the module only declares.
+    entries and the functions of boxes are a piece of their own. Functions that are always inlined bind nobody, nor do
+    those of scratch and the one that notes an index: each piece gets its copy. For another architecture, whose objects
+    this machine's linker may not join, all is one piece. `symbols` are those in object code of functions that are only
+    declared.
     """
     if target.triple is not None:
         return [Piece(_text(module, target), is_glue=False)]
@@ -52,7 +56,7 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
     references = {name: _references(op) for name, op in defined.items() if name not in copied}
     pieces: list[Piece] = []
     for names in _components(references):
-        outside = sorted({used for name in names for used in references[name]}.difference(names))
+        outside = sorted(_used(names, references, copied).difference(names))
         copies = [copied[name].clone() for name in outside if name in copied]
         declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in copied]
         kernels = references.keys() | symbols.keys()
@@ -60,6 +64,17 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
         text = _piece([*copies, *(defined[name] for name in names)], declarations, target, symbols)
         pieces.append(Piece(text, is_glue))
     return pieces
+
+
+def _used(names: Iterable[str], references: Mapping[str, set[str]], copied: Mapping[str, Operation]) -> set[str]:
+    """The symbols that some functions mention, and those that the copied ones among these do."""
+    found: set[str] = set()
+    pending = [used for name in names for used in references[name]]
+    while pending:
+        if (name := pending.pop()) not in found:
+            found.add(name)
+            pending += _references(copied[name]) if name in copied else ()
+    return found
 
 
 def _components(references: dict[str, set[str]]) -> list[list[str]]:
@@ -131,7 +146,7 @@ def _text(module: ModuleOp, target: Target) -> str:
 
 def _is_copied(op: Operation) -> bool:
     """Whether each piece that calls a function has a copy of it."""
-    return is_always_inline(op) or (isinstance(op, llvm.FuncOp) and op.sym_name.data == NOTE_INDEX)
+    return is_always_inline(op) or (isinstance(op, llvm.FuncOp) and op.sym_name.data in _COPIED)
 
 
 def _is_declaration(op: Operation) -> bool:

@@ -109,7 +109,7 @@ class CompiledModel:
 
         A call that needs more ends with `ExecutionError` before it asks the system for it: as soon as the sizes of its
         arena are known, or where it makes a buffer whose extents only the run tells, or a frame of a recursion. What
-        lists hold counts as buffers do.
+        lists hold counts as buffers do, and what kernels allocate, each thread of them for itself.
         """
         return self._memory_limit
 

@@ -69,9 +69,11 @@ func.func @copies(%a: memref<4x8xf32>, %b: memref<4x8xf32>) {
 }
 
 // CHECK-LABEL: func.func @heap
-// CHECK:         [[P:%.*]] = llvm.call @aligned_alloc({{.*}}) : (i64, i64) -> !llvm.ptr
-// CHECK:         cf.assert {{.*}}, "out of memory: 256 bytes"
-// CHECK:         llvm.call @free([[P]]) : (!llvm.ptr) -> ()
+// CHECK:         [[ALIGNMENT:%.*]] = llvm.mlir.constant(64) : i64
+// CHECK:         [[BYTES:%.*]] = llvm.mlir.constant(252) : i64
+// CHECK:         [[P:%.*]] = func.call @xrelay_scratch_new([[ALIGNMENT]], [[BYTES]]) : (i64, i64) -> !llvm.ptr
+// CHECK:         cf.assert {{.*}}, "out of memory: a buffer of memref<63xf32>"
+// CHECK:         func.call @xrelay_scratch_free([[P]]) : (!llvm.ptr) -> ()
 func.func @heap(%i: index, %x: f32) {
   %a = memref.alloc() : memref<63xf32>
   memref.store %x, %a[%i] : memref<63xf32>

@@ -1,0 +1,157 @@
+"""Scratch: the heap buffers of kernels, counted with the boxes of the run, whose limit holds for both.
+
+Where a kernel allocates, it calls `ptr @xrelay_scratch_new(ptr ctx, i64 alignment, i64 bytes)`, and
+`@xrelay_scratch_free(ptr ctx, ptr buffer)` where it frees, whatever happens between the two. Threads that compute parts
+of a kernel do so at once. In front of a buffer lie its alignment and the bytes that it takes with that. Null is freed
+as in C: a kernel that got it frees what it holds.
+
+`@xrelay_scratch_new` gives null where the system has no such memory, where the size is beyond 62 bits, and where boxes
+and scratch would be larger than the context allows. The first that fails keeps what was asked for, what is taken, and
+the limit, for the message. The places of all of this in the context are those of `runtime/abi.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import ModuleOp, i64
+from xdsl.ir import Attribute, Operation
+
+from xrelay.lowering.to_llvm.text_functions import define_functions
+from xrelay.lowering.to_llvm.types import PTR
+
+SCRATCH_NEW: Final = "xrelay_scratch_new"
+SCRATCH_FREE: Final = "xrelay_scratch_free"
+_SIGNATURES: Final[Mapping[str, tuple[Sequence[Attribute], Sequence[Attribute]]]] = {
+    SCRATCH_NEW: ([i64, i64], [PTR]),
+    SCRATCH_FREE: ([PTR], []),
+}
+"""What kernels call, without the context."""
+SCRATCH_FUNCTIONS: Final = frozenset({*_SIGNATURES, "xrelay_scratch_give_back"})
+
+
+def declare_scratch(module: ModuleOp) -> None:
+    """Declares the functions that kernels call to allocate and free."""
+    declared = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
+    for name, (inputs, outputs) in _SIGNATURES.items():
+        if name not in declared:
+            module.body.block.add_op(func.FuncOp.external(name, inputs, outputs))
+
+
+def is_scratch_declaration(op: Operation) -> bool:
+    """Whether `op` announces a function of scratch that `define_scratch` defines."""
+    return isinstance(op, func.FuncOp) and op.is_declaration and op.sym_name.data in _SIGNATURES
+
+
+def define_scratch(module: ModuleOp) -> None:
+    """Adds the functions of scratch to a module in the llvm dialect, for itself alone, and declares what they call."""
+    define_functions(module, _FUNCTIONS, "scratch")
+    for op in module.ops:
+        if isinstance(op, llvm.FuncOp) and op.sym_name.data in SCRATCH_FUNCTIONS:
+            op.linkage = llvm.LinkageAttr("internal")
+
+
+_FUNCTIONS: Final = """
+llvm.func @xrelay_scratch_new(%ctx: !llvm.ptr, %alignment: i64, %bytes: i64) -> !llvm.ptr {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %most = llvm.mlir.constant(4611686018427387904 : i64) : i64
+  %used_at = llvm.getelementptr inbounds %ctx[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  %limit_at = llvm.getelementptr inbounds %ctx[8] : (!llvm.ptr) -> !llvm.ptr, i64
+  %limit = llvm.load %limit_at : !llvm.ptr -> i64
+  %read = llvm.cmpxchg %used_at, %zero, %zero monotonic monotonic : !llvm.ptr, i64
+  %found = llvm.extractvalue %read[0] : !llvm.struct<(i64, i1)>
+  %sane = llvm.icmp "ult" %bytes, %most : i64
+  llvm.cond_br %sane, ^sized, ^refuse(%bytes, %found : i64, i64)
+^sized:
+  %minus = llvm.sub %zero, %alignment : i64
+  %behind = llvm.sub %alignment, %one : i64
+  %margin = llvm.add %alignment, %behind : i64
+  %with_header = llvm.add %bytes, %margin : i64
+  %padded = llvm.and %with_header, %minus : i64
+  llvm.br ^count(%found : i64)
+^count(%used: i64):
+  %total = llvm.add %used, %padded : i64
+  %within = llvm.icmp "ule" %total, %limit : i64
+  %unlimited = llvm.icmp "eq" %limit, %zero : i64
+  %allowed = llvm.or %within, %unlimited : i1
+  llvm.cond_br %allowed, ^exchange, ^refuse(%padded, %used : i64, i64)
+^exchange:
+  %write = llvm.cmpxchg %used_at, %used, %total monotonic monotonic : !llvm.ptr, i64
+  %now = llvm.extractvalue %write[0] : !llvm.struct<(i64, i1)>
+  %counted = llvm.extractvalue %write[1] : !llvm.struct<(i64, i1)>
+  llvm.cond_br %counted, ^take, ^count(%now : i64)
+^take:
+  %block = llvm.call @aligned_alloc(%alignment, %padded) : (i64, i64) -> !llvm.ptr
+  %address = llvm.ptrtoint %block : !llvm.ptr to i64
+  %there = llvm.icmp "ne" %address, %zero : i64
+  llvm.cond_br %there, ^done, ^give_back
+^done:
+  %buffer = llvm.getelementptr inbounds %block[%alignment] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  %size_at = llvm.getelementptr inbounds %buffer[-1] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %padded, %size_at : i64, !llvm.ptr
+  %alignment_at = llvm.getelementptr inbounds %buffer[-2] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %alignment, %alignment_at : i64, !llvm.ptr
+  llvm.return %buffer : !llvm.ptr
+^give_back:
+  llvm.call @xrelay_scratch_give_back(%used_at, %padded) : (!llvm.ptr, i64) -> ()
+  llvm.br ^refuse(%padded, %used : i64, i64)
+^refuse(%wanted: i64, %taken: i64):
+  %null = llvm.mlir.zero : !llvm.ptr
+  %mark = llvm.mlir.constant(2 : i64) : i64
+  %mark_at = llvm.getelementptr inbounds %ctx[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %claim = llvm.cmpxchg %mark_at, %zero, %mark monotonic monotonic : !llvm.ptr, i64
+  %is_first = llvm.extractvalue %claim[1] : !llvm.struct<(i64, i1)>
+  llvm.cond_br %is_first, ^note, ^end
+^note:
+  %wanted_at = llvm.getelementptr inbounds %ctx[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %wanted, %wanted_at : i64, !llvm.ptr
+  %taken_at = llvm.getelementptr inbounds %ctx[3] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %taken, %taken_at : i64, !llvm.ptr
+  %allowed_at = llvm.getelementptr inbounds %ctx[4] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.store %limit, %allowed_at : i64, !llvm.ptr
+  llvm.br ^end
+^end:
+  llvm.return %null : !llvm.ptr
+}
+
+llvm.func @xrelay_scratch_free(%ctx: !llvm.ptr, %buffer: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %address = llvm.ptrtoint %buffer : !llvm.ptr to i64
+  %there = llvm.icmp "ne" %address, %zero : i64
+  llvm.cond_br %there, ^free, ^done
+^free:
+  %size_at = llvm.getelementptr inbounds %buffer[-1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %size = llvm.load %size_at : !llvm.ptr -> i64
+  %alignment_at = llvm.getelementptr inbounds %buffer[-2] : (!llvm.ptr) -> !llvm.ptr, i64
+  %alignment = llvm.load %alignment_at : !llvm.ptr -> i64
+  %used_at = llvm.getelementptr inbounds %ctx[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.call @xrelay_scratch_give_back(%used_at, %size) : (!llvm.ptr, i64) -> ()
+  %back = llvm.sub %zero, %alignment : i64
+  %block = llvm.getelementptr inbounds %buffer[%back] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  llvm.call @free(%block) : (!llvm.ptr) -> ()
+  llvm.br ^done
+^done:
+  llvm.return
+}
+
+llvm.func @xrelay_scratch_give_back(%used_at: !llvm.ptr, %size: i64) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %read = llvm.cmpxchg %used_at, %zero, %zero monotonic monotonic : !llvm.ptr, i64
+  %found = llvm.extractvalue %read[0] : !llvm.struct<(i64, i1)>
+  llvm.br ^count(%found : i64)
+^count(%used: i64):
+  %rest = llvm.sub %used, %size : i64
+  %write = llvm.cmpxchg %used_at, %used, %rest monotonic monotonic : !llvm.ptr, i64
+  %now = llvm.extractvalue %write[0] : !llvm.struct<(i64, i1)>
+  %counted = llvm.extractvalue %write[1] : !llvm.struct<(i64, i1)>
+  llvm.cond_br %counted, ^done, ^count(%now : i64)
+^done:
+  llvm.return
+}
+
+llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
+llvm.func @free(!llvm.ptr)
+"""
