@@ -47,6 +47,8 @@ def test_buffers_of_a_failing_kernel_are_freed():
     out = np.zeros(4, np.float32)
     kernel(good, out)
     assert out.tolist() == [1, 1, 1, 1]
+    for _ in range(4):  # The C library learns how large buffers are, and keeps some memory from then on.
+        assert kernel.status(bad, out) == 2
     before = resident_bytes()
     for _ in range(RUNS):
         assert kernel.status(bad, out) == 2
