@@ -32,7 +32,8 @@ def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[
     for value, given in zip(body.input, inputs, strict=True):
         graph.values[value.name] = given
     for tensor in body.initializer:
-        define_initializer(tensor, graph)
+        if tensor.name in graph.read_names:
+            define_initializer(tensor, graph)
     return convert_nodes(graph, body, node, f"attribute {name!r}")
 
 

@@ -69,7 +69,7 @@ def convert_nodes(graph: GraphBuilder, body: onnx.GraphProto, node: NodeView, wh
     Raises `ModelImportError` for what cannot be converted in it.
     """
     problems: list[ModelImportError] = []
-    for proto in body.node:
+    for proto in graph.needed_nodes.values():
         problem = try_convert(proto, graph, problems)
         if problem is not None:
             problems.append(problem)

@@ -16,6 +16,7 @@ from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.functions import ModelFunctions
+from xrelay.frontend.onnx.needed import names_read, needed_nodes
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -65,21 +66,19 @@ class GraphBuilder:
 
     @property
     def nodes(self) -> Sequence[onnx.NodeProto]:
-        """The nodes of the model."""
+        """The nodes of the graph."""
         return self._graph.node
 
     @cached_property
+    def needed_nodes(self) -> Mapping[int, onnx.NodeProto]:
+        """The nodes that outputs of the graph need, by their numbers in the graph and in order."""
+        return {number: self._graph.node[number] for number in needed_nodes(self._graph)}
+
+    @cached_property
     def read_names(self) -> frozenset[str]:
-        """The names that some node or graph output reads, also from within the bodies of nodes."""
-        names = set[str]()
-        pending = [self._graph]
-        while pending:
-            graph = pending.pop()
-            names.update(output.name for output in graph.output)
-            for node in graph.node:
-                names.update(node.input)
-                pending += [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-        return frozenset(names)
+        """The names that a needed node or a graph output reads, also from within the bodies of nodes."""
+        names = {output.name for output in self._graph.output}
+        return frozenset(names.union(*map(names_read, self.needed_nodes.values())))
 
     def opset(self, domain: str) -> int:
         """The opset of a domain, where `""` and `"ai.onnx"` are the same; 0 where the model imports none."""

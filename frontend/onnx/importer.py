@@ -1,13 +1,14 @@
 """An ONNX model as a relay module: one `@main` in dataflow form, located at its source nodes.
 
-The nodes are converted in the order the file gives, which ONNX requires to be topological. One that cannot be
-converted does not end the import: what depends on it is left out, the rest is still looked at, and in the end all such
-nodes are reported together. A node whose inputs are all small constants (shape arithmetic) is converted like any other,
-and the relay interpreter evaluates what it became on the spot.
+The nodes are converted in the order the file gives, which ONNX requires to be topological; those on which no output
+depends are left out. One that cannot be converted does not end the import: what depends on it is left out, the rest is
+still looked at, and in the end all such nodes are reported together. A node whose inputs are all small constants (shape
+arithmetic) is converted like any other, and the relay interpreter evaluates what it became on the spot.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import onnx
@@ -28,6 +29,8 @@ from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import ModelSource, load_model
 from xrelay.frontend.onnx.signature import check_names, declared_types, graph_inputs, input_type, name_by_place
+
+_LOG = logging.getLogger(__name__)
 
 
 def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
@@ -65,22 +68,35 @@ class ModelImport:
         self._sizes: Shapes = {name: told for name, told in checked_shapes(shapes).items() if name not in fixed}
         if isinstance(dtypes, Mapping):
             check_names("dtype", dtypes, self.inputs)
-        types = [input_type(value, fixed.get(value.name), _dtype_of(value, dtypes)) for value in self.inputs]
-        types = _with_sizes(types, self.inputs, self._sizes)
         opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
         opsets |= {} if opset is None else {"": opset}
-        functions = ModelFunctions(self.model)
-        self.graph = GraphBuilder(Block(arg_types=types), self.model.graph, self.place, opsets, functions)
+        self.graph = GraphBuilder(Block(), self.model.graph, self.place, opsets, ModelFunctions(self.model))
+        self._add_inputs(fixed, dtypes)
         self.problems: dict[int, ModelImportError] = {}
         self._assumed = declared_types(self.model) if assume_types else {}
         self._convert_nodes()
+
+    def _add_inputs(self, fixed: Mapping[str, Sequence[int]], dtypes: Mapping[str, str] | str | None) -> None:
+        """Give the block an argument for each input, without those that nothing reads and whose types are refused."""
+        types: dict[str, Attribute] = {}
+        for value in self.inputs:
+            try:
+                types[value.name] = input_type(value, fixed.get(value.name), _dtype_of(value, dtypes))
+            except ModelImportError as error:
+                if value.name in self.graph.read_names or value.name in fixed:
+                    raise
+                _LOG.warning("input %r, which nothing reads, is left out: %s", value.name, error.message)
+        self.inputs = [value for value in self.inputs if value.name in types]
+        for type in _with_sizes([types[value.name] for value in self.inputs], self.inputs, self._sizes):
+            self.graph.block.insert_arg(type, len(self.graph.block.args))
 
     def _convert_nodes(self) -> None:
         for value, argument in zip(self.inputs, self.graph.block.args, strict=True):
             self.graph.define(value.name, argument)
         for tensor in self.model.graph.initializer:
-            define_initializer(tensor, self.graph)
-        for number, proto in enumerate(self.model.graph.node):
+            if tensor.name in self.graph.read_names:
+                define_initializer(tensor, self.graph)
+        for number, proto in self.graph.needed_nodes.items():
             error = try_convert(proto, self.graph, self.problems.values())
             if error is not None:
                 self.problems[number] = error
@@ -102,8 +118,8 @@ class ModelImport:
 
     def weights(self) -> dict[str, SSAValue]:
         """Returns the initializers that the converted graph reads, by name."""
-        values = {tensor.name: self.graph.values[tensor.name] for tensor in self.model.graph.initializer}
-        return {name: value for name, value in values.items() if value.uses}
+        names = [tensor.name for tensor in self.model.graph.initializer if tensor.name in self.graph.read_names]
+        return {name: self.graph.values[name] for name in names if self.graph.values[name].uses}
 
 
 def _names_of(inputs: Sequence[onnx.ValueInfoProto]) -> list[str]:

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import external_data_helper
 
 from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.external_data import bring_external_data
 
 ModelSource: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto"
 """A path, serialised bytes, or a model in memory."""
@@ -31,7 +31,7 @@ def load_model(source: ModelSource) -> tuple[onnx.ModelProto, str]:
     except OSError as error:
         raise ModelImportError(f"cannot read the model: {error.strerror}", location=str(path)) from error
     model = _checked(_decode(data, str(path)), str(path))
-    _bring_external_data(model, path)
+    bring_external_data(model, path)
     return model, str(path)
 
 
@@ -92,22 +92,3 @@ def _check_names(model: onnx.ModelProto, place: str) -> None:
 def _nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
     """The nodes of the graph and of the functions."""
     return [*model.graph.node, *(node for function in model.functions for node in function.node)]
-
-
-def _bring_external_data(model: onnx.ModelProto, path: Path) -> None:
-    """Load weights that stand in files beside the model; a missing or short one is an error naming it."""
-    tensors = [*model.graph.initializer]
-    tensors += [attribute.t for node in _nodes(model) for attribute in node.attribute if attribute.HasField("t")]
-    for tensor in tensors:
-        if not external_data_helper.uses_external_data(tensor):
-            continue
-        try:
-            external_data_helper.load_external_data_for_tensor(tensor, str(path.parent))
-        except (OSError, ValueError, onnx.checker.ValidationError) as error:
-            text = " ".join(str(error).split())
-            raise ModelImportError(
-                f"cannot read the external data of tensor {tensor.name!r}: {text}", location=str(path)
-            ) from error
-        # Older releases of onnx bring the bytes and leave the tensor saying that they are elsewhere.
-        tensor.data_location = onnx.TensorProto.DEFAULT
-        del tensor.external_data[:]

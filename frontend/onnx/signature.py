@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import onnx
 from xdsl.dialects.builtin import TensorType, UnrankedTensorType
 from xdsl.ir import Attribute
@@ -84,9 +86,19 @@ def _element_type(number: int, dtype: str | None, place: str) -> Attribute:
     if number == onnx.TensorProto.UNDEFINED and dtype is not None:
         return element_type(dtype)
     try:
-        return element_type(onnx.helper.tensor_dtype_to_np_dtype(number))
+        return element_type(numpy_type(number))
+    except ModelImportError as error:
+        raise ModelImportError(error.message, location=place) from error
+
+
+def numpy_type(number: int) -> np.dtype[Any]:
+    """The dtype of ONNX's element type `number`; `ModelImportError` for one that tensors here do not have."""
+    try:
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
+        element_type(dtype)
     except (KeyError, TypeInferenceError) as error:
-        raise ModelImportError(f"element type {type_name(number)} is not supported", location=place) from error
+        raise ModelImportError(f"element type {type_name(number)} is not supported") from error
+    return dtype
 
 
 def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
