@@ -1,10 +1,11 @@
 """LLVM IR text to object code, and object code to callable symbols.
 
-Compiling uses the new pass manager at a given level with loop unrolling on (kernels carry `llvm.loop.unroll.*` and
-expect to be obeyed), position-independent code and the small code model, so that the same object serves the JIT linker
-and a C linker. llvmlite holds one lock around every call into LLVM; the two long ones, optimising and emitting, touch
-nothing but the module, its own context and its own target machine, so they are called past that lock and several
-modules compile at once.
+Compiling uses the new pass manager: a short pipeline for code that is vectors already (`vector_passes.py`), else the
+default one of a given level with loop unrolling on (kernels carry `llvm.loop.unroll.*` and expect to be obeyed). Code
+is position-independent and of the small code model, so that the same object serves the JIT linker and a C linker.
+llvmlite holds one lock around every call into LLVM; the two long ones, optimising and emitting, touch nothing but the
+module, its own context and its own target machine, so they are called past that lock and several modules compile at
+once.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from xrelay.errors import ExecutionError, LoweringError
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
+from xrelay.runtime.vector_passes import is_vector_code, vector_passes
 
 _ORC_LOCK: Final = threading.Lock()
 LIBRARIES_PER_LINKER: Final = 16
@@ -44,7 +46,7 @@ def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> 
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
     with _parsed(ir_text) as module:
-        return _Compiler(cpu, features, opt_level, module.triple).compile(module)
+        return _Compiler(cpu, features, opt_level, module.triple).compile(module, vectors=is_vector_code(ir_text))
 
 
 def compile_many(
@@ -85,7 +87,7 @@ def compile_many(
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
     """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
     with _parsed(ir_text) as module:
-        return _Compiler(cpu, features, opt_level, module.triple).assembly(module)
+        return _Compiler(cpu, features, opt_level, module.triple).assembly(module, vectors=is_vector_code(ir_text))
 
 
 def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
@@ -141,20 +143,20 @@ class _Compiler:
         options.slp_vectorization = True
         self._builder = native.create_pass_builder(self._machine, options)
 
-    def compile(self, module: llvm.Module) -> bytes:
-        """Optimise and emit object code."""
-        self._optimise(module)
+    def compile(self, module: llvm.Module, *, vectors: bool) -> bytes:
+        """Optimise, as code that is `vectors` already or as scalar code, and emit object code."""
+        self._optimise(module, vectors=vectors)
         return _unlocked().emit_object(self._machine, module)
 
-    def assembly(self, module: llvm.Module) -> str:
+    def assembly(self, module: llvm.Module, *, vectors: bool) -> str:
         """Optimise and emit assembly text."""
-        self._optimise(module)
+        self._optimise(module, vectors=vectors)
         return self._machine.emit_assembly(module)
 
-    def _optimise(self, module: llvm.Module) -> None:
+    def _optimise(self, module: llvm.Module, *, vectors: bool) -> None:
         module.triple = self._triple
         module.data_layout = str(self._machine.target_data)
-        passes = self._builder.getModulePassManager()
+        passes = vector_passes() if vectors else self._builder.getModulePassManager()
         try:
             _unlocked().optimise(passes, module, self._builder)
         finally:

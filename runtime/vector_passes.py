@@ -1,0 +1,95 @@
+"""A short LLVM pipeline for code that is vectors already.
+
+A scheduled kernel says by itself what is a vector and which loops are unrolled. LLVM's default pipelines look in it for
+more of both, and go through the unrolled code some forty times: of what LLVM costs, that is more than half. This one
+unrolls, puts accumulators into registers and cleans up once. What it leaves, code generation does: equal loads of a
+block become one, what does not change leaves its loop.
+
+Scalar code is another matter: there the vectorisers and the passes around them are worth their time. So they are where
+unrolled code branches, as where each element of a row asks whether it lies in the padding: the default pipelines take
+the iterations out in which the answer is known.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from xrelay.runtime import llvm
+
+_STORE: Final = re.compile(r"^\s*store (?:atomic |volatile )*(.)", re.MULTILINE)
+_VECTOR, _POINTER = "<", "p"
+_FLOW: Final = re.compile(
+    r"^(?:define|(?P<label>[^\s:]+):|  br label %(?P<target>[^\s,]+), !llvm.loop (?P<loop>!\d+)|  (?P<choice>br i1) )",
+    re.MULTILINE,
+)
+"""What tells loops and branches of a text: functions, labels, ends of loops, choices."""
+_OPTION: Final = re.compile(r'^(!\d+) = !\{!"llvm.loop.unroll.full"\}$', re.MULTILINE)
+_NODE: Final = re.compile(r"^(!\d+) = distinct !\{\1((?:, !\d+)*)\}$", re.MULTILINE)
+
+
+class _Loop(NamedTuple):
+    """A loop of a text, by the numbers of its first and its last line of flow."""
+
+    first: int
+    last: int
+    is_unrolled: bool
+
+
+def is_vector_code(ir_text: str) -> bool:
+    """Whether a module in LLVM IR stores vectors, and beside them only pointers, and does not branch in unrolled loops.
+
+    Pointers hand arguments to threads. Scalar loops store numbers: their results, or accumulators on the way.
+    """
+    kinds = set(_STORE.findall(ir_text))
+    return _VECTOR in kinds and kinds <= {_VECTOR, _POINTER} and not _branches_in_unrolled(ir_text)
+
+
+def vector_passes() -> llvm.PassManager:
+    """The pipeline, to be freed by the caller."""
+    passes = llvm.binding().create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_loop_rotate_pass()
+    passes.add_loop_unroll_pass()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    return passes
+
+
+def _branches_in_unrolled(ir_text: str) -> bool:
+    """Whether the innermost loop around a choice, other than one that ends a loop, is to be unrolled whole."""
+    loops, choices = _flow(ir_text)
+    return any(
+        loop.is_unrolled
+        for choice in choices
+        if (loop := next((each for each in loops if each.first < choice <= each.last), None)) is not None
+    )
+
+
+def _flow(ir_text: str) -> tuple[list[_Loop], list[int]]:
+    """The loops of a text, inner ones before those around them, and the places of choices that end no loop.
+
+    The blocks of a loop stand in a row, from the one that chooses whether it goes on to the one that leads back to it.
+    """
+    unrolled, labels, loops = _unrolled_loops(ir_text), dict[str, int](), list[_Loop]()
+    choices: list[int] = []
+    for number, found in enumerate(_FLOW.finditer(ir_text)):
+        if found["label"] is not None:
+            labels[found["label"]] = number
+        elif found["target"] is not None:
+            loops.append(_Loop(labels.get(found["target"], number), number, found["loop"] in unrolled))
+        elif found["choice"] is not None:
+            choices.append(number)
+        else:
+            labels.clear()
+    heads = {loop.first + 1 for loop in loops}
+    return loops, [choice for choice in choices if choice not in heads]
+
+
+def _unrolled_loops(ir_text: str) -> frozenset[str]:
+    """The metadata nodes of loops that are to be unrolled whole."""
+    full = set(_OPTION.findall(ir_text))
+    return frozenset(node for node, options in _NODE.findall(ir_text) if full.intersection(options.split(", ")))

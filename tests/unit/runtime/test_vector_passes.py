@@ -1,0 +1,81 @@
+"""Which code LLVM's short pipeline takes, and that it unrolls and keeps accumulators in registers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from xrelay.runtime.native import assembly, compile_ir
+from xrelay.runtime.vector_passes import is_vector_code
+
+_LOOP = """define void @f(ptr %x, ptr noalias %y) {{
+entry:
+  %sum = alloca <8 x float>
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %goes_on = icmp slt i64 %i, 8
+  br i1 %goes_on, label %body, label %end
+body:
+  %from = getelementptr inbounds <8 x float>, ptr %x, i64 %i
+  %value = load <8 x float>, ptr %from
+{body}
+  br label %latch
+latch:
+  %next = add nsw i64 %i, 1
+  br label %head, !llvm.loop !1
+end:
+{end}
+  ret void
+}}
+
+!0 = !{{!"llvm.loop.unroll.{unroll}"}}
+!1 = distinct !{{!1, !0}}
+"""
+_STORE = """  %to = getelementptr inbounds <8 x float>, ptr %y, i64 %i
+  store <8 x float> %value, ptr %to"""
+_BRANCH = """  %is_inside = icmp ult i64 %i, 5
+  br i1 %is_inside, label %inside, label %latch
+inside:
+  store <8 x float> %value, ptr %y"""
+_SCALAR = """  %number = extractelement <8 x float> %value, i64 0
+  store float %number, ptr %y"""
+
+
+def _text(body: str, *, unroll: str = "full", end: str = "") -> str:
+    return _LOOP.format(body=body, unroll=unroll, end=end)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (_text(_STORE), True),
+        (_text(_STORE, end="  store ptr %x, ptr %y"), True),
+        (_text(_STORE, end="  store i64 1, ptr %y"), False),
+        (_text(_STORE, end="  store volatile i32 1, ptr %y"), False),
+        (_text(_SCALAR), False),
+        (_text(""), False),
+        (_text(_BRANCH), False),
+        (_text(_BRANCH, unroll="disable"), True),
+        ("", False),
+    ],
+    ids=["vectors", "arguments", "a number", "volatile", "scalars", "no store", "unrolled", "not unrolled", "empty"],
+)
+def test_what_is_vector_code(text: str, expected: bool):
+    assert is_vector_code(text) is expected
+
+
+def test_a_choice_of_the_loop_around_is_none_of_the_unrolled_loop():
+    outer = _text(_BRANCH, unroll="disable")
+    inner = _text(_STORE).replace("@f", "@g").replace("!1", "!3").replace("!0", "!2")
+    assert is_vector_code(outer + inner)
+    assert not is_vector_code(_text(_BRANCH) + inner)
+
+
+def test_loops_are_unrolled_whole():
+    text = 'target triple = "x86_64-unknown-linux-gnu"\n' + _text(_STORE)
+    listing = assembly(text, cpu="x86-64-v3", features="")
+    assert len(re.findall(r"^\s*vmov[au]ps\s+%ymm", listing, re.MULTILINE)) == 8
+    assert not re.search(r"^\s*j[a-z]+\s", listing, re.MULTILINE)
+    assert compile_ir(text, cpu="x86-64-v3", features="")
