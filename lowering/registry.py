@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Final
 
 from xdsl.passes import ModulePass
 
@@ -56,8 +58,7 @@ def load_pass(name: str) -> type[ModulePass]:
 
 def pass_thunks() -> dict[str, Callable[[], type[ModulePass]]]:
     """The table in the shape that xDSL's `Universe` and tools take, with the passes of other packages."""
+    return {**_THUNKS, **{name: partial(load_pass, name) for name in registered_passes()}}
 
-    def thunk(name: str) -> Callable[[], type[ModulePass]]:
-        return lambda: load_pass(name)
 
-    return {name: thunk(name) for name in (*ALL_PASSES, *registered_passes())}
+_THUNKS: Final = {name: partial(load_pass, name) for name in ALL_PASSES}

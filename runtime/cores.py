@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from operator import index
 from pathlib import Path
 from typing import Final, SupportsIndex
@@ -54,6 +55,7 @@ def _quota() -> int:
         return MAX_THREADS
 
 
+@cache
 def _siblings(cpu: int) -> str:
     """An identifier of the core of a CPU: the list of its hardware threads, or the CPU's number where unknown."""
     try:

@@ -15,6 +15,7 @@ import functools
 import itertools
 import threading
 import weakref
+from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -29,6 +30,8 @@ from xrelay.runtime.vector_passes import is_vector_code, vector_passes
 
 _ORC_LOCK: Final = threading.Lock()
 LIBRARIES_PER_LINKER: Final = 16
+IDLE_COMPILERS: Final = 8
+"""How many compilers wait at most, of whatever options."""
 
 
 class CodeOptions(NamedTuple):
@@ -45,8 +48,8 @@ def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> 
     `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
-    with _parsed(ir_text) as module:
-        return _Compiler(cpu, features, opt_level, module.triple).compile(module, vectors=is_vector_code(ir_text))
+    with _parsed(ir_text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
+        return compiler.compile(module, vectors=is_vector_code(ir_text))
 
 
 def compile_many(
@@ -86,8 +89,8 @@ def compile_many(
 
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
     """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
-    with _parsed(ir_text) as module:
-        return _Compiler(cpu, features, opt_level, module.triple).assembly(module, vectors=is_vector_code(ir_text))
+    with _parsed(ir_text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
+        return compiler.assembly(module, vectors=is_vector_code(ir_text))
 
 
 def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
@@ -129,16 +132,17 @@ def _one_line(error: Exception) -> str:
 
 
 class _Compiler:
-    """A target machine and a pipeline for one module; not shared between threads."""
+    """A target machine and a builder of pipelines, for one module after another; not shared between threads."""
 
-    def __init__(self, cpu: str, features: str, opt_level: int, triple: str):
+    def __init__(self, code: CodeOptions, triple: str):
         native = llvm.binding()
         target = llvm.target_of(triple) if triple else native.Target.from_default_triple()
         self._triple = target.triple
         self._machine = target.create_target_machine(
-            cpu=cpu, features=features, opt=opt_level, reloc="pic", codemodel="small"
+            cpu=code.cpu, features=code.features, opt=code.opt_level, reloc="pic", codemodel="small"
         )
-        options = native.create_pipeline_tuning_options(opt_level)
+        self._data_layout = str(self._machine.target_data)
+        options = native.create_pipeline_tuning_options(code.opt_level)
         options.loop_unrolling = options.loop_vectorization = options.loop_interleaving = True
         options.slp_vectorization = True
         self._builder = native.create_pass_builder(self._machine, options)
@@ -155,12 +159,44 @@ class _Compiler:
 
     def _optimise(self, module: llvm.Module, *, vectors: bool) -> None:
         module.triple = self._triple
-        module.data_layout = str(self._machine.target_data)
+        module.data_layout = self._data_layout
         passes = vector_passes() if vectors else self._builder.getModulePassManager()
         try:
             _unlocked().optimise(passes, module, self._builder)
         finally:
             _unlocked().free_passes(passes)
+
+
+class _Compilers:
+    """Compilers that wait for their next module.
+
+    To make one, which looks up what its CPU can do, takes as long as to emit a small module.
+    """
+
+    def __init__(self) -> None:
+        self._idle: deque[tuple[CodeOptions, str, _Compiler]] = deque(maxlen=IDLE_COMPILERS)
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def one(self, code: CodeOptions, triple: str) -> Generator[_Compiler]:
+        """A compiler for the caller alone, which waits for others afterwards unless something went wrong."""
+        compiler = self._taken(code, triple)
+        if compiler is None:
+            compiler = _Compiler(code, triple)
+        yield compiler
+        with self._lock:
+            self._idle.append((code, triple, compiler))
+
+    def _taken(self, code: CodeOptions, triple: str) -> _Compiler | None:
+        with self._lock:
+            found = next((each for each in reversed(self._idle) if each[:2] == (code, triple)), None)
+            if found is None:
+                return None
+            self._idle.remove(found)
+            return found[2]
+
+
+_COMPILERS: Final = _Compilers()
 
 
 class _Unlocked:

@@ -128,13 +128,12 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
         if place is not None:
             inputs.insert(place, PTR)
-        new = llvm.FuncOp(
+        new = ops.function(
             op.sym_name,
-            llvm.LLVMFunctionType([PTR, *inputs], i32),
-            llvm.LinkageAttr("external"),
-            body=op.detach_region(op.body),
-            other_props=_kept_properties(op, place),
-            extra_attrs={name: value for name, value in op.attributes.items() if name.startswith("llvm.")},
+            ops.signature((PTR, *inputs), i32),
+            op.detach_region(op.body),
+            properties=_kept_properties(op, place),
+            attributes={name: value for name, value in op.attributes.items() if name.startswith("llvm.")},
         )
         rewriter.insert(new)
         if new.body.blocks:
@@ -167,12 +166,12 @@ def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None
     return None
 
 
-def _kept_properties(op: func.FuncOp, place: int | None) -> dict[str, Attribute | None]:
+def _kept_properties(op: func.FuncOp, place: int | None) -> dict[str, Attribute]:
     """Returns the properties of an `llvm.func`: its arguments' attributes, and `no_inline` where it is private.
 
     `place` is the number of the argument that points to the results.
     """
-    properties: dict[str, Attribute | None] = {}
+    properties: dict[str, Attribute] = {}
     if op.arg_attrs is not None:
         attributes = list(op.arg_attrs)
         if place is not None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop.signature import PLAN
+from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.boxes import RELEASE
 from xrelay.lowering.to_llvm.types import PTR
 
@@ -61,18 +62,19 @@ class _Entry:
         """The elements of these types, 8 bytes each, that an array holds from number `first` on."""
         values: list[SSAValue] = []
         for index, type in enumerate(types, first):
-            place = llvm.GEPOp(array, [index], type, inbounds=True)
-            load = llvm.LoadOp(place.result, type, alignment=8)
+            place = ops.element_pointer(array, [index], type)
+            load = ops.load(place.result, type, 8)
             self.block.add_ops([place, load])
             values.append(load.dereferenced_value)
         return values
 
     def call(self, callee: str, operands: Sequence[SSAValue], *, releases: bool = False) -> Operation:
         """The function, which hands the context on and returns the status of `callee`."""
-        call = llvm.CallOp(callee, self.block.args[0], *operands, return_type=i32)
+        context = self.block.args[0]
+        call = ops.call(SymbolRefAttr(callee), [context, *operands], i32)
         self.block.add_op(call)
         if releases:
-            self.block.add_op(llvm.CallOp(RELEASE, self.block.args[0]))
-        self.block.add_op(llvm.ReturnOp(call.results[0]))
-        signature = llvm.LLVMFunctionType([argument.type for argument in self.block.args], i32)
-        return llvm.FuncOp(self._name, signature, llvm.LinkageAttr("external"), body=Region(self.block))
+            self.block.add_op(ops.call(SymbolRefAttr(RELEASE), [context], None))
+        self.block.add_op(ops.result_of(call.results[0]))
+        type_ = ops.signature(tuple(argument.type for argument in self.block.args), i32)
+        return ops.function(StringAttr(self._name), type_, Region(self.block))

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.upstream.arith_extras import with_element
 from xrelay.lowering.to_llvm.types import PTR
@@ -38,10 +38,12 @@ NO_WRAP: Final = IntegerAttr(
 )
 """What is known of the overflow of an integer operation: nothing, or that there is none."""
 EXACT: Final = llvm.FastMathAttr(None)
+EXTERNAL: Final = llvm.LinkageAttr("external")
 
 _UNIT: Final = UnitAttr()
 _NOT_ATOMIC: Final = IntegerAttr(0, 64)
 _NO_FLAGS: Final = IntegerAttr(0, 32)
+_DEFAULT_VISIBILITY: Final = IntegerAttr(0, 64)
 _C_CONVENTION: Final = llvm.CallingConventionAttr("ccc")
 _NO_TAIL_CALL: Final = llvm.TailCallKindAttr(llvm.TailCallKind.NONE)
 _NO_BUNDLES: Final = DenseArrayBase.from_list(i32, [])
@@ -138,6 +140,35 @@ def call(callee: SymbolRefAttr, operands: Sequence[SSAValue], result: Attribute 
             "operandSegmentSizes": indices((len(operands), 0)),
             "TailCallKind": _NO_TAIL_CALL,
         },
+    )
+
+
+@lru_cache(maxsize=1024)
+def signature(inputs: tuple[Attribute, ...], output: Attribute) -> llvm.LLVMFunctionType:
+    """`!llvm.func<output (inputs)>`."""
+    return llvm.LLVMFunctionType(inputs, output)
+
+
+def function(
+    name: StringAttr,
+    type_: llvm.LLVMFunctionType,
+    body: Region | None = None,
+    *,
+    properties: Mapping[str, Attribute] | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+) -> llvm.FuncOp:
+    """`llvm.func @name(…) {body}`, which other modules see; without a body its declaration."""
+    own: dict[str, Attribute] = {
+        "sym_name": name,
+        "function_type": type_,
+        "CConv": _C_CONVENTION,
+        "linkage": EXTERNAL,
+        "visibility_": _DEFAULT_VISIBILITY,
+    }
+    return llvm.FuncOp.create(
+        properties={**(properties or {}), **own},
+        attributes=attributes or {},
+        regions=(Region() if body is None else body,),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from functools import cache
 from typing import get_args, get_type_hints
 
 from xdsl.passes import ModulePass
@@ -54,6 +55,14 @@ def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = Non
         return pass_type.from_spec(spec) if spec.parameters else pass_type()
     except (ValueError, TypeError) as error:
         raise PassArgumentError(f"[{shown}] {one_line(str(error))}", help=_help(shown)) from error
+
+
+@cache
+def is_value(pass_type: type[ModulePass]) -> bool:
+    """Whether instances of a class stay as they are made, and those that are equal have the same options."""
+    parameters = pass_type.__dict__.get("__dataclass_params__")
+    frozen = getattr(parameters, "frozen", False) and getattr(parameters, "eq", False)
+    return frozen and all(field.compare for field in dataclasses.fields(pass_type))
 
 
 def _fits(value: ParameterListType, hint: type[object]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -16,6 +17,7 @@ from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.hooks import run_observed
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.pass_options import is_value
 from xrelay.passes.infra.source import one_line
 
 
@@ -40,7 +42,23 @@ def run_pipeline(
 
 def info_of(current: ModulePass) -> PassInfo:
     """Returns the record of an xDSL pass: its own name, its options as text, and its level."""
-    return PassInfo(level_of_pass(current.name), current.name, spec=str(current))
+    return PassInfo(level_of_pass(current.name), current.name, spec=_spec_of(current))
+
+
+def _spec_of(current: ModulePass) -> str:
+    """Returns a pass as `xrelay-opt -p` reads it."""
+    if not is_value(type(current)):
+        return str(current)
+    try:
+        return _remembered_spec(current)
+    except TypeError:  # an option that has no hash
+        return str(current)
+
+
+@lru_cache(maxsize=1024)
+def _remembered_spec(current: ModulePass) -> str:
+    """Returns the text of a pass; to write its options takes longer than many a pass."""
+    return str(current)
 
 
 def _run_one(

@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.catalogue.anchors import is_function_pass
 from xrelay.passes.infra.pass_info import PassArgumentError
-from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
+from xrelay.passes.infra.pass_options import is_value, make_pass, refuse_repeated_options
 from xrelay.passes.infra.source import one_line
 
 PassTable = Mapping[str, Callable[[], type[ModulePass]]]
@@ -150,9 +150,9 @@ def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, gro
     except ArgSpecParseError as error:
         raise _malformed(whole, one_line(str(error).splitlines()[-1])) from None
     result: list[PipelineEntry] = []
-    for item in items:
+    for number, item in enumerate(items):
         if item.name in available:
-            result.append(PipelineEntry(_instantiate(item, available), group))
+            result.append(PipelineEntry(_instantiate(spec, number, available), group))
             continue
         named: Mapping[str, str] = {} if group else pipelines()
         if item.name in named and item.parameters:
@@ -170,13 +170,20 @@ def _arguments(spec: str) -> tuple[ArgSpec, ...]:
     return tuple(parse_pipeline(spec.strip()))
 
 
-def _instantiate(item: ArgSpec, available: PassTable) -> ModulePass:
-    """Returns the pass with the options of `item`."""
+def _instantiate(spec: str, number: int, available: PassTable) -> ModulePass:
+    """Returns the pass with the options of an item of `spec`."""
+    item = _arguments(spec)[number]
     try:
         pass_type = available[item.name]()
     except ImportError as error:
         raise PassError(f"[{item.name}] cannot be loaded: {one_line(str(error))}") from error
-    return make_pass(item, pass_type)
+    return _remembered(spec, number, pass_type) if is_value(pass_type) else make_pass(item, pass_type)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(spec: str, number: int, pass_type: type[ModulePass]) -> ModulePass:
+    """Returns the pass with the options of an item of `spec`; nobody can change it, so one serves all compilations."""
+    return make_pass(_arguments(spec)[number], pass_type)
 
 
 def _malformed(spec: str, why: str) -> PassError:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
 from inspect import currentframe
 from typing import Final
@@ -40,8 +41,9 @@ def note_caller() -> None:
         _modules.add(name)
 
 
+@cache
 def import_modules(package: str) -> None:
-    """Import every module of the package called `package`: those that register something do so then.
+    """Import every module of the package called `package`, once in a process: those that register something do so then.
 
     A family of ops, meanings, implementations or converters is a file in the folder of its kind, and stands in no list.
     """

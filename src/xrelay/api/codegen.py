@@ -16,6 +16,8 @@ from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.boxes import BOX_FUNCTIONS
+from xrelay.lowering.to_llvm.ops import EXTERNAL
+from xrelay.lowering.to_llvm.ops import function as llvm_function
 from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
@@ -114,7 +116,7 @@ def _piece(
         if op.parent is not None:
             op.detach()
         if isinstance(op, llvm.FuncOp) and op.sym_visibility is None and not _is_copied(op):
-            op.linkage = llvm.LinkageAttr("external")
+            op.linkage = EXTERNAL
         ops.append(op)
     module = ModuleOp(ops)
     if symbols:
@@ -197,7 +199,7 @@ def _declaration(op: Operation | None) -> llvm.FuncOp | None:
     """A function announced for another piece; None for what is not a function of the module."""
     if not isinstance(op, llvm.FuncOp):
         return None
-    return llvm.FuncOp(op.sym_name, op.function_type, llvm.LinkageAttr("external"))
+    return llvm_function(op.sym_name, op.function_type)
 
 
 def _references(op: Operation) -> set[str]:

@@ -152,6 +152,21 @@ def test_options_reach_the_pass() -> None:
     assert len(run("test-add{count=3}").ops) == 3
 
 
+def test_a_pass_is_made_once_where_nobody_can_change_it() -> None:
+    class OwnStatePass(ModulePass):
+        name = "test-own-state"
+
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            raise AssertionError("it is not run")
+
+    spec, other = "test-add,test-own-state,test-add{count=3}", {**TABLE, "test-add": lambda: FailPass}
+    first, second = (parse_passes(spec, {**TABLE, "test-own-state": lambda: OwnStatePass}) for _ in range(2))
+    assert [a is b for a, b in zip(first, second, strict=True)] == [True, False, True]
+    assert [str(each) for each in first] == ["test-add", "test-own-state", "test-add{count=3}"]
+    assert isinstance(parse_passes("test-add", TABLE)[0], AddOpPass)
+    assert isinstance(parse_passes("test-add", other)[0], FailPass)
+
+
 @pytest.mark.parametrize(
     ("spec", "text"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import platform
+from unittest.mock import patch
 
 import pytest
 
@@ -58,6 +59,17 @@ def test_each_module_has_its_level():
     plain, optimised, again = compile_many([text] * 3, cpu="", features="", opt_level=[0, 3, 0])
     assert plain == again == compile_ir(text, cpu="", features="", opt_level=0)
     assert optimised == compile_ir(text, cpu="", features="", opt_level=3) != plain
+
+
+def test_a_compiler_serves_one_module_after_another_with_the_same_options() -> None:
+    texts = [constant(f"f{i}", i) for i in range(6)]
+    kind = type(llvm.binding().Target.from_default_triple())
+    with patch.object(kind, "create_target_machine", autospec=True, side_effect=kind.create_target_machine) as made:
+        codes = [compile_ir(text, cpu="generic", features="", opt_level=i % 2) for i, text in enumerate(texts)]
+    assert made.call_count <= 2
+    for i, code in enumerate(codes):
+        assert call(NativeLibrary.load([code], exports=[f"f{i}"]), f"f{i}") == i
+    assert codes == [compile_ir(text, cpu="generic", features="", opt_level=i % 2) for i, text in enumerate(texts)]
 
 
 def test_compile_many_raises_the_error_of_one():
