@@ -12,6 +12,9 @@ from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import Shape, shape_text
 
+_REST, _PRODUCT = -2, -3
+"""In a new shape of `reshape`: the axes that are left, and two axes as one."""
+
 
 def static_shape(node: NodeView, value: SSAValue) -> tuple[int, ...]:
     """The extents of `value`, required to be known."""
@@ -23,6 +26,26 @@ def static_shape(node: NodeView, value: SSAValue) -> tuple[int, ...]:
             help="fix the input shape with shapes={…}",
         )
     return known
+
+
+def known_extent(node: NodeView, value: SSAValue, axis: int) -> int:
+    """The extent of an axis of `value`, required to be known."""
+    shape: Shape = shape_of(value.type)
+    extent = shape[axis]
+    if not isinstance(extent, int):
+        raise node.error(
+            f"{node.proto.op_type} of shape {shape_text(shape)} needs a known extent of axis {axis % len(shape)}",
+            help="fix the input shape with shapes={…}",
+        )
+    return extent
+
+
+def covers(factors: Shape, axes: Shape) -> bool:
+    """Whether factors have an element for each of the axes; a known extent other than 1 tells one that is open."""
+    told = (
+        own == extent or (own != 1 and not isinstance(extent, int)) for own, extent in zip(factors, axes, strict=False)
+    )
+    return len(factors) == len(axes) and all(told)
 
 
 def known_axis(node: NodeView, axis: int, rank: int) -> int:
@@ -47,10 +70,22 @@ def axis_attribute(node: NodeView, default: int) -> int:
 
 def joined_axes(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
     """`value` with the axes from `axis` on as one."""
-    if len(shape_of(value.type)) == axis + 1:
+    return merged_axes(node, value, axis, len(shape_of(value.type)))
+
+
+def merged_axes(node: NodeView, value: SSAValue, first: int, last: int) -> SSAValue:
+    """`value` with the axes from `first` to before `last` as one, of extent 1 where there are none."""
+    shape = shape_of(value.type)
+    if last == first + 1:
         return value
-    shape = static_shape(node, value)
-    return node.reshape(value, (*shape[:axis], prod(shape[axis:])))
+    if last == first:
+        return node.emit("expand_dims", value, axis=first)
+    known = [extent for extent in shape if isinstance(extent, int)]
+    if len(known) == len(shape):
+        return node.reshape(value, (*known[:first], prod(known[first:last]), *known[last:]))
+    for _ in range(last - first - 1):
+        value = node.emit("reshape", value, newshape=(*(0,) * first, _PRODUCT, _REST))
+    return value
 
 
 def extent_value(node: NodeView, value: SSAValue, axis: int) -> SSAValue:

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.frontend.onnx.converters.extents import axis_attribute, joined_axes, static_shape
+from xrelay.frontend.onnx.converters.extents import axis_attribute, joined_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -19,7 +19,7 @@ def convert_hardmax_1(node: NodeView) -> SSAValue:
     axis = node.attribute_int("axis", 1, check=lambda value: -rank <= value < rank) % max(rank, 1)
     if axis == rank - 1:
         return _hardmax(node, x, axis)
-    return node.reshape(_hardmax(node, joined_axes(node, x, axis), axis), static_shape(node, x))
+    return node.emit("reshape_like", _hardmax(node, joined_axes(node, x, axis), axis), x)
 
 
 @converts("Hardmax", since=13, attributes=("axis",))

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.extents import axis_attribute, joined_axes, static_shape
+from xrelay.frontend.onnx.converters.extents import axis_attribute, covers, joined_axes, known_extent
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -39,16 +39,16 @@ def _over_last_axes(node: NodeView, op: str, *, vectors: int) -> SSAValue:
     A scale or bias that broadcasts to these axes is applied afterwards.
     """
     axis, values = axis_attribute(node, -1), [value for value in node.inputs if value is not None]
-    fits = all(shape_of(value.type) == node.shape(0)[axis:] for value in values[1:])
+    fits = all(covers(shape_of(value.type), node.shape(0)[axis:]) for value in values[1:])
     narrow = is_half(node.element_type(0)) and not fits
     x, *factors = [node.emit("cast", value, dtype="float32") for value in values] if narrow else values
     flat, element = joined_axes(node, x, axis), np.ones((), numpy_dtype(element_type_of(x.type)))
     own = [joined_axes(node, value, 0) for value in factors if fits]
-    own = own or [node.emit_filled(element, static_shape(node, flat)[-1:], "ones")]
+    own = own or [node.emit_filled(element, (known_extent(node, flat, -1),), "ones")]
     without: dict[str, AttributeValue] = {} if len(own) == vectors else {"center": False}
     result = node.emit(op, flat, *(own * 2)[:vectors], epsilon=node.attribute_float("epsilon", 1e-5), **without)
     if flat is not x:
-        result = node.reshape(result, static_shape(node, x))
+        result = node.emit("reshape_like", result, x)
     for combine, value in zip(("multiply", "add"), () if fits else factors, strict=False):
         result = node.emit(combine, result, value)
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0))) if narrow else result
@@ -79,7 +79,7 @@ def convert_group_normalization(node: NodeView) -> SSAValue:
     groups = node.attribute_int("num_groups", 0, check=lambda number: number >= 1)
     vectors = [node.input(1), node.input(2)]
     if node.opset < 21:
-        share = static_shape(node, node.input(0))[1] // groups
+        share = known_extent(node, node.input(0), 1) // groups
         vectors = [node.emit("repeat", value, repeats=share, axis=0) for value in vectors]
     epsilon = node.attribute_float("epsilon", 1e-5)
     return node.emit("nn.group_norm", node.input(0), *vectors, num_groups=groups, epsilon=epsilon)

@@ -8,9 +8,10 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import is_static
 from xrelay.frontend.onnx.converters.computed_pad import padded_at_run_time
+from xrelay.frontend.onnx.converters.cut import LAST, Bounds, cut, cut_open
 from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
-from xrelay.frontend.onnx.converters.slice import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -73,6 +74,8 @@ def _pad(node: NodeView, pads: tuple[int, ...], value: SSAValue) -> SSAValue:
     pairs = [(pads[axis], pads[axis + rank]) for axis in range(rank)]
     data = _cropped(node, pairs) if any(pad < 0 for pad in pads) else node.input(0)
     pairs = [(max(before, 0), max(after, 0)) for before, after in pairs]
+    if mode == "wrap" and not is_static(data.type) and min(pads, default=0) >= 0:
+        return padded_at_run_time(node, value, mode)
     if mode == "wrap":
         return _wrapped(node, data, pairs)
     interleaved = tuple(pad for pair in pairs for pad in pair)
@@ -81,14 +84,17 @@ def _pad(node: NodeView, pads: tuple[int, ...], value: SSAValue) -> SSAValue:
 
 def _cropped(node: NodeView, pairs: Sequence[tuple[int, int]]) -> SSAValue:
     """The data without as many elements at the ends of its axes as pads below 0 say."""
-    shape = static_shape(node, node.input(0))
     places: dict[int, range] = {}
-    for axis, ((before, after), extent) in enumerate(zip(pairs, shape, strict=True)):
+    bounds: dict[int, Bounds] = {}
+    for axis, ((before, after), extent) in enumerate(zip(pairs, node.shape(0), strict=True)):
+        if not isinstance(extent, int):
+            bounds[axis] = max(-before, 0), after if after < 0 else LAST, 1
+            continue
         first, last = -min(before, 0), extent + min(after, 0)
         if first > last:
             raise node.illegal("pads", [before, after], f"axis {axis} has {extent} elements")
         places[axis] = range(first, last)
-    return cut(node, node.input(0), places)
+    return cut_open(node, cut(node, node.input(0), places), bounds)
 
 
 def _wrapped(node: NodeView, data: SSAValue, pairs: Sequence[tuple[int, int]]) -> SSAValue:

@@ -12,8 +12,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.frontend.onnx.converters.cut import cut
 from xrelay.frontend.onnx.converters.extents import known_axis
-from xrelay.frontend.onnx.converters.slice import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.signature import type_name

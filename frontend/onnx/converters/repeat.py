@@ -16,8 +16,8 @@ from xrelay.frontend.onnx.tensors import check_size
 
 @converts("Expand", since=8, limits="shape of known length")
 def convert_expand(node: NodeView) -> SSAValue:
-    """Broadcasting to a shape, in both directions; `dyn.broadcast_to` where the shape is not known."""
-    if node.constant(1) is None:
+    """Broadcasting to a shape, in both directions; `dyn.broadcast_to` where one of the shapes is not known."""
+    if node.constant(1) is None or not is_static(node.input(0).type):
         return node.emit("dyn.broadcast_to", node.input(0), node.input(1))
     wanted = node.required_ints(1, "shape")
     shape = (1,) * (len(wanted) - len(static_shape(node, node.input(0)))) + static_shape(node, node.input(0))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.computed_axes import (
@@ -11,10 +9,9 @@ from xrelay.frontend.onnx.converters.computed_axes import (
     squeezed_at_run_time,
     unsqueezed_at_run_time,
 )
-from xrelay.frontend.onnx.converters.extents import known_axes
+from xrelay.frontend.onnx.converters.extents import known_axes, merged_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import Shape, shape_text
 
 
 @converts("Reshape", since=1, until=4, attributes=("shape", "consumed_inputs"))
@@ -40,22 +37,15 @@ def _reshape(node: NodeView, shape: tuple[int, ...], allowzero: bool = False) ->
 
 @converts("Flatten", attributes=("axis",))
 def convert_flatten(node: NodeView) -> SSAValue:
-    """`nn.batch_flatten` for axis 1, a reshape to two dimensions for others."""
+    """`nn.batch_flatten` for axis 1; for others the axes before and behind become one each."""
     shape = node.shape(0)
     rank = len(shape)
     axis = node.attribute_int("axis", 1, check=lambda value: -rank <= value <= rank)
     if axis == 1 and rank >= 2:
         return node.emit("nn.batch_flatten", node.input(0))
     split = axis if axis >= 0 else axis + rank
-    rows, columns = _known_product(shape[:split]), _known_product(shape[split:])
-    if rows is None:
-        raise node.error(f"Flatten at axis {axis} of shape {shape_text(shape)} needs known extents")
-    return node.reshape(node.input(0), (rows, -1 if columns is None else columns))
-
-
-def _known_product(extents: Shape) -> int | None:
-    known = [extent for extent in extents if isinstance(extent, int)]
-    return prod(known) if len(known) == len(extents) else None
+    columns = merged_axes(node, node.input(0), split, rank)
+    return merged_axes(node, columns, 0, split)
 
 
 @converts("Transpose", attributes=("perm",))

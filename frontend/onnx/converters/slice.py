@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.computed_slice import computed_slice
-from xrelay.frontend.onnx.converters.extents import known_axes, static_shape
+from xrelay.frontend.onnx.converters.cut import Bounds, cut, cut_open
+from xrelay.frontend.onnx.converters.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
@@ -16,7 +17,15 @@ def convert_slice(node: NodeView) -> SSAValue:
     """A part; its bounds are attributes before opset 10, then inputs, of which each may be computed."""
     if any(node.constant(index) is None for index in (1, 2, 3, 4) if node.optional_input(index) is not None):
         return computed_slice(node)
-    shape, axes = static_shape(node, node.input(0)), node.optional_setting_ints(3, "axes")
+    bounds, shape = _constant_bounds(node), node.shape(0)
+    known = {axis: extent for axis, extent in enumerate(shape) if axis in bounds and isinstance(extent, int)}
+    value = cut(node, node.input(0), {axis: _places(bounds[axis], extent) for axis, extent in known.items()})
+    return cut_open(node, value, {axis: bound for axis, bound in bounds.items() if axis not in known})
+
+
+def _constant_bounds(node: NodeView) -> dict[int, Bounds]:
+    """The bounds of each axis that is named, all of them constants."""
+    axes = node.optional_setting_ints(3, "axes")
     starts, ends = node.setting_ints(1, "starts"), node.setting_ints(2, "ends")
     axes = tuple(range(len(starts))) if axes is None else axes
     steps = node.optional_setting_ints(4, "steps") or (1,) * len(starts)
@@ -26,30 +35,12 @@ def convert_slice(node: NodeView) -> SSAValue:
         )
     if 0 in steps:
         raise node.error("a step of Slice is 0")
-    bounds = zip(starts, ends, known_axes(node, axes, len(shape)), steps, strict=True)
-    return cut(node, node.input(0), {axis: _places(start, end, step, shape[axis]) for start, end, axis, step in bounds})
+    return dict(zip(known_axes(node, axes, len(node.shape(0))), zip(starts, ends, steps, strict=True), strict=True))
 
 
-def cut(node: NodeView, value: SSAValue, places: dict[int, range]) -> SSAValue:
-    """The elements at these places of each axis that is named, an axis of known extent."""
-    shape = static_shape(node, value)
-    chosen = {axis: each for axis, each in places.items() if each != range(shape[axis])}
-    if not chosen:
-        return value
-    # Backwards to the first place ends before it, which as a bound is behind the end counted from there.
-    ends = [each.stop if each.stop >= 0 else -shape[axis] - 1 for axis, each in chosen.items()]
-    return node.emit(
-        "strided_slice",
-        value,
-        begin=[each.start for each in chosen.values()],
-        end=ends,
-        strides=[each.step for each in chosen.values()],
-        axes=tuple(chosen),
-    )
-
-
-def _places(start: int, end: int, step: int, extent: int) -> range:
+def _places(bounds: Bounds, extent: int) -> range:
     """The places from `start` to `end`, clamped as ONNX clamps them: backwards, `start` is an element at least."""
+    start, end, step = bounds
     first, last = (bound + extent if bound < 0 else bound for bound in (start, end))
     if step > 0:
         return range(min(max(first, 0), extent), min(max(last, 0), extent), step)

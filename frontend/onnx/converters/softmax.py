@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import axis_attribute, joined_axes, static_shape
+from xrelay.frontend.onnx.converters.extents import axis_attribute, joined_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
@@ -19,7 +19,7 @@ def _flattening(op: str) -> ConvertFunction:
         if axis == rank - 1 or all(extent == 1 for extent in shape[axis + 1 :]):
             return node.emit(op, x, axis=axis)
         flat = joined_axes(node, x, axis)
-        return node.reshape(node.emit(op, flat, axis=axis), static_shape(node, x))
+        return node.emit("reshape_like", node.emit(op, flat, axis=axis), x)
 
     return convert
 

@@ -1,0 +1,55 @@
+"""Parts of tensors between constant bounds, as Slice, Pad and Shape take them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.slice_extents import kept_by_slice
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.tensor_movement import FAR
+from xrelay.frontend.onnx.node import NodeView
+
+Bounds = tuple[int, int, int]
+"""Start, end and step along an axis."""
+
+LAST = np.iinfo(np.int64).max
+"""The end of an axis that is taken to its end."""
+
+
+def cut(node: NodeView, value: SSAValue, places: dict[int, range]) -> SSAValue:
+    """The elements at these places of each axis that is named, an axis of known extent."""
+    shape = shape_of(value.type)
+    extents = {axis: extent for axis in places if isinstance(extent := shape[axis], int)}
+    chosen = {axis: each for axis, each in places.items() if each != range(extents[axis])}
+    if not chosen:
+        return value
+    # Backwards to the first place ends before it, which as a bound is behind the end counted from there.
+    ends = [each.stop if each.stop >= 0 else -extents[axis] - 1 for axis, each in chosen.items()]
+    return node.emit(
+        "strided_slice",
+        value,
+        begin=[each.start for each in chosen.values()],
+        end=ends,
+        strides=[each.step for each in chosen.values()],
+        axes=tuple(chosen),
+    )
+
+
+def cut_open(node: NodeView, value: SSAValue, bounds: Mapping[int, Bounds]) -> SSAValue:
+    """What is between constant bounds of axes whose extents only the run tells.
+
+    `strided_slice` where it says how much is left of each, else `dyn.strided_slice`, which also counts from the end.
+    """
+    bounds = {axis: bound for axis, bound in bounds.items() if bound != (0, LAST, 1)}
+    if not bounds:
+        return value
+    begin, end, strides = (list(numbers) for numbers in zip(*bounds.values(), strict=True))
+    shape = shape_of(value.type)
+    if all(each[0] >= 0 and kept_by_slice(shape[axis], *each) is not None for axis, each in bounds.items()):
+        return node.emit("strided_slice", value, begin=begin, end=end, strides=strides, axes=tuple(bounds))
+    whole = [bounds.get(axis, (0, LAST, 1)) for axis in range(max(bounds) + 1)]
+    lists = (np.clip(np.array(numbers, np.int64), -FAR, FAR) for numbers in zip(*whole, strict=True))
+    return node.emit("dyn.strided_slice", value, *(node.emit_constant(each, "bounds") for each in lists))

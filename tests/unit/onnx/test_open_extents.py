@@ -1,0 +1,98 @@
+"""Nodes on open extents whose settings are constants: interpreter and native code equal onnxruntime at each size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from fuzz.onnx_oracles import onnxruntime_outputs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from onnx import helper
+from support.examples import examples
+from support.onnx_models import Dims, model, value
+
+from xrelay.api.compile import compile
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+LAST = np.iinfo(np.int64).max
+
+
+def single(
+    op: str, shape: Dims, *settings: Sequence[Any], dtype: Any = np.int64, opset: int = 17, **attributes: Any
+) -> onnx.ModelProto:
+    """A model of one node of `x`, whose other inputs are constants."""
+    constants = {f"c{index}": np.array(setting, dtype) for index, setting in enumerate(settings)}
+    node = helper.make_node(op, ["x", *constants], ["y"], name="the_node", **attributes)
+    proto = model([node], [value("x", shape)], ["y"], initializers=constants, opset=opset)
+    proto.ir_version = 8
+    return proto
+
+
+def check(proto: onnx.ModelProto, shapes: Sequence[tuple[int, ...]], *, native: bool = True) -> None:
+    module, compiled = import_onnx(proto), compile(proto, cache=False) if native else None
+    for shape in shapes:
+        x = np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+        (expected,) = wanted(proto, x)
+        (meant,) = run_relay(module, [x])
+        np.testing.assert_allclose(np.asarray(meant), expected, rtol=1e-5, atol=1e-6, strict=True)
+        if compiled is not None:
+            np.testing.assert_allclose(compiled.run([x])[0], expected, rtol=1e-5, atol=1e-6, strict=True)
+
+
+def wanted(proto: onnx.ModelProto, x: NDArray[np.float32]) -> list[NDArray[Any]]:
+    outputs = onnxruntime_outputs(proto, {"x": x})
+    assert outputs is not None
+    return outputs
+
+
+@pytest.mark.grid(2)
+@pytest.mark.parametrize(
+    "proto",
+    [
+        single("Slice", ("n", 16, "h"), [8], [16], [1]),
+        single("Slice", ("n", 16, "h"), [0], [2], [1], opset=10),
+        single("Slice", ("n", 16, "h"), [1, 1], [LAST, 9], [0, 1], [2, 3]),
+        single("Slice", ("n", 16, "h"), [-2], [LAST], [2]),
+        single("Slice", ("n", 16, "h"), [0, 0], [-1, -1], [-1, 0]),
+        single("Slice", ("n", 16, "h"), [0], [LAST], [2]),
+        single("Slice", ("n", 16, "h"), [-1], [-LAST], [0], [-1]),
+        single("Slice", ("n", 16, "h"), opset=9, starts=[1, -3], ends=[3, LAST], axes=[0, 2]),
+        single("Flatten", ("n", 16, "h"), axis=0),
+        single("Flatten", ("n", 16, "h"), axis=2),
+        single("Flatten", ("n", 16, "h"), axis=3),
+        single("Flatten", ("n", "h", "w", 2, "d"), axis=-2),
+        single("Softmax", ("n", 4, "h"), opset=11, axis=1),
+        single("LogSoftmax", ("n", "h", "w"), opset=11, axis=1),
+        single("Hardmax", ("n", 4, "h"), opset=11, axis=1),
+        single("LayerNormalization", ("n", 4, 3), np.arange(12).reshape(4, 3), dtype=np.float32, axis=1),
+        single("Expand", ("n", 1, "h"), [2, 1, 3, 1]),
+        single("Expand", ("n", "h"), [5, 1, 1]),
+        single("Pad", ("n", "h"), [0, -1, 1, 2], opset=13),
+        single("Pad", ("n", "h"), [-1, 1, -1, -2], opset=13, mode="edge"),
+        single("Pad", ("n", "h"), [1, 2, 0, 5], opset=19, mode="wrap"),
+    ],
+    ids=lambda proto: "-".join(
+        (proto.graph.node[0].op_type, *(str(tuple(a.ints) or a.i or a.s) for a in proto.graph.node[0].attribute))
+    ),
+)
+def test_settings_that_are_constants(proto: onnx.ModelProto) -> None:
+    dims = [dim.dim_value for dim in proto.graph.input[0].type.tensor_type.shape.dim]
+    shapes = [tuple(extent or size + axis for axis, extent in enumerate(dims)) for size in (3, 4, 7)]
+    check(proto, shapes)
+
+
+BOUND = st.integers(-6, 6) | st.sampled_from([LAST, -LAST, LAST - 1])
+
+
+@settings(max_examples=examples(25))
+@given(st.tuples(BOUND, BOUND, st.integers(1, 4)), st.tuples(BOUND, BOUND, st.integers(1, 4)))
+def test_any_constant_bounds_of_open_axes(rows: tuple[int, int, int], columns: tuple[int, int, int]) -> None:
+    starts, ends, steps = zip(rows, columns, strict=True)
+    proto = single("Slice", ("n", "m"), starts, ends, [0, 1], steps)
+    check(proto, [(size, 5 - size) for size in range(6)], native=False)
