@@ -105,7 +105,13 @@ class Draft:
 
     def model(self) -> onnx.ModelProto:
         names = [f"y{index}" for index in range(self.outputs)]
-        node = helper.make_node(self.op, self.order, names, name="node", **self.attributes)
+        node = helper.make_node(self.op, self.order, names, name="node")
+        formals = onnx.defs.get_schema(self.op, self.opset, "").attributes
+        for name, given in sorted(self.attributes.items()):
+            # The type of an empty list is that of the schema alone.
+            kind = str(formals[name].type).rpartition(".")[2] if name in formals else "UNDEFINED"
+            number = onnx.AttributeProto.AttributeType.Value(kind)
+            node.attribute.append(helper.make_attribute(name, given, attr_type=number or None))
         graph = helper.make_graph(
             [node],
             "graph",

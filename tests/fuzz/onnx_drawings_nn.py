@@ -173,3 +173,40 @@ def resize(draft: Draft) -> None:
     else:
         draft.absent()
         draft.setting([int(extent * scale) for extent, scale in zip(shape, scales, strict=True)])
+
+
+@draws("Det")
+def determinant(draft: Draft) -> None:
+    rows = draft.pick(0, 1, 2, 3, 5)
+    draft.data((*draft.shape(0, 2), rows, rows), domain="moderate")
+
+
+@draws("Col2Im")
+def col2im(draft: Draft) -> None:
+    rank = draft.pick(1, 2, 2, 3)
+    block, counts = ([draft.pick(1, 2, 3) for _ in range(rank)] for _ in range(2))
+    strides, dilations = ([draft.pick(1, 2) for _ in range(rank)] for _ in range(2))
+    image = [
+        (size - 1) * dilation + (count - 1) * stride + 1
+        for size, count, stride, dilation in zip(block, counts, strides, dilations, strict=True)
+    ]
+    draft.attributes |= {"strides": strides, "dilations": dilations}
+    channels = draft.pick(1, 2)
+    draft.data((draft.pick(0, 1, 2), channels * int(np.prod(block)), int(np.prod(counts))), domain="moderate")
+    draft.setting(image)
+    draft.setting(block)
+
+
+@draws("TensorScatter")
+def tensor_scatter(draft: Draft) -> None:
+    shape = draft.shape(2)
+    axis = draft.integer(1, len(shape) - 1)
+    longest = shape[axis]
+    length = draft.integer(0, longest)
+    draft.data(shape)
+    draft.data((*shape[:axis], length, *shape[axis + 1 :]))
+    circular = draft.chance(0.5) and longest > 0
+    draft.attributes |= {"axis": axis - (len(shape) if draft.chance(0.5) else 0)}
+    draft.attributes["mode"] = "circular" if circular else "linear"
+    if draft.chance(0.7):
+        draft.setting(draft.rng.integers(0, max(longest, 1) if circular else longest - length + 1, shape[:1]))

@@ -15,13 +15,24 @@ def _flattening(op: str) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
         x, shape = node.input(0), node.shape(0)
         rank = len(shape)
-        axis = node.attribute_int("axis", 1, check=lambda value: -rank <= value <= rank) % max(rank, 1)
+        last = rank if node.opset < 11 else rank - 1
+        axis = node.attribute_int("axis", 1, check=lambda value: -rank <= value <= last)
+        if axis == rank:
+            return _of_each_element(node, op)
+        axis %= rank
         if axis == rank - 1 or all(extent == 1 for extent in shape[axis + 1 :]):
             return node.emit(op, x, axis=axis)
         flat = joined_axes(node, x, axis)
         return node.emit("reshape_like", node.emit(op, flat, axis=axis), x)
 
     return convert
+
+
+def _of_each_element(node: NodeView, op: str) -> SSAValue:
+    """Each element as a row of its own: no axes lie behind the last."""
+    rank = len(node.shape(0))
+    found = node.emit(op, node.emit("expand_dims", node.input(0), axis=rank), axis=rank)
+    return node.emit("squeeze", found, axis=(rank,))
 
 
 def _along_axis(op: str) -> ConvertFunction:

@@ -1,0 +1,93 @@
+"""Det: determinants of square matrices, by elimination with the greatest pivot of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.bodies import Iteration, emit_loop
+from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.single_precision import rounded_once
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.dims import certainly_differ
+
+
+@converts("Det", since=11)
+@rounded_once
+def convert_det(node: NodeView, x: SSAValue) -> SSAValue:
+    """The product of the pivots, with its sign turned by each exchange of rows; 1 of a matrix without rows."""
+    shape = shape_of(x.type)
+    rank = len(shape)
+    if rank < 2 or certainly_differ(shape[-2], shape[-1]):
+        raise node.error(f"square matrices are expected, found {x.type}")
+    if shape[-1] == 0:
+        return node.emit("prod", x, axis=(rank - 2, rank - 1))
+    stack = x if rank > 2 else node.emit("expand_dims", x, axis=0)
+    batch = len(shape_of(stack.type)) - 2
+    rows = node.emit("arange", node.emit_constant(np.int64(0)), extent_value(node, x, rank - 1), _one(node))
+
+    def eliminate(inner: NodeView, step: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
+        return Iteration(None, _eliminated(inner, step, rows, batch, carried), [])
+
+    ones = node.emit("ones_like", node.emit("sum", stack, axis=(batch, batch + 1)))
+    _, found = emit_loop(node, extent_value(node, x, rank - 1), None, [stack, ones], eliminate)
+    return found if rank > 2 else node.emit("squeeze", found, axis=(0,))
+
+
+def _one(node: NodeView) -> SSAValue:
+    return node.emit_constant(np.int64(1))
+
+
+def _eliminated(
+    node: NodeView, step: SSAValue, rows: SSAValue, batch: int, carried: Sequence[SSAValue]
+) -> list[SSAValue]:
+    """The matrices with zeros below the diagonal in column `step`, and the determinants so far."""
+    matrices, product = carried
+    column = node.emit("take", matrices, step, axis=batch + 1, mode="fast")
+    ahead = node.emit("less", rows, step)
+    sizes = node.emit("where", ahead, node.scalar(-1.0, column), node.emit("abs", column))
+    chosen = node.emit("cast", node.emit("argmax", sizes, axis=(batch,), keepdims=True), dtype="int64")
+    is_chosen, is_step = node.emit("equal", rows, chosen), node.emit("equal", rows, step)
+    pivot_row = _row(node, matrices, is_chosen, batch)
+    step_row = node.emit("take", matrices, step, axis=batch, mode="fast")
+    pivot = node.emit("take", pivot_row, step, axis=batch, mode="fast")
+    stays = node.emit("squeeze", node.emit("equal", chosen, step), axis=(batch,))
+    sign = node.emit("where", stays, node.scalar(1.0, pivot), node.scalar(-1.0, pivot))
+    product = node.emit("multiply", product, node.emit("multiply", sign, pivot))
+    swapped = _placed(node, matrices, is_chosen, step_row, batch)
+    swapped = _placed(node, swapped, is_step, pivot_row, batch)
+    return [_subtracted(node, swapped, step, rows, pivot_row, pivot, batch), product]
+
+
+def _row(node: NodeView, matrices: SSAValue, is_chosen: SSAValue, batch: int) -> SSAValue:
+    """The row of each matrix for which `is_chosen` is true."""
+    mask = node.emit("expand_dims", is_chosen, axis=batch + 1)
+    return node.emit("sum", node.emit("where", mask, matrices, node.scalar(0.0, matrices)), axis=(batch,))
+
+
+def _placed(node: NodeView, matrices: SSAValue, places: SSAValue, row: SSAValue, batch: int) -> SSAValue:
+    """The matrices with `row` in the rows of `places`."""
+    mask = node.emit("expand_dims", places, axis=len(shape_of(places.type)))
+    return node.emit("where", mask, node.emit("expand_dims", row, axis=batch), matrices)
+
+
+def _subtracted(
+    node: NodeView, matrices: SSAValue, step: SSAValue, rows: SSAValue, row: SSAValue, pivot: SSAValue, batch: int
+) -> SSAValue:
+    """The matrices less such multiples of the pivot's row that its column is zero below it.
+
+    Where the pivot is zero so is all that is below, and nothing is subtracted.
+    """
+    column = node.emit("take", matrices, step, axis=batch + 1, mode="fast")
+    pivot = node.emit("expand_dims", pivot, axis=batch)
+    changes = node.emit(
+        "logical_and", node.emit("greater", rows, step), node.emit("not_equal", pivot, node.scalar(0.0, pivot))
+    )
+    divisor = node.emit("where", changes, pivot, node.scalar(1.0, pivot))
+    factor = node.emit("where", changes, node.emit("divide", column, divisor), node.scalar(0.0, column))
+    factor, row = node.emit("expand_dims", factor, axis=batch + 1), node.emit("expand_dims", row, axis=batch)
+    return node.emit("subtract", matrices, node.emit("multiply", factor, row))

@@ -1,0 +1,71 @@
+"""Arithmetic on integers of which some are known at import and others are values of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import add, mul, sub
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.frontend.onnx.node import NodeView
+
+Number: TypeAlias = int | SSAValue
+"""A known integer, or a tensor of rank 0 of i64."""
+
+_OPS: dict[str, Callable[[int, int], int]] = {
+    "add": add,
+    "subtract": sub,
+    "multiply": mul,
+    "floor_divide": lambda lhs, rhs: lhs // rhs,
+    "maximum": max,
+}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers for a node: what is known is computed, and the rest emitted."""
+
+    node: NodeView
+
+    def of(self, op: str, first: Number, *others: Number) -> Number:
+        """The relay op `op` on the numbers, one after the other."""
+        total = first
+        for other in others:
+            if isinstance(total, int) and isinstance(other, int):
+                total = _OPS[op](total, other)
+            else:
+                total = self.node.emit(op, self.value(total), self.value(other))
+        return total
+
+    def value(self, number: Number) -> SSAValue:
+        """The number as a value."""
+        return self.node.emit_constant(np.array(number, np.int64), "number") if isinstance(number, int) else number
+
+    def input(self, index: int) -> list[Number] | None:
+        """The numbers of a list that is an input of the node; `None` where its length is not known."""
+        known, shape = self.node.known_ints(index), self.node.shape(index)
+        if known is not None:
+            return list(known)
+        if len(shape) != 1 or not isinstance(shape[0], int):
+            return None
+        wide = self.node.emit("cast", self.node.input(index), dtype="int64")
+        places = (self.value(place) for place in range(shape[0]))
+        return [self.node.emit("take", wide, place, axis=0, mode="fast") for place in places]
+
+    def arange(self, start: Number, stop: Number) -> SSAValue:
+        """The numbers from `start` to before `stop`."""
+        return self.node.emit("arange", self.value(start), self.value(stop), self.value(1))
+
+    def reshaped(self, value: SSAValue, extents: Sequence[Number]) -> SSAValue:
+        """`value` in a shape of which one extent may be -1, which is what is left, and 0 is what was there."""
+        known = [extent for extent in extents if isinstance(extent, int)]
+        if len(known) == len(extents):
+            return self.node.emit("reshape", value, newshape=tuple(known))
+        return self.node.emit("dyn.reshape", value, self.stacked(extents), allowzero=False)
+
+    def stacked(self, numbers: Sequence[Number]) -> SSAValue:
+        """The numbers as a list."""
+        return self.node.emit("stack", self.node.make_tuple([self.value(number) for number in numbers]), axis=0)

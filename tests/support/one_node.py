@@ -1,0 +1,62 @@
+"""Models of one ONNX node whose inputs are those of the model, and what interpreter and native code make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper
+
+from support.onnx_models import model, value
+from xrelay.api.compile import compile
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+Array = NDArray[Any]
+
+
+def node_model(
+    op: str,
+    inputs: Sequence[Array | None],
+    opset: int = 21,
+    *,
+    domain: str = "",
+    constants: Sequence[int] = (),
+    dims: Mapping[int, Sequence[int | str]] | None = None,
+    outputs: Sequence[str] = ("y",),
+    **attributes: Any,
+) -> onnx.ModelProto:
+    """A model of one node; inputs that are `None` are left out, those of `constants` are initializers.
+
+    `dims` gives the shapes of inputs by their place, where they are to be open. An output called "" is left out.
+    """
+    names = ["" if array is None else f"i{number}" for number, array in enumerate(inputs)]
+    present = [(number, array) for number, array in enumerate(inputs) if array is not None]
+    given = [
+        value(names[number], (dims or {}).get(number, array.shape), helper.np_dtype_to_tensor_dtype(array.dtype))
+        for number, array in present
+        if number not in constants
+    ]
+    node = helper.make_node(op, names, list(outputs), domain=domain, **attributes)
+    held = {names[number]: array for number, array in present if number in constants}
+    made = model([node], given, [name for name in outputs if name], initializers=held, opset=opset)
+    made.ir_version = 10
+    if domain:
+        made.opset_import.append(helper.make_opsetid(domain, 1))
+    return made
+
+
+def inputs_by_name(proto: onnx.ModelProto, inputs: Sequence[Array | None]) -> dict[str, Array]:
+    """The arrays that the model wants, by name."""
+    wanted = [info.name for info in proto.graph.input]
+    return {f"i{number}": array for number, array in enumerate(inputs) if array is not None and f"i{number}" in wanted}
+
+
+def both(proto: onnx.ModelProto, inputs: Sequence[Array | None]) -> list[list[Array]]:
+    """The outputs by the interpreter, and by native code."""
+    arrays = list(inputs_by_name(proto, inputs).values())
+    native = compile(proto, cache=False, threads=1).run(arrays)
+    return [list(run_relay(import_onnx(proto), arrays)), [np.asarray(each) for each in native]]
