@@ -210,3 +210,21 @@ def tensor_scatter(draft: Draft) -> None:
     draft.attributes["mode"] = "circular" if circular else "linear"
     if draft.chance(0.7):
         draft.setting(draft.rng.integers(0, max(longest, 1) if circular else longest - length + 1, shape[:1]))
+
+
+@draws("RoiAlign", "MaxRoiPool")
+def regions(draft: Draft) -> None:
+    n, c, h, w = (draft.pick(1, 2, 3), draft.pick(1, 2), draft.pick(3, 5, 8), draft.pick(3, 7))
+    draft.data((n, c, h, w), np.float32, domain="finite")
+    count = draft.integer(0, 4)
+    corners = np.concatenate([draft.rng.random((count, 2)) * 3, 3 + draft.rng.random((count, 2)) * 6], 1)
+    images = draft.rng.integers(0, n, count)
+    if draft.op == "MaxRoiPool":
+        # Rounding in another order moves a corner: whole ones are drawn.
+        draft.setting(np.concatenate([images[:, None], np.rint(corners)], 1), np.float32)
+        draft.attributes["pooled_shape"] = [draft.pick(1, 2, 3), draft.pick(1, 2)]
+        return
+    draft.setting(corners, np.float32)
+    draft.setting(images)
+    draft.attributes |= {"output_height": draft.pick(1, 2, 3), "output_width": draft.pick(1, 2)}
+    draft.maybe(mode=draft.pick("avg", "max"), sampling_ratio=draft.pick(0, 1, 2), spatial_scale=draft.pick(0.5, 1.0))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.bodies import Iteration, emit_loop
 from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
@@ -28,7 +28,7 @@ def convert_det(node: NodeView, x: SSAValue) -> SSAValue:
         return node.emit("prod", x, axis=(rank - 2, rank - 1))
     stack = x if rank > 2 else node.emit("expand_dims", x, axis=0)
     batch = len(shape_of(stack.type)) - 2
-    rows = node.emit("arange", node.emit_constant(np.int64(0)), extent_value(node, x, rank - 1), _one(node))
+    rows = Numbers(node).arange(0, extent_value(node, x, rank - 1))
 
     def eliminate(inner: NodeView, step: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
         return Iteration(None, _eliminated(inner, step, rows, batch, carried), [])
@@ -36,10 +36,6 @@ def convert_det(node: NodeView, x: SSAValue) -> SSAValue:
     ones = node.emit("ones_like", node.emit("sum", stack, axis=(batch, batch + 1)))
     _, found = emit_loop(node, extent_value(node, x, rank - 1), None, [stack, ones], eliminate)
     return found if rank > 2 else node.emit("squeeze", found, axis=(0,))
-
-
-def _one(node: NodeView) -> SSAValue:
-    return node.emit_constant(np.int64(1))
 
 
 def _eliminated(
