@@ -27,12 +27,14 @@ def address_of(array: NDArray[Any]) -> int:
 def aligned_bytes(size: int) -> NDArray[np.uint8]:
     """`size` bytes, uninitialised, aligned to `ALIGNMENT`; large blocks lie on huge pages where the system has them.
 
+    Large blocks go back to the system when they are freed. The child of a fork has its own copy of each.
     `ExecutionError` where the system has no such block.
     """
     try:
         if size < _MAPPED_FROM:
             return _slice_aligned(np.empty(size + ALIGNMENT, np.uint8), size, ALIGNMENT)
-        memory = mmap.mmap(-1, size + _HUGE_PAGE)
+        # Python's default is memory that forks share, which has no huge pages on most systems either.
+        memory = mmap.mmap(-1, size + _HUGE_PAGE, access=mmap.ACCESS_COPY)
     except (MemoryError, OSError, OverflowError) as error:
         raise ExecutionError(
             f"cannot allocate {size} bytes: {error}", help="free memory, or use a smaller batch"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,19 @@ def test_blocks_are_aligned_and_whole(size: int):
 
 def test_large_blocks_lie_on_huge_pages():
     assert address_of(aligned_bytes(8 << 20)) % (2 << 20) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
+@pytest.mark.parametrize("size", [4096, 8 << 20])
+def test_forks_do_not_write_to_each_other(size: int):
+    block = aligned_bytes(size)
+    block[:] = 1
+    child = os.fork()
+    if child == 0:
+        block[:] = 2
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert (block == 1).all()
 
 
 def test_more_memory_than_there_is():
