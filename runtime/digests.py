@@ -12,7 +12,9 @@ from xrelay.runtime.cores import default_num_threads
 Buffer = bytes | bytearray | memoryview
 
 _PIECE: Final = 1 << 24
-"""Bytes that are hashed at a time."""
+"""Bytes whose digest is a part of a key."""
+_CHUNK: Final = 1 << 20
+"""Bytes that are read at a time."""
 
 
 def content_key(parts: Iterable[str | Buffer]) -> str:
@@ -36,7 +38,7 @@ class Source(NamedTuple):
 def sources_key(sources: Iterable[Source]) -> str:
     """A key for large contents in order, hashed on several threads; what reading raises passes through.
 
-    Hashing lets go of Python's lock, and no more is in memory than a piece for each thread.
+    Hashing lets go of Python's lock, and no more is in memory than a megabyte for each thread.
     """
     pieces = [
         (source, begin, min(begin + _PIECE, source.size))
@@ -51,4 +53,7 @@ def sources_key(sources: Iterable[Source]) -> str:
 
 def _piece_digest(piece: tuple[Source, int, int]) -> bytes:
     source, begin, end = piece
-    return hashlib.blake2b(source.read(begin, end), digest_size=32).digest()
+    digest = hashlib.blake2b(digest_size=32)
+    for first in range(begin, end, _CHUNK):
+        digest.update(source.read(first, min(first + _CHUNK, end)))
+    return digest.digest()
