@@ -2,7 +2,9 @@
 
 What: an operator all of whose operands are constants is evaluated by the interpreter, and its result becomes a
 constant. Why the interpreter: one meaning for every op, so folding changes no value; and no code is generated to run
-once. Chains are evaluated as a whole: only what is still used afterwards becomes a constant of the program.
+once. Chains are evaluated as a whole: only what is still used afterwards becomes a constant of the program. It is
+copied once, to where native code reads it, and what nothing reads any more is let go of before the next is copied:
+weights are in memory once.
 
 Before:
 
@@ -55,6 +57,7 @@ from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.runtime.arena import aligned
 
 MAX_GROWTH = 1 << 20
 """A folded constant may be this many bytes larger than what it was computed from."""
@@ -209,21 +212,36 @@ class _Folder:
         for op in self.read_through:
             if op.results[0].first_use is None:
                 erase_op(op)
+        for op in self.folded:
+            if isinstance(op.results[0].type, TupleType):
+                del self.known[op.results[0]]  # which is no constant, and would keep its fields
+        self._release(list(self.known))
         for op in reversed(self.folded):
             result = op.results[0]
             if result.first_use is not None and not isinstance(result.type, TupleType):
                 self._replace_by_constant(op)
             elif result.first_use is None:
-                erase_op(op)
-        for value in list(self.known):
-            if isinstance(value.owner, ConstantOp) and value.first_use is None and value.owner.parent is not None:
+                self._erase(op)
+
+    def _erase(self, op: Operation) -> None:
+        """Erase an op that was folded, and the constants that nothing else reads."""
+        operands = list(op.operands)
+        erase_op(op)
+        self.known.pop(op.results[0], None)
+        self._release(operands)
+
+    def _release(self, values: Sequence[SSAValue]) -> None:
+        """Erase constants without a use, and forget their arrays."""
+        for value in values:
+            if isinstance(value.owner, ConstantOp) and value.first_use is None and value in self.known:
+                self.known.pop(value)
                 erase_op(value.owner)
 
     def _replace_by_constant(self, op: Operation) -> None:
         result = op.results[0]
         known = self.known[result]
         # A view of its operand would keep the whole operand alive, and native code reads plain memory.
-        array = np.asarray(known.value, order="C")
+        array = aligned(np.asarray(known.value))
         constant = ConstantOp.of(array, known.name if known.name else "constant")
         constant.location = op.location
         replacement = constant.result
@@ -231,7 +249,7 @@ class _Folder:
         self.remarks.applied(op, "folded to {}", replacement.type)
         Rewriter.insert_op(constant, InsertPoint.before(op))
         result.replace_all_uses_with(replacement)
-        erase_op(op)
+        self._erase(op)
 
 
 def _may_fold(op: Operation) -> bool:

@@ -22,6 +22,7 @@ from xrelay.errors import InputError, LoweringError
 from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
 from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.lowering.interface import CheckEntry, TensorEntry, read_interface
+from xrelay.runtime.arena import aligned
 from xrelay.runtime.dim_text import name_and_size
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, SEQUENCE, CheckInfo, KernelInfo, TensorSpec, function_spec
 
@@ -144,9 +145,14 @@ def _open_shape(subject: str, type_: Attribute, location: str | None) -> Lowerin
 
 
 def _array(entry: TensorEntry) -> NDArray[Any]:
-    """The bytes of a weight; raises `UnresolvedWeightError` where they are missing."""
+    """The bytes of a weight as native code reads them; raises `UnresolvedWeightError` where they are missing.
+
+    The weight has them so from then on, one after the other, or all would be in memory twice.
+    """
     if isinstance(entry.value, WeightAttr):
-        return entry.value.data.array
+        weight = entry.value.data
+        weight.resolve(aligned(weight.array))
+        return weight.array
     if isinstance(entry.value, DenseIntOrFPElementsAttr):
         return array_of(entry.value)
     raise LoweringError(f"weight {entry.name!r} is {entry.value}, which has no bytes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import tracemalloc
 from collections.abc import Callable, Iterator
 from weakref import ReferenceType, ref
 
@@ -15,9 +16,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.lowering.registry import load_pass
 from xrelay.passes.infra.source import full_context
+from xrelay.runtime.arena import aligned
 
 Weights = list[ReferenceType[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]]
 
@@ -48,9 +51,9 @@ class Network:
     def scaled(self, value: SSAValue) -> SSAValue:
         return self.add(MultiplyOp.call(value, self.add(ConstantOp.of(np.arange(1, 9, dtype=np.float32)))))
 
-    def module(self, result: SSAValue) -> ModuleOp:
-        self.block.add_op(ReturnOp(result))
-        types = (list(self.block.arg_types), [result.type])
+    def module(self, *results: SSAValue) -> ModuleOp:
+        self.block.add_op(ReturnOp(*results))
+        types = (list(self.block.arg_types), [result.type for result in results])
         return ModuleOp([FuncOp("main", types, Region(self.block))])
 
 
@@ -95,3 +98,24 @@ def test_folded_weights_are_freed(name: str, make: Callable[[], tuple[ModuleOp, 
     kept = [op.array for op in module.walk() if isinstance(op, ConstantOp) and op.array.size == 32]
     assert len(kept) == 1 + left
     assert sum(each() is not None for each in seen) == left
+
+
+def test_what_is_folded_goes_before_the_next_is_copied() -> None:
+    (count, size), context = (16, 1 << 20), full_context()
+    tracemalloc.start()
+    net = Network()
+    arrays = [np.full((64, 64, 8, 8), number, np.float32) for number in range(count)]
+    weights = [net.add(ConstantOp.of(array, "w")) for array in arrays]
+    del arrays
+    packed = [net.add(LayoutTransformOp.call(each, src_layout="OIHW", dst_layout="OIHW16i16o")) for each in weights]
+    module = net.module(*packed)
+    tracemalloc.reset_peak()
+    before, _ = tracemalloc.get_traced_memory()
+    load_pass("relay-fold-constant")().apply(context, module)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert before > count * size
+    assert peak - before < 3 * size
+    found = [op.array for op in module.walk() if isinstance(op, ConstantOp)]
+    assert [float(array.flat[0]) for array in found] == list(range(count))
+    assert all(aligned(array) is array for array in found)
