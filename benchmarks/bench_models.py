@@ -126,7 +126,7 @@ def random_inputs(path: Path) -> Inputs:
     from xrelay.frontend.onnx.signature import graph_inputs
 
     rng = np.random.default_rng(0)
-    model, _ = load_model(path)
+    model = load_model(path).proto
     shapes = {
         value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim] for value in graph_inputs(model.graph)
     }

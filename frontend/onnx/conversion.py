@@ -19,7 +19,7 @@ from xrelay.frontend.onnx.tensors import tensor_array
 def define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder) -> None:
     """Bind the name of a tensor that a graph comes with."""
     try:
-        graph.define_constant(tensor.name, tensor_array(tensor))
+        graph.define_constant(tensor.name, tensor_array(tensor, graph.tensors))
     except XRelayError as error:
         raise ModelImportError(error.message, location=f"tensor {tensor.name!r}", help=error.help) from error
 

@@ -1,7 +1,9 @@
 """Weights that stand in files beside the model.
 
-onnx reads them, and refuses places outside of the model's folder and links. Before it does, the file and the bytes that
-a tensor asks for are looked at: a tensor of one number does not read a file of gigabytes, and no pipe is waited for.
+A model may come from anywhere, so what it says of a place is not trusted: only regular files in its folder or below are
+opened, over no link, and none that has a second name (a hard link), which may be that of a file elsewhere. What a
+tensor asks for is held against its shape and type before a byte is read: a tensor of one number does not read a file of
+gigabytes, and no pipe is waited for.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import ExitStack
 from math import prod
 from pathlib import Path
 
@@ -16,32 +19,29 @@ import onnx
 from onnx import external_data_helper
 
 from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.model_bytes import FileBytes, opened
 from xrelay.frontend.onnx.needed import bodies_of, names_read, needed_nodes
 from xrelay.frontend.onnx.signature import numpy_type
+from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 
 
-def bring_external_data(model: onnx.ModelProto, path: Path) -> None:
-    """Load the weights of a model at `path` that its outputs need.
+def bring_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -> None:
+    """Read the weights of a model at `path` that its outputs need; they name their bytes in `kept` afterwards.
 
     Raises `ModelImportError`, which names the tensor, for a missing file, one that is no regular file in the folder of
-    the model, and for other bytes than the shape and type of the tensor ask for.
+    the model or changes meanwhile, and for other bytes than the shape and type of the tensor ask for.
     """
-    for tensor in _needed_tensors(model):
-        if external_data_helper.uses_external_data(tensor):
-            try:
-                _check_file(tensor, path.parent)
-                external_data_helper.load_external_data_for_tensor(tensor, str(path.parent))
-            except ModelImportError as error:
-                raise ModelImportError(_complaint(tensor, error.message), location=str(path)) from error
-            except (OSError, ValueError, onnx.checker.ValidationError) as error:
-                raise ModelImportError(_complaint(tensor, str(error)), location=str(path)) from error
-            # Older releases of onnx bring the bytes and leave the tensor saying that they are elsewhere.
-            tensor.data_location = onnx.TensorProto.DEFAULT
-            del tensor.external_data[:]
-
-
-def _complaint(tensor: onnx.TensorProto, text: str) -> str:
-    return f"cannot read the external data of tensor {tensor.name!r}: {' '.join(text.split())}"
+    tensor = onnx.TensorProto()
+    try:
+        with ExitStack() as stack:
+            files = _Files(path.parent, stack)
+            for tensor in _needed_tensors(model):
+                if external_data_helper.uses_external_data(tensor) and kept.of(tensor) is None:
+                    _bring(tensor, files, kept)
+    except (OSError, ValueError, EOFError, ModelImportError) as error:
+        text = error.message if isinstance(error, ModelImportError) else str(error)
+        complaint = f"cannot read the external data of tensor {tensor.name!r}: {' '.join(text.split())}"
+        raise ModelImportError(complaint, location=str(path)) from error
 
 
 def _needed_tensors(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
@@ -59,17 +59,46 @@ def _needed_tensors(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
             pending += body.node
 
 
-def _check_file(tensor: onnx.TensorProto, folder: Path) -> None:
-    """Refuse what is no regular file, and other bytes than the tensor has, without reading any."""
+def _bring(tensor: onnx.TensorProto, files: _Files, kept: TensorBytes) -> None:
     entries = {entry.key: entry.value for entry in tensor.external_data}
-    place = entries.get("location", "")
-    if not place or "\0" in place:
-        raise ModelImportError(f"the name of the file is {place!r}")
-    status = os.lstat(folder / place)
-    if not stat.S_ISREG(status.st_mode):
-        raise ModelImportError(f"{place!r} is no regular file")
+    file = files.get(entries.get("location", ""))
     offset, length = int(entries.get("offset", "0")), entries.get("length")
-    given = status.st_size - offset if length is None else int(length)
+    given = file.size - offset if length is None else int(length)
     wanted = prod(tensor.dims) * numpy_type(tensor.data_type).itemsize
     if given != wanted:
-        raise ModelImportError(f"{given} bytes are given, its shape {list(tensor.dims)} and type take {wanted}")
+        raise ValueError(f"{given} bytes are given, its shape {list(tensor.dims)} and type take {wanted}")
+    if not 0 <= offset <= offset + given <= file.size:
+        raise ValueError(f"{given} bytes from offset {offset} are not there, the file has {file.size}")
+    fields = kept.add(file.array(offset, offset + given))
+    tensor.ClearField("external_data")
+    tensor.MergeFrom(fields)
+
+
+class _Files:
+    """The files of a folder that are read; each is opened once, until `stack` closes."""
+
+    def __init__(self, folder: Path, stack: ExitStack):
+        self._folder, self._stack = Path(os.path.realpath(folder)), stack
+        self._files: dict[str, FileBytes] = {}
+
+    def get(self, place: str) -> FileBytes:
+        """The file at a place; `ValueError` for what is none of the folder."""
+        if place not in self._files:
+            file = self._stack.enter_context(opened(self._path(place), follow=False))
+            if file.names > 1:
+                raise ValueError(f"{place!r} has multiple hard links, so it may be a file of another folder")
+            self._files[place] = file
+        return self._files[place]
+
+    def _path(self, place: str) -> Path:
+        if not place or "\0" in place:
+            raise ValueError(f"the name of the file is {place!r}")
+        path = self._folder / place
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise ValueError(f"{place!r} is no regular file")
+        real = Path(os.path.realpath(path))
+        if Path(place).is_absolute() or not real.is_relative_to(self._folder):
+            raise ValueError(f"{place!r} is outside of the folder of the model")
+        if real != Path(os.path.normpath(path)):
+            raise ValueError(f"{place!r} leads over a symbolic link")
+        return real

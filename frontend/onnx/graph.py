@@ -17,6 +17,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.needed import names_read, needed_nodes
+from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -43,9 +44,12 @@ class GraphBuilder:
         place: str,
         opsets: Mapping[str, int],
         functions: ModelFunctions | None = None,
+        tensors: TensorBytes | None = None,
     ):
         self.block, self.place, self.values, self.missing = block, place, ChainMap(), set()
         self.functions, self.calls = ModelFunctions() if functions is None else functions, ()
+        self.tensors = TensorBytes() if tensors is None else tensors
+        """The bytes of large tensors of the model."""
         self.elements = KnownElements()
         """What is known of the elements of small integer tensors: shapes that the model computes."""
         self._graph, self._opsets = graph, opsets
@@ -53,14 +57,14 @@ class GraphBuilder:
     def inner(self, block: Block, body: onnx.GraphProto | None = None) -> GraphBuilder:
         """A builder that fills `block` from `body`, a graph of a node, which sees the values here and keeps its own."""
         graph = self._graph if body is None else body
-        builder = GraphBuilder(block, graph, self.place, self._opsets, self.functions)
+        builder = GraphBuilder(block, graph, self.place, self._opsets, self.functions, self.tensors)
         builder.values, builder.missing, builder.calls = self.values.new_child(), set(self.missing), self.calls
         builder.elements = self.elements
         return builder
 
     def called(self, body: onnx.GraphProto, name: str, opsets: Mapping[str, int]) -> GraphBuilder:
         """A builder that goes on here with `body`, the graph of a function, which sees nothing of this graph."""
-        builder = GraphBuilder(self.block, body, self.place, opsets, self.functions)
+        builder = GraphBuilder(self.block, body, self.place, opsets, self.functions, self.tensors)
         builder.elements, builder.calls = self.elements, (*self.calls, name)
         return builder
 

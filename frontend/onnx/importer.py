@@ -62,7 +62,7 @@ class ModelImport:
         assume_types: bool = False,
     ):
         converters.load()
-        self.model, self.place = load_model(source)
+        self.model, self.place, tensors = load_model(source)
         self.inputs = graph_inputs(self.model.graph)
         fixed = {name: shape for name, shape in checked_shapes(shapes).items() if name in _names_of(self.inputs)}
         self._sizes: Shapes = {name: told for name, told in checked_shapes(shapes).items() if name not in fixed}
@@ -70,7 +70,8 @@ class ModelImport:
             check_names("dtype", dtypes, self.inputs)
         opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
         opsets |= {} if opset is None else {"": opset}
-        self.graph = GraphBuilder(Block(), self.model.graph, self.place, opsets, ModelFunctions(self.model))
+        functions = ModelFunctions(self.model)
+        self.graph = GraphBuilder(Block(), self.model.graph, self.place, opsets, functions, tensors)
         self._add_inputs(fixed, dtypes)
         self.problems: dict[int, ModelImportError] = {}
         self._assumed = declared_types(self.model) if assume_types else {}

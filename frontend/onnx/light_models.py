@@ -29,7 +29,7 @@ def light_model(name: str, *, seed: int = 0) -> onnx.ModelProto:
     if name not in light_models():
         raise InputError(f"no light model is called {name!r}", help=f"there are {', '.join(light_models())}")
     with resources.as_file(_folder() / f"{_PREFIX}{name}.onnx") as path:
-        model, _ = load_model(path)
+        model = load_model(path).proto
     return with_random_weights(model, seed)
 
 

@@ -4,35 +4,66 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import onnx
 from google.protobuf.message import DecodeError
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.external_data import bring_external_data
+from xrelay.frontend.onnx.model_bytes import MemoryBytes, opened
+from xrelay.frontend.onnx.slim_model import Content, slim_model
+from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 
 ModelSource: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto"
 """A path, serialised bytes, or a model in memory."""
 
 
-def load_model(source: ModelSource) -> tuple[onnx.ModelProto, str]:
-    """The model and a name to call it by in messages.
+LARGE: Final = 1 << 20
+"""The bytes from which on a model is not parsed whole: its large tensors are read by themselves."""
 
-    Raises `ModelImportError` where the file is absent, truncated, or not an ONNX model.
+
+class LoadedModel(NamedTuple):
+    """A model, a name to call it by in messages, and the bytes of tensors that it names and does not hold."""
+
+    proto: onnx.ModelProto
+    place: str
+    tensors: TensorBytes
+
+
+def load_model(source: ModelSource) -> LoadedModel:
+    """The model in `source`.
+
+    Raises `ModelImportError` where the file is absent, truncated, changed meanwhile, or not an ONNX model.
     """
+    tensors = TensorBytes()
     if isinstance(source, onnx.ModelProto):
-        return _checked(source, source.graph.name or "model"), source.graph.name or "model"
+        place = source.graph.name or "model"
+        return LoadedModel(_checked(source, place), place, tensors)
     if isinstance(source, bytes):
-        return _checked(_decode(source, "the given bytes"), "model"), "model"
+        model = _parsed(MemoryBytes(source), tensors, "the given bytes")
+        return LoadedModel(_checked(model, "model"), "model", tensors)
     path = Path(source)
+    model = _checked(_read(path, tensors), str(path))
+    bring_external_data(model, path, tensors)
+    return LoadedModel(model, str(path), tensors)
+
+
+def _read(path: Path, tensors: TensorBytes) -> onnx.ModelProto:
+    """The model in a file; what is no regular file, such as a pipe, is read to its end."""
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ModelImportError(f"cannot read the model: {error.strerror}", location=str(path)) from error
-    model = _checked(_decode(data, str(path)), str(path))
-    bring_external_data(model, path)
-    return model, str(path)
+        if not path.is_file():
+            return _decode(path.read_bytes(), str(path))
+        with opened(path) as content:
+            return _parsed(content, tensors, str(path))
+    except (OSError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ModelImportError(f"cannot read the model: {reason}", location=str(path)) from error
+
+
+def _parsed(content: Content, tensors: TensorBytes, place: str) -> onnx.ModelProto:
+    slim = slim_model(content, tensors) if content.size >= LARGE else None
+    return _decode(bytes(content.read(0, content.size)) if slim is None else slim, place)
 
 
 def _decode(data: bytes, place: str) -> onnx.ModelProto:

@@ -143,7 +143,7 @@ class NodeView:
     def attribute_tensor(self, name: str) -> Array | None:
         """A tensor attribute as an array."""
         proto = self._typed(name, AttributeProto.TENSOR)
-        return None if proto is None else tensor_array(proto.t)
+        return None if proto is None else tensor_array(proto.t, self.graph.tensors)
 
     def attribute_type(self, name: str) -> Attribute | None:
         """A type attribute, as the type of relay."""

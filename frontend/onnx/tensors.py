@@ -4,29 +4,48 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
 import onnx
 from onnx import external_data_helper, numpy_helper
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.tensor_bytes import TensorBytes, plain_dtype
 
 
-def tensor_array(tensor: onnx.TensorProto) -> Array:
-    """The array in `tensor`; `ModelImportError` for a negative extent, bytes of another length, or bytes elsewhere."""
+def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
+    """The array of `tensor`, whose bytes may be in `kept`, where they lie there.
+
+    `ModelImportError` for a negative extent, bytes of another length, or bytes elsewhere.
+    """
     place = f"tensor {tensor.name!r}" if tensor.name else "tensor"
     if any(extent < 0 for extent in tensor.dims):
         raise ModelImportError(f"the shape {list(tensor.dims)} has a negative extent", location=place)
-    if external_data_helper.uses_external_data(tensor):
+    data = kept.of(tensor)
+    if data is None and external_data_helper.uses_external_data(tensor):
         raise ModelImportError(
             "its bytes are in a file of their own, which a model in memory does not bring along",
             location=place,
             help="give the path of the model, or load it by onnx.load",
         )
     try:
-        return numpy_helper.to_array(tensor)
+        return numpy_helper.to_array(tensor) if data is None else _array_of(tensor, data)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         text = " ".join(str(error).split())
         raise ModelImportError(f"the bytes do not fit its shape and type: {text}", location=place) from error
+
+
+def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:
+    """The array of a tensor with these bytes; raises what `numpy_helper.to_array` does."""
+    dtype = plain_dtype(tensor.data_type)
+    if dtype is not None and not tensor.HasField("segment"):
+        return np.frombuffer(data, dtype).reshape(tuple(tensor.dims))
+    whole = onnx.TensorProto()
+    whole.CopyFrom(tensor)
+    whole.ClearField("external_data")
+    whole.ClearField("data_location")
+    whole.raw_data = data.tobytes()
+    return numpy_helper.to_array(whole)
 
 
 def check_size(shape: tuple[int, ...], itemsize: int) -> str | None:

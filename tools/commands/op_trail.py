@@ -97,7 +97,7 @@ def node_called(model: Path, name: str) -> tuple[str, str] | None:
         return None
     from xrelay.frontend.onnx.load import load_model
 
-    loaded, _ = load_model(model)
+    loaded = load_model(model).proto
     for node in loaded.graph.node:
         if name == node.name or name in node.output:
             return node.name or next(filter(None, node.output), node.op_type), node.op_type

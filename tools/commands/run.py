@@ -93,7 +93,7 @@ def _nodes(path: Path) -> dict[str, NodeOutput]:
     from xrelay.api.intermediates import NodeOutput
     from xrelay.frontend.onnx.load import load_model
 
-    model, _ = load_model(path)
+    model = load_model(path).proto
     named = [(node.name or next(filter(None, node.output), node.op_type), node) for node in model.graph.node]
     uses = Counter(place for place, _ in named)
     return {

@@ -1,0 +1,186 @@
+"""The protobuf of a model without the bytes of its large tensors, which are read by themselves.
+
+Only what leads to tensors is looked at: the graph, its initializers, and the tensors in attributes of its nodes. Where
+a file is not as protobuf writes it, or says a thing twice of which the last counts, it is left to protobuf whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple, Protocol
+
+import onnx
+
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.tensor_bytes import TensorBytes
+
+LEAST: Final = 1 << 14
+"""The bytes from which on a tensor is large."""
+MOST_FIELDS: Final = 1 << 20
+"""Protobuf alone is fast enough where there are more."""
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_SIZES: Final = {_FIXED64: 8, _FIXED32: 4}
+_WIRES: Final = (_VARINT, _FIXED64, _BYTES, _FIXED32)
+_VARINT_BYTES: Final = 10
+_MORE: Final = 0x80
+"""The bit of a byte that others of the same number follow."""
+_HEAD: Final = 2 * _VARINT_BYTES
+_WINDOW: Final = 1 << 12
+
+_PROTO: Final = onnx.TensorProto
+_ELSEWHERE: Final = (_PROTO.EXTERNAL_DATA_FIELD_NUMBER, _PROTO.DATA_LOCATION_FIELD_NUMBER)
+_LISTS: Final[dict[int, int]] = {
+    _PROTO.FLOAT: _PROTO.FLOAT_DATA_FIELD_NUMBER,
+    _PROTO.DOUBLE: _PROTO.DOUBLE_DATA_FIELD_NUMBER,
+}
+"""The types whose lists of numbers lie in the file as in memory."""
+
+Data = bytes | bytearray | memoryview
+
+
+class Content(Protocol):
+    """The bytes of a model."""
+
+    size: int
+
+    def read(self, begin: int, end: int) -> Data:
+        """The bytes from begin to end, for a moment."""
+        ...
+
+    def array(self, begin: int, end: int) -> Array:
+        """The same, to stay, as numbers of 8 bits that are not written to."""
+        ...
+
+
+class _OddError(Exception):
+    """The bytes are not what protobuf writes of a model."""
+
+
+class _Kind:
+    """A kind of message: the fields that lead to tensors, each with its kind, and those of them that occur once."""
+
+    def __init__(self, fields: dict[int, _Kind] | None = None, once: int | None = None):
+        self.fields, self.once = {} if fields is None else fields, once
+
+
+_TENSOR: Final = _Kind()
+_ATTRIBUTE: Final = _Kind({onnx.AttributeProto.T_FIELD_NUMBER: _TENSOR}, once=onnx.AttributeProto.T_FIELD_NUMBER)
+_NODE: Final = _Kind({onnx.NodeProto.ATTRIBUTE_FIELD_NUMBER: _ATTRIBUTE})
+_GRAPH: Final = _Kind({onnx.GraphProto.NODE_FIELD_NUMBER: _NODE, onnx.GraphProto.INITIALIZER_FIELD_NUMBER: _TENSOR})
+_MODEL: Final = _Kind({onnx.ModelProto.GRAPH_FIELD_NUMBER: _GRAPH}, once=onnx.ModelProto.GRAPH_FIELD_NUMBER)
+
+
+class _Field(NamedTuple):
+    """A field of a message: its number, where it begins, and where its value lies."""
+
+    number: int
+    wire: int
+    start: int
+    begin: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """The bytes of the value."""
+        return self.end - self.begin
+
+
+def slim_model(content: Content, tensors: TensorBytes) -> bytes | None:
+    """What protobuf is to parse, where large tensors name their bytes in `tensors`; `None` where it has to parse all.
+
+    What reading raises passes through.
+    """
+    try:
+        return bytes(_Slimming(content, tensors).message(_MODEL, 0, content.size))
+    except _OddError:
+        return None
+
+
+class _Slimming:
+    def __init__(self, content: Content, tensors: TensorBytes):
+        self._content, self._tensors, self._left = content, tensors, MOST_FIELDS
+
+    def message(self, kind: _Kind, begin: int, end: int) -> bytearray:
+        """The message of some bytes, without the bytes of its tensors; as deep as the kinds, which are five."""
+        if kind is _TENSOR:
+            return self._tensor(begin, end)
+        slim, copied, seen = bytearray(), begin, 0
+        for field in self._fields(begin, end):
+            inner = kind.fields.get(field.number)
+            if inner is None or field.wire != _BYTES:
+                continue
+            seen += field.number == kind.once
+            if seen > 1:
+                raise _OddError
+            if field.size >= LEAST:
+                slim += self._content.read(copied, field.start)
+                body = self.message(inner, field.begin, field.end)
+                slim += _varint(field.number << 3 | _BYTES) + _varint(len(body)) + body
+                copied = field.end
+        return slim + self._content.read(copied, end)
+
+    def _tensor(self, begin: int, end: int) -> bytearray:
+        """A tensor that names its bytes, where it holds them in one piece."""
+        data = self._data(begin, end)
+        if data is None:
+            return bytearray(self._content.read(begin, end))
+        slim = bytearray(self._content.read(begin, data.start)) + self._content.read(data.end, end)
+        return slim + self._tensors.add(self._content.array(data.begin, data.end)).SerializeToString()
+
+    def _data(self, begin: int, end: int) -> _Field | None:
+        """The field with the bytes of a tensor, where they lie there as in memory."""
+        fields: dict[int, list[_Field]] = {}
+        for field in self._fields(begin, end):
+            fields.setdefault(field.number, []).append(field)
+        if not fields.keys().isdisjoint(_ELSEWHERE):
+            return None
+        held = fields.get(_PROTO.RAW_DATA_FIELD_NUMBER, [])
+        types = fields.get(_PROTO.DATA_TYPE_FIELD_NUMBER, [])
+        if not held and len(types) == 1 and types[0].wire == _VARINT:
+            type, _ = _number(self._content.read(types[0].begin, types[0].end), 0)
+            held = fields.get(_LISTS.get(type, 0), [])
+        return held[0] if len(held) == 1 and held[0].wire == _BYTES and held[0].size >= LEAST else None
+
+    def _fields(self, begin: int, end: int) -> Iterator[_Field]:
+        """The fields of a message, in order."""
+        place = first = begin
+        window: Data = b""
+        while place < end:
+            if place + _HEAD > first + len(window):
+                window, first = self._content.read(place, min(end, place + _WINDOW)), place
+            tag, at = _number(window, place - first)
+            number, wire = tag >> 3, tag & 7
+            size = _SIZES.get(wire, 0)
+            if wire == _BYTES:
+                size, at = _number(window, at)
+            elif wire == _VARINT:
+                size = _number(window, at)[1] - at
+            field = _Field(number, wire, place, first + at, first + at + size)
+            self._left -= 1
+            if number == 0 or wire not in _WIRES or field.end > end or self._left < 0:
+                raise _OddError
+            yield field
+            place = field.end
+
+
+def _number(data: Data, at: int) -> tuple[int, int]:
+    """The number of variable length at a place, and where it ends."""
+    value = shift = 0
+    for byte in data[at : at + _VARINT_BYTES]:
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < _MORE:
+            return value, at
+        shift += 7
+    raise _OddError
+
+
+def _varint(value: int) -> bytes:
+    """A number in protobuf's variable length."""
+    data = bytearray()
+    while value >= _MORE:
+        data.append(value & 0x7F | _MORE)
+        value >>= 7
+    data.append(value)
+    return bytes(data)
