@@ -54,12 +54,18 @@ def evaluate_max_pool_indices(op: MaxPoolIndicesOp, data: Array) -> Array:
 @evaluates(*AVG_POOLS)
 def evaluate_avg_pool(op: AvgPoolOp, data: Array) -> Array:
     """The mean of each window, summed in double precision; of integers truncated."""
-    plain, whole = _plain(op, data), data.dtype.kind in "iu"
-    total = _fold(op, plain.astype(np.int64 if whole else np.float64), 0, np.add)
-    shapes = zip(op.window(op.sizes), plain.shape[2:], total.shape[2:], strict=True)
-    count = np.maximum(reduce(np.multiply.outer, [_divisors(op, *row) for row in shapes]), 1)
+    whole = data.dtype.kind in "iu"
+    total, count = sums_and_counts(op, data.astype(np.int64 if whole else np.float64))
     mean = truncated_quotient(total, np.broadcast_to(count, total.shape)) if whole else total / count
     return _laid_out(op, mean.astype(data.dtype))
+
+
+def sums_and_counts(op: AvgPoolOp, data: Array) -> tuple[Array, Array]:
+    """The sum of each window, of axes in their plain order, and by what it is divided, which broadcasts."""
+    plain = _plain(op, data)
+    total = _fold(op, plain, 0, np.add)
+    shapes = zip(op.window(op.sizes), plain.shape[2:], total.shape[2:], strict=True)
+    return total, np.maximum(reduce(np.multiply.outer, [_divisors(op, *row) for row in shapes]), 1)
 
 
 @evaluates(*GLOBAL_AVG_POOLS)

@@ -33,6 +33,8 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(0, "relay-specialize-functions", "a function that is still called knows its extents"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
     PipelineRow(0, "relay-dynamic-to-static", "native code has shapes that stand in the op"),
+    PipelineRow(1, "qnn-legalize", "functions of 256 numbers are tables"),
+    PipelineRow(0, "qnn-canonicalize-ops", "quantised numbers are plain integers now"),
     PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),
     PipelineRow(0, "relay-dead-code-elimination", "what nobody needs, inlined functions too, goes"),
     PipelineRow(0, "relay-expand-composites", "ops of several heavy parts fuse part by part"),

@@ -9,6 +9,8 @@ from xdsl.passes import ModulePass
 FOLDERS: dict[str, str] = {
     "relay-dynamic-to-static": "relay",
     "relay-name-extents": "relay",
+    "qnn-legalize": "qnn",
+    "qnn-canonicalize-ops": "qnn",
     "relay-simplify-inference": "relay",
     "relay-fold-constant": "relay",
     "relay-expand-composites": "relay",

@@ -55,6 +55,8 @@ EXACT: frozenset[str] = frozenset(
         "relay-name-extents",
         "relay-fold-constant",
         "relay-canonicalize-ops",
+        "qnn-legalize",
+        "qnn-canonicalize-ops",
         "relay-recursion-to-loop",
         "relay-inline",
         "relay-lift-closures",

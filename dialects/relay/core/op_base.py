@@ -218,6 +218,11 @@ class RelayOp(IRDLOperation):
         return cls.create(operands=values, result_types=[INCOMPLETE], properties=properties)
 
     @classmethod
+    def number_type(cls, index: int) -> Attribute | None:
+        """The tensor type of a Python number given for operand `index`; `None` for the element type of the data."""
+        return None
+
+    @classmethod
     def typed(
         cls,
         operands: Sequence[SSAValue],

@@ -52,6 +52,7 @@ def relay_ops() -> dict[str, type[RelayOp]]:
 def get_relay_op(name: str) -> type[RelayOp]:
     """The op called `name`: `nn.conv2d`, `relay.nn.conv2d`, or `conv2d` where only one op has that short name.
 
+    An op on plain numbers goes before the one of `qnn` that is called as it is.
     Raises `UnknownOpError`, with the nearest names, where none or several match.
     """
     full = name.removeprefix(PREFIX)
@@ -59,7 +60,9 @@ def get_relay_op(name: str) -> type[RelayOp]:
         load_plugins("ops")
     if full in _OPS:
         return _OPS[full]
-    by_short_name = [key for key in _OPS if key.rpartition(".")[2] == full]
+    shared = [key for key in _OPS if key.rpartition(".")[2] == full]
+    plain = [key for key in shared if not key.startswith("qnn.")]
+    by_short_name = plain if plain else shared
     if len(by_short_name) == 1:
         return _OPS[by_short_name[0]]
     if by_short_name:

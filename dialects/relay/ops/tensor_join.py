@@ -25,37 +25,14 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape, merge_dims
 
 
-@register_relay_op
-@irdl_op_definition
-class ConcatenateOp(RelayOp):
-    """The tensors of a tuple one after the other along `axis`.
+class ConcatenatingOp(RelayOp):
+    """Base of the ops that put the tensors of a tuple one after the other; C1 to C4 as `concatenate` states them."""
 
-    Constraints:
-    - C1: the operand is a tuple of at least one tensor.
-    - C2: `axis` is an axis of them.
-    - C3: they have the same rank, and the same extents except along `axis`.
-    - C4: they have the same element type.
-
-    Example:
-    ```mlir
-    %y = relay.concatenate(%t) {axis = 1} : (tuple<tensor<1x64x8x8xf32>, tensor<1x32x8x8xf32>>) -> tensor<1x96x8x8xf32>
-    ```
-
-    """
-
-    name = "relay.concatenate"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
 
     data = operand_def()
 
     axis = int_property(0)
-
-    def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of the fields one after the other, where these are vectors."""
-        tuple_type = facts[0]
-        fields = tuple_type.types.data if isinstance(tuple_type, TupleType) else ()
-        vectors = all((shape := known_shape(field)) is not None and len(shape) == 1 for field in fields)
-        return facts.elements(0) if vectors else None
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The extents along `axis` summed; C1 to C4."""
@@ -86,6 +63,34 @@ class ConcatenateOp(RelayOp):
             merged = merge_dims(left, right)
             joined.append(left if merged is None else merged)
         return tuple(joined)
+
+
+@register_relay_op
+@irdl_op_definition
+class ConcatenateOp(ConcatenatingOp):
+    """The tensors of a tuple one after the other along `axis`.
+
+    Constraints:
+    - C1: the operand is a tuple of at least one tensor.
+    - C2: `axis` is an axis of them.
+    - C3: they have the same rank, and the same extents except along `axis`.
+    - C4: they have the same element type.
+
+    Example:
+    ```mlir
+    %y = relay.concatenate(%t) {axis = 1} : (tuple<tensor<1x64x8x8xf32>, tensor<1x32x8x8xf32>>) -> tensor<1x96x8x8xf32>
+    ```
+
+    """
+
+    name = "relay.concatenate"
+
+    def infer_elements(self, facts: Facts) -> Elements | None:
+        """Those of the fields one after the other, where these are vectors."""
+        tuple_type = facts[0]
+        fields = tuple_type.types.data if isinstance(tuple_type, TupleType) else ()
+        vectors = all((shape := known_shape(field)) is not None and len(shape) == 1 for field in fields)
+        return facts.elements(0) if vectors else None
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the fields where a split axis stays in whole blocks."""

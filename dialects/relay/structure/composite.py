@@ -26,6 +26,7 @@ class Expansion(Enum):
     """Where a composite op becomes its parts."""
 
     INFERENCE = "in relay-simplify-inference, as Relay does"
+    QNN = "in qnn-canonicalize-ops, as Relay does"
     BEFORE_FUSION = "in relay-expand-composites, so that each part may fuse by itself"
     KERNEL = "inside the kernel that it fuses into"
 
@@ -87,7 +88,7 @@ class CompositeOp(RelayOp):
         parts = Parts(operands)
         try:
             value = self.decompose(parts)
-            if is_half(self._element(operands)) and not _is_half(value):
+            if is_half(self._element(operands)) and _is_single(value):
                 value = parts.op("cast", value, dtype=self._element(operands))
         except ConstraintError as error:
             message = f"its part {error.message}"
@@ -136,3 +137,7 @@ class CompositeOp(RelayOp):
 
 def _is_half(value: SSAValue) -> bool:
     return isinstance(value.type, TensorType) and is_half(value.type.element_type)
+
+
+def _is_single(value: SSAValue) -> bool:
+    return isinstance(value.type, TensorType) and value.type.element_type == f32

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
-from xrelay.relay import analysis
+from xrelay.relay import analysis, qnn
 from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.calls import NoOperatorError, OpFunction, op_function
 from xrelay.relay.expr import Expr, ExprLike, Var, const, var
@@ -84,6 +84,7 @@ __all__ = [
     "nn",
     "op",
     "op_function",
+    "qnn",
     "transform",
     "var",
     "vision",

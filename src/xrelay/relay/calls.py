@@ -61,6 +61,9 @@ annotation = Namespace("annotation")
 image = Namespace("image")
 """Relay's `image` operators."""
 
+qnn = Namespace("qnn")
+"""Relay's operators on quantised numbers, which stand in `relay.qnn.op`."""
+
 vision = Namespace("vision")
 """Relay's `vision` operators."""
 

@@ -340,7 +340,9 @@ def call(op: type[RelayOp], *operands: ExprLike, **attributes: AttributeValue) -
     """The operator on `operands`: the expression for its result. Raises `ConstraintError` where a rule is broken."""
     tensors = (item for item in operands if isinstance(item, (Expr, SSAValue, Operation)))
     like = next((as_value(item).type for item in tensors), None)
-    return view(op.call(*(as_value(item, like) for item in operands), **attributes).results[0])
+    types = (own if (own := op.number_type(index)) is not None else like for index in range(len(operands)))
+    values = [as_value(item, type) for item, type in zip(operands, types, strict=True)]
+    return view(op.call(*values, **attributes).results[0])
 
 
 def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:

@@ -779,6 +779,298 @@ class _Nn:
 
 nn: _Nn
 
+class _Qnn:
+    @staticmethod
+    def abs(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """The absolute value of what each quantised number stands for, quantised."""
+
+    @staticmethod
+    def add(
+        lhs: ExprLike,
+        rhs: ExprLike,
+        lhs_scale: ExprLike,
+        lhs_zero_point: ExprLike,
+        rhs_scale: ExprLike,
+        rhs_zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        lhs_axis: int | None = -1,
+        rhs_axis: int | None = -1,
+    ) -> Expr:
+        """The sum of two quantised tensors, elementwise with numpy's broadcasting."""
+
+    @staticmethod
+    def avg_pool2d(
+        data: ExprLike,
+        input_scale: ExprLike,
+        input_zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        pool_size: Ints,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        ceil_mode: bool | None = False,
+        count_include_pad: bool | None = True,
+        layout: str | None = "NHWC",
+        out_layout: str | None = "",
+    ) -> Expr:
+        """The mean of each window over a quantised image, requantised."""
+
+    @staticmethod
+    def batch_matmul(
+        x: ExprLike,
+        y: ExprLike,
+        x_zero_point: ExprLike,
+        y_zero_point: ExprLike,
+        x_scale: ExprLike,
+        y_scale: ExprLike,
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """Matrix products of two stacks: x (…, m, k) by y (…, n, k), whose matrices are transposed, gives (…, m, n) of i32."""
+
+    @staticmethod
+    def concatenate(
+        data: ExprLike,
+        input_scales: ExprLike,
+        input_zero_points: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        axis: int | None = 0,
+    ) -> Expr:
+        """The quantised tensors of a tuple one after the other along `axis`, each requantised to the result's scale."""
+
+    @staticmethod
+    def conv2d(
+        data: ExprLike,
+        weight: ExprLike,
+        input_zero_point: ExprLike,
+        kernel_zero_point: ExprLike,
+        input_scale: ExprLike,
+        kernel_scale: ExprLike,
+        kernel_size: Ints | None = None,
+        channels: int | None = None,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        groups: int | None = 1,
+        data_layout: str | None = "NCHW",
+        kernel_layout: str | None = "OIHW",
+        out_layout: str | None = "",
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """Two-dimensional convolution of quantised images: `nn.conv2d` of the distances from the zero points, of i32."""
+
+    @staticmethod
+    def conv2d_transpose(
+        data: ExprLike,
+        weight: ExprLike,
+        input_zero_point: ExprLike,
+        kernel_zero_point: ExprLike,
+        input_scale: ExprLike,
+        kernel_scale: ExprLike,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        groups: int | None = 1,
+        data_layout: str | None = "NCHW",
+        kernel_layout: str | None = "IOHW",
+        out_layout: str | None = "",
+        output_padding: Ints | None = (0, 0),
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """Two-dimensional transposed convolution of quantised images: `nn.conv2d_transpose` of the distances, of i32."""
+
+    @staticmethod
+    def dense(
+        data: ExprLike,
+        weight: ExprLike,
+        input_zero_point: ExprLike,
+        kernel_zero_point: ExprLike,
+        input_scale: ExprLike,
+        kernel_scale: ExprLike,
+        units: int | None = None,
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units), of i32."""
+
+    @staticmethod
+    def dequantize(
+        data: ExprLike,
+        input_scale: ExprLike,
+        input_zero_point: ExprLike,
+        axis: int | None = -1,
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """`input_scale * (data - input_zero_point)`: what each quantised number stands for."""
+
+    @staticmethod
+    def erf(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """The error function of what each quantised number stands for, quantised."""
+
+    @staticmethod
+    def exp(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """The exponential of what each quantised number stands for, quantised."""
+
+    @staticmethod
+    def hardswish(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """`x * min(max(x + 3, 0), 6) / 6` of what each quantised number stands for, quantised."""
+
+    @staticmethod
+    def leaky_relu(
+        data: ExprLike,
+        input_scale: ExprLike,
+        input_zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        alpha: float,
+    ) -> Expr:
+        """`x` where x ≥ 0, `alpha * x` below, of what each quantised number stands for."""
+
+    @staticmethod
+    def log(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """The natural logarithm of what each quantised number stands for, quantised; the zero point where it is no number."""
+
+    @staticmethod
+    def mul(
+        lhs: ExprLike,
+        rhs: ExprLike,
+        lhs_scale: ExprLike,
+        lhs_zero_point: ExprLike,
+        rhs_scale: ExprLike,
+        rhs_zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        lhs_axis: int | None = -1,
+        rhs_axis: int | None = -1,
+    ) -> Expr:
+        """The product of two quantised tensors, elementwise with numpy's broadcasting."""
+
+    @staticmethod
+    def quantize(
+        data: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        axis: int | None = -1,
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """`round(data / output_scale) + output_zero_point`, saturated: the number that stands for each element."""
+
+    @staticmethod
+    def requantize(
+        data: ExprLike,
+        input_scale: ExprLike,
+        input_zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        axis: int | None = -1,
+        rounding: str | None = "UPWARD",
+        compute_dtype: DType | None = ...,
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """`round((data - input_zero_point) * input_scale / output_scale) + output_zero_point`, saturated."""
+
+    @staticmethod
+    def rsqrt(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """One over the root of what each quantised number stands for, quantised; the zero point where it is no number."""
+
+    @staticmethod
+    def sigmoid(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """The sigmoid, `1 / (1 + exp(-x))`, of what each quantised number stands for, quantised."""
+
+    @staticmethod
+    def softmax(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        axis: int | None = -1,
+    ) -> Expr:
+        """The softmax along `axis` of what each quantised number stands for, quantised."""
+
+    @staticmethod
+    def sqrt(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """The square root of what each quantised number stands for, quantised; the zero point where it is no number."""
+
+    @staticmethod
+    def subtract(
+        lhs: ExprLike,
+        rhs: ExprLike,
+        lhs_scale: ExprLike,
+        lhs_zero_point: ExprLike,
+        rhs_scale: ExprLike,
+        rhs_zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        lhs_axis: int | None = -1,
+        rhs_axis: int | None = -1,
+    ) -> Expr:
+        """The difference of two quantised tensors, elementwise with numpy's broadcasting."""
+
+    @staticmethod
+    def tanh(
+        x: ExprLike,
+        scale: ExprLike,
+        zero_point: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+    ) -> Expr:
+        """The hyperbolic tangent of what each quantised number stands for, quantised."""
+
+
+qnn: _Qnn
+
 class _Vision:
     @staticmethod
     def all_class_non_max_suppression(
@@ -1083,6 +1375,25 @@ def expand_dims(
     num_newaxis: int | None = 1,
 ) -> Expr:
     """Insert `num_newaxis` axes of extent 1 at position `axis` of the result."""
+
+def fixed_point_multiply(
+    data: ExprLike,
+    multiplier: int,
+    shift: int,
+) -> Expr:
+    """`x * multiplier * 2 ** (shift - 31)`, rounded to the nearest integer, halves up, and saturated."""
+
+def fixed_point_multiply_per_axis(
+    x: ExprLike,
+    m: ExprLike,
+    lshift: ExprLike,
+    rshift: ExprLike,
+    *,
+    is_lshift_required: bool | None = False,
+    is_rshift_required: bool | None = False,
+    axes: Ints,
+) -> Expr:
+    """`x * m * 2 ** (lshift - rshift - 31)`, rounded to the nearest integer, halves up, and saturated."""
 
 def floor(
     data: ExprLike,
@@ -1697,6 +2008,8 @@ __all__ = [
     "erf",
     "exp",
     "expand_dims",
+    "fixed_point_multiply",
+    "fixed_point_multiply_per_axis",
     "floor",
     "floor_divide",
     "floor_mod",
@@ -1741,6 +2054,7 @@ __all__ = [
     "ones_like",
     "power",
     "prod",
+    "qnn",
     "rank_rows",
     "reinterpret",
     "repeat",

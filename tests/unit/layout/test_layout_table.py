@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from xdsl.dialects.builtin import f32, i1, i64
+from xdsl.dialects.builtin import f32, i1, i8, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -36,6 +36,11 @@ def value(*shape: int, of: Attribute = f32) -> SSAValue:
     return Block(arg_types=[tensor_type(shape, of)]).args[0]
 
 
+def quantised(count: int) -> list[SSAValue]:
+    """Scales and zero points."""
+    return [value(of=element) for _ in range(count) for element in (f32, i32)]
+
+
 def image() -> SSAValue:
     return value(1, 32, 4, 4)
 
@@ -48,6 +53,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "nn.softmax": lambda op: op.call(image(), axis=1),
     "nn.log_softmax": lambda op: op.call(image(), axis=1),
     "nn.prelu": lambda op: op.call(image(), value(32)),
+    "qnn.avg_pool2d": lambda op: op.call(value(1, 32, 4, 4, of=i8), *quantised(2), pool_size=2, layout="NCHW"),
     "nn.dense": lambda op: op.call(value(1, 32), value(16, 32)),
     "nn.matmul": lambda op: op.call(value(1, 32), value(32, 16)),
     "nn.batch_matmul": lambda op: op.call(value(1, 3, 32), value(1, 16, 32)),

@@ -1,0 +1,138 @@
+"""Integers times factors with 31 bits behind the point: `relay.fixed_point_multiply` and its kin."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
+from xrelay.dialects.relay.core.element_constraints import ElementsIn
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import bool_property, int_property, required_ints_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.fixed_point import MOST_PLACES, PLACES, cut, saturated
+
+_INT32 = np.dtype(np.int32)
+
+
+@register_relay_op
+@irdl_op_definition
+class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
+    """`x * multiplier * 2 ** (shift - 31)`, rounded to the nearest integer, halves up, and saturated.
+
+    `multiplier` has 31 bits behind the point, so that `multiplier = 2 ** 30` and `shift = 1` leave x as it is.
+
+    Constraints:
+    - C2: `multiplier` is an integer of 32 bits, `shift` is between -31 and 31.
+
+    Example:
+    ```mlir
+    %y = relay.fixed_point_multiply(%x) {multiplier = 1288490189, shift = 2} : (tensor<4xi32>) -> tensor<4xi32>
+    ```
+
+    """
+
+    name = "relay.fixed_point_multiply"
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": ElementsIn((0,), (i32,))}
+
+    multiplier = int_property()
+    shift = int_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The operand's type; C2."""
+        multiplier, shift = self.multiplier.value.data, self.shift.value.data
+        facts.require(
+            -(1 << 31) <= multiplier < 1 << 31 and PLACES - MOST_PLACES <= shift <= PLACES,
+            "C2",
+            f"multiplier must be an integer of 32 bits and shift be between -31 and 31, found {multiplier} and {shift}",
+        )
+        return super().infer_type(facts)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A product of 64 bits, of which the last are cut off."""
+        (x,) = parts.operands
+        product = parts.op("multiply", parts.op("cast", x, dtype="int64"), self.multiplier.value.data)
+        places = PLACES - self.shift.value.data
+        if places:
+            product = parts.op("right_shift", parts.op("add", product, 1 << (places - 1)), places)
+        return saturated(parts, product, _INT32)
+
+
+@register_relay_op
+@irdl_op_definition
+class FixedPointMultiplyPerAxisOp(CompositeOp):
+    """`x * m * 2 ** (lshift - rshift - 31)`, rounded to the nearest integer, halves up, and saturated.
+
+    `m`, `lshift` and `rshift` have a number for each place along `axes` of x, or for each combination of places where
+    these are several. Where `is_lshift_required` or `is_rshift_required` is false, that shift is taken for 0. Where the
+    difference of the shifts is less than -31, the result is 0.
+
+    Constraints:
+    - C3: `m`, `lshift` and `rshift` have as many axes as `axes` names, with their extents.
+
+    Example:
+    ```mlir
+    %y = relay.fixed_point_multiply_per_axis(%x, %m, %l, %r) {is_lshift_required = true, axes = [1]}
+        : (tensor<2x3xi32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>) -> tensor<2x3xi32>
+    ```
+
+    """
+
+    name = "relay.fixed_point_multiply_per_axis"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": ElementsIn((0, 1, 2, 3), (i32,)), "C2": AxisOf("axes")}
+
+    x = operand_def()
+    m = operand_def()
+    lshift = operand_def()
+    rshift = operand_def()
+
+    is_lshift_required = bool_property(False)
+    is_rshift_required = bool_property(False)
+    axes = required_ints_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The type of x; C3."""
+        data, axes = facts.shape(0), ints(self.axes)
+        for index in range(1, 4):
+            own = facts.shape(index)
+            facts.require(len(own) == len(axes), "C3", f"operand #{index} has rank {len(own)}, axes are {list(axes)}")
+            for extent, axis in zip(own, axes, strict=True):
+                facts.require_equal(extent, data[axis], "C3", f"extents of operand #{index} and of axis {axis}:")
+        return facts[0]
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A product of 64 bits, of which the last are cut off, or which grows by the places that are missing."""
+        x, *factors = (parts.op("cast", value, dtype="int64") for value in parts.operands)
+        m, lshift, rshift = (self._across(parts, value, parts.rank(x)) for value in factors)
+        places = parts.scalar(PLACES, m)
+        if self.is_rshift_required.value.data:
+            places = parts.op("add", places, rshift)
+        if self.is_lshift_required.value.data:
+            places = parts.op("subtract", places, lshift)
+        m = parts.op("where", parts.op("greater", places, MOST_PLACES), parts.scalar(0, m), m)
+        whole = cut(
+            parts, parts.op("multiply", x, m), parts.op("clip", places, a_min=0.0, a_max=float(MOST_PLACES)), away=False
+        )
+        near = parts.op("clip", whole, a_min=-(2.0**PLACES), a_max=2.0**PLACES)
+        missing = parts.op("clip", parts.op("negative", places), a_min=0.0, a_max=float(PLACES))
+        return saturated(parts, parts.op("left_shift", near, missing), _INT32)
+
+    def _across(self, parts: Parts, factor: SSAValue, rank: int) -> SSAValue:
+        """`factor` with its axes in the order and at the places of those of x, so that it broadcasts."""
+        axes = [axis_index(axis, rank) for axis in ints(self.axes)]
+        order = sorted(range(len(axes)), key=axes.__getitem__)
+        ordered = parts.op("transpose", factor, axes=order) if order != list(range(len(axes))) else factor
+        for axis in range(rank - 1, min(axes, default=rank), -1):
+            if axis not in axes:
+                ordered = parts.op("expand_dims", ordered, axis=sum(each < axis for each in axes))
+        return ordered

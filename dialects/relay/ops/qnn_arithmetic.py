@@ -1,0 +1,252 @@
+"""Sums, differences and products of quantised tensors, and several as one: `relay.qnn.add` and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import TensorType, TupleType, f32, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import Constraints, SameElements
+from xrelay.dialects.relay.core.element_constraints import (
+    NARROW,
+    QUANTIZED,
+    ElementsIn,
+    OneOrAlong,
+    is_number,
+    scales_and_zero_points,
+)
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, dtype_of, number, ratio, scaled, shifted
+from xrelay.dialects.relay.ops.tensor_join import ConcatenatingOp
+from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+
+
+class QnnBinaryOp(QnnOp):
+    """Base of the operators on two quantised tensors, which broadcast; the result has their element type."""
+
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **scales_and_zero_points([2, 4, 6], [3, 5, 7]),
+        "C3": OneOrAlong((2, 3), "lhs_axis"),
+        "C4": OneOrAlong((4, 5), "rhs_axis", of=1),
+        "C5": OneOrAlong((6, 7)),
+        "C6": SameElements((0, 1)),
+        "C7": ElementsIn((0, 1), NARROW),
+    }
+
+    lhs = operand_def()
+    rhs = operand_def()
+    lhs_scale = operand_def()
+    lhs_zero_point = operand_def()
+    rhs_scale = operand_def()
+    rhs_zero_point = operand_def()
+    output_scale = operand_def()
+    output_zero_point = operand_def()
+
+    lhs_axis = int_property(-1)
+    rhs_axis = int_property(-1)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The shape that both broadcast to; C8."""
+        return tensor_type(facts.broadcast("C8", 0, 1), facts.element(0))
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Distances and scales of both, combined."""
+        lhs, rhs, *parameters = parts.operands
+        sides: list[tuple[SSAValue, SSAValue]] = []
+        for data, axis, (scale, zero_point) in (
+            (lhs, self.lhs_axis.value.data, parameters[:2]),
+            (rhs, self.rhs_axis.value.data, parameters[2:4]),
+        ):
+            rank = parts.rank(data)
+            distances = distance(parts, data, along(parts, zero_point, rank, axis))
+            sides.append((distances, along(parts, scale, rank, axis)))
+        output_scale, output_zero_point = (number(parts, parameter) for parameter in parameters[4:])
+        whole = self.combined(parts, sides[0], sides[1], output_scale)
+        return shifted(parts, whole, output_zero_point, dtype_of(lhs))
+
+    def combined(
+        self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
+    ) -> SSAValue:
+        """The result's distances, of i64, from the distances and scales of both sides."""
+        raise NotImplementedError(f"{self.name} does not say how it combines its operands")
+
+
+class QnnSumOp(QnnBinaryOp):
+    """Base of the sum and the difference: both sides are brought to the result's scale first."""
+
+    OF_DISTANCES: ClassVar[str]
+    """What is done to the distances at that scale."""
+
+    def combined(
+        self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
+    ) -> SSAValue:
+        """Each side is rounded once."""
+        sides = (scaled(parts, distances, ratio(parts, (scale,), output_scale)) for distances, scale in (lhs, rhs))
+        return parts.op(self.OF_DISTANCES, *sides)
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnAddOp(QnnSumOp):
+    """The sum of two quantised tensors, elementwise with numpy's broadcasting.
+
+    Both are requantised to the result's scale, halves rounded up, and added; the sum is shifted by the result's zero
+    point and saturated. So it is at most one step of the result's scale from the sum of what they stand for.
+
+    Constraints:
+    - C8: the shapes of lhs and rhs broadcast.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.add(%a, %b, %sa, %za, %sb, %zb, %s, %z) : (tensor<4x8xi8>, tensor<8xi8>, tensor<f32>, tensor<i32>,
+        tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<4x8xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.add"
+    OF_DISTANCES: ClassVar[str] = "add"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnSubtractOp(QnnSumOp):
+    """The difference of two quantised tensors, elementwise with numpy's broadcasting.
+
+    Both are requantised to the result's scale, halves rounded up, and subtracted; the difference is shifted by the
+    result's zero point and saturated.
+
+    Constraints:
+    - C8: the shapes of lhs and rhs broadcast.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.subtract(%a, %b, %sa, %za, %sb, %zb, %s, %z) : (tensor<4x8xi8>, tensor<8xi8>, tensor<f32>,
+        tensor<i32>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<4x8xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.subtract"
+    OF_DISTANCES: ClassVar[str] = "subtract"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnMulOp(QnnBinaryOp):
+    """The product of two quantised tensors, elementwise with numpy's broadcasting.
+
+    The distances from the zero points are multiplied, and the product, saturated to 32 bits, is requantised from the
+    product of both scales to the result's, halves rounded up.
+
+    Constraints:
+    - C8: the shapes of lhs and rhs broadcast.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.mul(%a, %b, %sa, %za, %sb, %zb, %s, %z) : (tensor<4x8xi8>, tensor<8xi8>, tensor<f32>, tensor<i32>,
+        tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<4x8xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.mul"
+
+    def combined(
+        self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
+    ) -> SSAValue:
+        """One product, rounded once."""
+        wide = (parts.op("cast", distances, dtype="int64") for distances, _ in (lhs, rhs))
+        product = parts.op("clip", parts.op("multiply", *wide), a_min=-(2.0**31), a_max=2.0**31 - 1)
+        return scaled(parts, parts.op("cast", product, dtype="int32"), ratio(parts, (lhs[1], rhs[1]), output_scale))
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnConcatenateOp(ConcatenatingOp, QnnOp):
+    """The quantised tensors of a tuple one after the other along `axis`, each requantised to the result's scale.
+
+    Halves are rounded up. The second and the third operand are tuples of the scales and of the zero points.
+
+    Constraints:
+    - C1: the first operand is a tuple of at least one tensor.
+    - C2: `axis` is an axis of them.
+    - C3: they have the same rank, and the same extents except along `axis`.
+    - C4: they have the same element type.
+    - C5: that is i8, ui8, i16, ui16 or i32.
+    - C6: the scales and the zero points are tuples of as many tensors of one number, f32 and i32.
+    - C7: so are scale and zero point of the result.
+
+    Example:
+    ```mlir
+    %t = relay.tuple(%a, %b) : (tensor<2x3xi8>, tensor<2x5xi8>) -> tuple<tensor<2x3xi8>, tensor<2x5xi8>>
+    %ts = relay.tuple(%sa, %sb) : (tensor<f32>, tensor<f32>) -> tuple<tensor<f32>, tensor<f32>>
+    %tz = relay.tuple(%za, %zb) : (tensor<i32>, tensor<i32>) -> tuple<tensor<i32>, tensor<i32>>
+    %y = relay.qnn.concatenate(%t, %ts, %tz, %s, %z) {axis = 1} : (tuple<tensor<2x3xi8>, tensor<2x5xi8>>,
+        tuple<tensor<f32>, tensor<f32>>, tuple<tensor<i32>, tensor<i32>>, tensor<f32>, tensor<i32>) -> tensor<2x8xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.concatenate"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+
+    data = operand_def()
+    input_scales = operand_def()
+    input_zero_points = operand_def()
+    output_scale = operand_def()
+    output_zero_point = operand_def()
+
+    axis = int_property(0)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """That of the tensors one after the other; C5 to C7."""
+        result = super().infer_type(facts)
+        element = element_type_of(result)
+        facts.require(element in QUANTIZED, "C5", lambda: f"the element type must be quantised, found {element}")
+        count = len(_types_in(facts[0]))
+        for index, kind in ((1, f32), (2, i32)):
+            parameters = _types_in(facts[index])
+            facts.require(len(parameters) == count, "C6", f"operand #{index} must be a tuple of {count} tensors")
+            _require_numbers(facts, parameters, kind, "C6")
+        _require_numbers(facts, [facts[3]], f32, "C7")
+        _require_numbers(facts, [facts[4]], i32, "C7")
+        return result
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Each is rounded once."""
+        data, scales, zero_points = (fields_of(parts, value) for value in parts.operands[:3])
+        output_scale, output_zero_point = (number(parts, parameter) for parameter in parts.operands[3:])
+        joined: list[SSAValue] = []
+        for each, scale, zero_point in zip(data, scales, zero_points, strict=True):
+            factor = ratio(parts, (number(parts, scale),), output_scale)
+            whole = scaled(parts, distance(parts, each, number(parts, zero_point)), factor)
+            joined.append(shifted(parts, whole, output_zero_point, dtype_of(each)))
+        return parts.op("concatenate", parts.add(TupleOp.call(*joined)), axis=self.axis.value.data)
+
+
+def fields_of(parts: Parts, value: SSAValue) -> list[SSAValue]:
+    """The fields of a tuple, as they were put in where that is seen."""
+    if isinstance(value.owner, TupleOp):
+        return list(value.owner.fields)
+    return [parts.add(TupleGetItemOp.call(value, index=index)) for index in range(len(_types_in(value.type)))]
+
+
+def _types_in(type: Attribute) -> Sequence[Attribute]:
+    """The types of the fields of a tuple; of anything else none."""
+    return type.types.data if isinstance(type, TupleType) else ()
+
+
+def _require_numbers(facts: Facts, types: Sequence[Attribute], element: Attribute, constraint: str) -> None:
+    """Demand that `types` are of one number of an element type each."""
+    for type in types:
+        legal = isinstance(type, TensorType) and type.element_type == element and is_number(shape_of(type))
+        facts.require(legal, constraint, lambda type=type: f"one number of {element} is expected, found {type}")

@@ -1,0 +1,161 @@
+"""Convolutions of quantised images: `relay.qnn.conv2d` and `relay.qnn.conv2d_transpose`.
+
+The result is the sum of the products of the distances from the zero points, in 32 bits; what is padded is at distance
+0. It stands for itself times the product of both scales, which are operands so that what reads the program knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+
+from xrelay.dialects.relay.core.constraints import Constraints
+from xrelay.dialects.relay.core.element_constraints import (
+    QUANTIZED,
+    ElementsIn,
+    OneOrAlong,
+    TypeIn,
+    is_number,
+    scales_and_zero_points,
+)
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn_conv import ConvOp, FilterOp
+from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
+from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each
+from xrelay.dialects.relay.structure.composite import Parts
+
+
+class QnnFilterOp(FilterOp, QnnOp):
+    """Base of the convolutions of quantised images; C1 to C9, C11 and C12 as those of plain ones."""
+
+    PLAIN: ClassVar[str]
+    """The operator on plain images."""
+
+    data = operand_def()
+    weight = operand_def()
+    input_zero_point = operand_def()
+    kernel_zero_point = operand_def()
+    input_scale = operand_def()
+    kernel_scale = operand_def()
+
+    out_dtype = prop_def(default_value=i32)
+
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """C10, C11 and C13 to C15, beside those of every filter."""
+        parameters = scales_and_zero_points([4, 5], [2, 3])
+        return {
+            **super().constraints_over(axes),
+            "C10": ElementsIn((0, 1), QUANTIZED),
+            "C11": TypeIn("out_dtype", (i32,)),
+            "C13": parameters["C1"],
+            "C14": parameters["C2"],
+            "C15": OneOrAlong((2, 4)),
+        }
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """That of the plain convolution, in 32 bits; C16."""
+        result = super().infer_type(facts)
+        layout = self.layouts[1]
+        weight = self.extents_in(layout, facts.shape(1))
+        facts.require(
+            is_number(facts.shape(3)) or layout.factor("O") is None,
+            "C16",
+            f"layout {layout} splits the axis along which the zero points of the weight lie",
+        )
+        require_one_or_each(facts, 3, weight["O"], "C16", "weight's filters")
+        require_one_or_each(facts, 5, self.result_channels(weight), "C16", "result's channels")
+        return result
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """The weight's type from `channels`, `kernel_size` and the data."""
+        return [*super().infer_operand_types(Facts(self.name, facts[:2]), result_type), *facts[2:]]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Layouts are chosen for the plain convolution that it becomes."""
+        return LayoutRefusal("run qnn-canonicalize-ops first")
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The convolution of distances."""
+        data, weight, zero_point, weight_zero_point, *_ = parts.operands
+        axis = self.layouts[1].index("O")
+        left = distance(parts, data, number(parts, zero_point))
+        right = distance(parts, weight, along(parts, weight_zero_point, len(shape_of(weight.type)), axis))
+        return parts.add(get_relay_op(self.PLAIN).typed([left, right], self.properties))
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnConv2DOp(QnnFilterOp, ConvOp):
+    """Two-dimensional convolution of quantised images: `nn.conv2d` of the distances from the zero points, of i32.
+
+    Zero point and scale of the weight are one number each, or one for each filter.
+
+    Constraints:
+    - C3: the weight's in-channels times `groups` are the data's channels.
+    - C4: `groups` is positive and divides the out-channels.
+    - C5: `channels`, where given, is the weight's number of out-channels.
+    - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
+    - C9: the dilated kernel is not larger than the padded data.
+    - C16: zero point and scale of the weight are one number each, or one for each filter, which are not in blocks.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.conv2d(%x, %w, %zx, %zw, %sx, %sw) {padding = [1, 1, 1, 1]} : (tensor<1x3x8x8xui8>,
+        tensor<4x3x3x3xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<4xf32>) -> tensor<1x4x8x8xi32>
+    ```
+
+    """
+
+    name = "relay.qnn.conv2d"
+    AXES: ClassVar[str] = "HW"
+    PLAIN: ClassVar[str] = "nn.conv2d"
+    ARGUMENTS: ClassVar[tuple[str, ...]] = (
+        "kernel_size",
+        "channels",
+        "strides",
+        "padding",
+        "dilation",
+        "groups",
+        "data_layout",
+        "kernel_layout",
+        "out_layout",
+        "out_dtype",
+    )
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnConv2DTransposeOp(QnnFilterOp, ConvTransposeOp):
+    """Two-dimensional transposed convolution of quantised images: `nn.conv2d_transpose` of the distances, of i32.
+
+    The zero point of the weight is one number, or one for each of its out-channels; its scale is one number, or one for
+    each channel of the result.
+
+    Constraints:
+    - C3: the weight's in-channels are the data's channels.
+    - C4: `groups` is positive and divides the in-channels.
+    - C5: `channels`, where given, is the weight's out-channels times `groups`.
+    - C6: `kernel_size`, where given, is the weight's height and width, which are positive.
+    - C9: data and result have at least one row and one column.
+    - C16: zero point and scale of the weight are one number each, or one for each channel, which are not in blocks.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.conv2d_transpose(%x, %w, %zx, %zw, %sx, %sw) {strides = [2, 2]} : (tensor<1x4x5x5xi8>,
+        tensor<4x2x3x3xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<2xf32>) -> tensor<1x2x11x11xi32>
+    ```
+
+    """
+
+    name = "relay.qnn.conv2d_transpose"
+    AXES: ClassVar[str] = "HW"
+    PLAIN: ClassVar[str] = "nn.conv2d_transpose"

@@ -1,0 +1,120 @@
+"""The base of the operators on quantised numbers, and the steps of which their definitions consist.
+
+A quantised number q stands for `scale * (q - zero_point)`. Scales are f32, zero points i32; both are one number, or one
+for each place along an axis. What an op says of rounding holds bit for bit: a requantisation multiplies by the quotient
+of two scales, which is rounded to 31 bits, in integers, unless it is asked for floats.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.element_constraints import ElementsIn, is_number
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.dialects.relay.structure.fixed_point import cut, factor_of, saturated
+from xrelay.index_algebra.dims import Dim
+
+
+class QnnOp(CompositeOp):
+    """Base of the operators on quantised numbers; `qnn-canonicalize-ops` puts plain ones in their place."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    EXPANDS: ClassVar[Expansion | None] = Expansion.QNN
+
+    @classmethod
+    def number_type(cls, index: int) -> Attribute | None:
+        """A scale is f32, a zero point i32."""
+        for constraint in cls.CONSTRAINTS.values():
+            if isinstance(constraint, ElementsIn) and index in constraint.operands and len(constraint.types) == 1:
+                return tensor_type((), constraint.types[0])
+        return None
+
+
+def require_one_or_each(facts: Facts, operand: int, extent: Dim, constraint: str, what: str) -> None:
+    """Demand that a parameter is one number, or one for each of `extent` things, which `what` names."""
+    own = facts.shape(operand)
+    if is_number(own):
+        return
+    facts.require(
+        len(own) == 1, constraint, lambda: f"operand #{operand} must be one number or a vector, found {facts[operand]}"
+    )
+    facts.require_equal(own[0], extent, constraint, f"extents of operand #{operand} and of the {what}:")
+
+
+def along(parts: Parts, parameter: SSAValue, rank: int, axis: int) -> SSAValue:
+    """A number, or a vector along `axis`, such that it broadcasts with a tensor of `rank`."""
+    own = shape_of(parameter.type)
+    if own == (1,) and rank == 0:
+        return parts.op("reshape", parameter, newshape=())
+    behind = rank - 1 - axis % max(rank, 1)
+    return parts.op("expand_dims", parameter, axis=1, num_newaxis=behind) if own and behind else parameter
+
+
+def number(parts: Parts, parameter: SSAValue) -> SSAValue:
+    """A parameter of one element as a number of rank 0."""
+    return along(parts, parameter, 0, 0)
+
+
+def distance(parts: Parts, data: SSAValue, zero_point: SSAValue) -> SSAValue:
+    """`data` less a zero point that broadcasts, in 32 bits."""
+    return parts.op("subtract", parts.op("cast", data, dtype="int32"), zero_point)
+
+
+def ratio(parts: Parts, numerators: tuple[SSAValue, ...], denominator: SSAValue, times: float = 1.0) -> SSAValue:
+    """The product of scales that broadcast, and of a number, over another scale, in f64."""
+    first, *others = (parts.op("cast", scale, dtype="float64") for scale in numerators)
+    for scale in others:
+        first = parts.op("multiply", first, scale)
+    if times != 1.0:
+        first = parts.op("multiply", first, times)
+    return parts.op("divide", first, parts.op("cast", denominator, dtype="float64"))
+
+
+def scaled(parts: Parts, distances: SSAValue, factor: SSAValue, *, away: bool = False) -> SSAValue:
+    """Distances, of i32, times a ratio of f64 that broadcasts, rounded in fixed point to an i64."""
+    multiplier, places = factor_of(parts, factor)
+    product = parts.op("multiply", parts.op("cast", distances, dtype="int64"), multiplier)
+    return cut(parts, product, places, away=away)
+
+
+def scaled_in_floats(
+    parts: Parts, distances: SSAValue, factor: SSAValue, dtype: np.dtype, *, away: bool = False
+) -> SSAValue:
+    """Distances times a ratio that is rounded to `dtype`, which then rounds the product, to whole numbers."""
+    product = parts.op("multiply", parts.op("cast", distances, dtype=dtype), parts.op("cast", factor, dtype=dtype))
+    if not away:
+        below = parts.op("floor", product)
+        missing = parts.op("greater_equal", parts.op("subtract", product, below), 0.5)
+        return parts.op("add", below, parts.op("cast", missing, dtype=dtype))
+    towards_zero = parts.op("trunc", product)
+    missing = parts.op("greater_equal", parts.op("abs", parts.op("subtract", product, towards_zero)), 0.5)
+    step = parts.op("multiply", parts.op("sign", product), parts.op("cast", missing, dtype=dtype))
+    return parts.op("add", towards_zero, step)
+
+
+def shifted(parts: Parts, whole: SSAValue, zero_point: SSAValue, dtype: np.dtype) -> SSAValue:
+    """Whole numbers, of i64 or floats, plus a zero point that broadcasts, as the nearest numbers of `dtype`.
+
+    What is not a number counts as 0, and a zero point that `dtype` does not hold as the nearest number of it.
+    """
+    if dtype_of(whole).kind == "f":
+        whole = parts.op("where", parts.op("isnan", whole), parts.scalar(0, whole), whole)
+    limits = np.iinfo(dtype)
+    if dtype.itemsize < 4:
+        zero_point = parts.op("clip", zero_point, a_min=float(limits.min), a_max=float(limits.max))
+    elif dtype_of(whole) == np.float32:
+        # Which does not hold every number of 32 bits.
+        whole = parts.op("cast", whole, dtype="float64")
+    return saturated(parts, parts.op("add", whole, parts.op("cast", zero_point, dtype=dtype_of(whole))), dtype)
+
+
+def dtype_of(value: SSAValue) -> np.dtype:
+    """The dtype of a tensor's elements."""
+    return numpy_dtype(element_type_of(value.type))

@@ -1,0 +1,100 @@
+"""The mean of windows over quantised images: `relay.qnn.avg_pool2d`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import Constraints
+from xrelay.dialects.relay.core.element_constraints import NARROW, ElementsIn, OneOrAlong, scales_and_zero_points
+from xrelay.dialects.relay.core.properties import (
+    bool_property,
+    ints_property,
+    required_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn_pool import AvgPoolOp
+from xrelay.dialects.relay.ops.qnn_op import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
+from xrelay.dialects.relay.structure.composite import Parts
+
+_FEW = 1 << 10
+"""Windows of no more elements have sums and means of 8-bit numbers that f32 tells apart."""
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
+    """The mean of each window over a quantised image, requantised.
+
+    The mean of the distances from the zero point is rounded to the nearest integer and requantised to the result's
+    scale, halves rounded up both times. What is padded is at distance 0, and counts where `count_include_pad` is true.
+
+    Constraints:
+    - C9: the dilated window is not larger than the padded data.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.avg_pool2d(%x, %s, %z, %t, %u) {pool_size = [2, 2], strides = [2, 2]}
+        : (tensor<1x4x4x3xui8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<1x2x2x3xui8>
+    ```
+
+    """
+
+    name = "relay.qnn.avg_pool2d"
+    AXES: ClassVar[str] = "HW"
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ()
+
+    data = operand_def()
+    input_scale = operand_def()
+    input_zero_point = operand_def()
+    output_scale = operand_def()
+    output_zero_point = operand_def()
+
+    pool_size = required_ints_property()
+    strides = ints_property(1, 1)
+    padding = ints_property(0, 0, 0, 0)
+    dilation = ints_property(1, 1)
+    ceil_mode = bool_property(False)
+    count_include_pad = bool_property(True)
+    layout = string_property("NHWC")
+    out_layout = string_property("")
+
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """C10 to C13, beside those of every window."""
+        parameters = scales_and_zero_points([1, 3], [2, 4])
+        return {
+            **super().constraints_over(axes),
+            "C10": parameters["C1"],
+            "C11": parameters["C2"],
+            "C12": OneOrAlong((1, 2, 3, 4)),
+            "C13": ElementsIn((0,), NARROW),
+        }
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Layouts are chosen for the plain pool that it becomes."""
+        return LayoutRefusal("run qnn-canonicalize-ops first")
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A mean of floats, in which no half is mistaken for another number."""
+        data, *parameters = parts.operands
+        scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
+        limits, taps = np.iinfo(dtype_of(data)), prod(self.sizes)
+        dtype = "float32" if limits.bits == 8 and taps <= _FEW else "float64"
+        near = parts.op("clip", zero_point, a_min=float(limits.min), a_max=float(limits.max))
+        distances = parts.op("cast", distance(parts, data, near), dtype=dtype)
+        mean = parts.add(get_relay_op("nn.avg_pool2d").typed([distances], self.properties))
+        # A quotient by no more than `taps` that is less than a half lies further below it than this, and than it errs.
+        whole = parts.op("floor", parts.op("add", mean, 0.5 + 0.25 / taps))
+        distances = parts.op("cast", whole, dtype="int32")
+        return shifted(
+            parts, scaled(parts, distances, ratio(parts, (scale,), output_scale)), output_zero_point, dtype_of(data)
+        )

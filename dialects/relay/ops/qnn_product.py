@@ -1,0 +1,151 @@
+"""Matrix products of quantised tensors: `relay.qnn.dense`, `relay.qnn.batch_matmul` and `relay.qnn.contrib_dense_pack`.
+
+The result is the sum of the products of the distances from the zero points, in 32 bits: it stands for itself times the
+product of both scales, which are operands so that what reads the program knows them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+
+from xrelay.dialects.relay.core.constraints import Constraints, RankOf
+from xrelay.dialects.relay.core.element_constraints import (
+    QUANTIZED,
+    ElementsIn,
+    OneOrAlong,
+    TypeIn,
+    scales_and_zero_points,
+)
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import optional_int, optional_int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each
+from xrelay.dialects.relay.structure.composite import Parts
+
+
+class QnnProductOp(QnnOp):
+    """Base of the products: two operands of quantised numbers, their zero points, and their scales."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **scales_and_zero_points([4, 5], [2, 3]),
+        "C3": ElementsIn((0, 1), QUANTIZED),
+        "C4": TypeIn("out_dtype", (i32,)),
+    }
+
+    out_dtype = prop_def(default_value=i32)
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnDenseOp(QnnProductOp):
+    """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units), of i32.
+
+    `result[…, j] = sum over k of (data[…, k] - input_zero_point) * (weight[j, k] - kernel_zero_point)`. Scale and zero
+    point of the weight are one number each, or one for each unit.
+
+    Constraints:
+    - C7: the last axis of the data is as long as the weight's second.
+    - C8: `units`, where given, is the weight's first extent.
+    - C9: scale and zero point of the weight are one number each, or one for each unit.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.dense(%x, %w, %zx, %zw, %sx, %sw) : (tensor<2x64xui8>, tensor<16x64xi8>, tensor<i32>, tensor<i32>,
+        tensor<f32>, tensor<16xf32>) -> tensor<2x16xi32>
+    ```
+
+    """
+
+    name = "relay.qnn.dense"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **QnnProductOp.CONSTRAINTS,
+        "C5": RankOf(0, 1),
+        "C6": RankOf(1, 2, 2),
+        "C10": OneOrAlong((2, 4)),
+    }
+
+    data = operand_def()
+    weight = operand_def()
+    input_zero_point = operand_def()
+    kernel_zero_point = operand_def()
+    input_scale = operand_def()
+    kernel_scale = operand_def()
+
+    units = optional_int_property()
+    out_dtype = prop_def(default_value=i32)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's shape with the last extent replaced by the units; C7 to C9."""
+        *outer, depth = facts.shape(0)
+        own, columns = facts.shape(1)
+        facts.require_equal(depth, columns, "C7", "data's last extent and weight's second differ:")
+        units = optional_int(self.units)
+        if units is not None:
+            facts.require_equal(own, units, "C8", "weight's first extent and units differ:")
+        for parameter in (3, 5):
+            require_one_or_each(facts, parameter, own, "C9", "units")
+        return tensor_type((*outer, own), i32)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The product of distances."""
+        data, weight, zero_point, weight_zero_point, *_ = parts.operands
+        left = distance(parts, data, number(parts, zero_point))
+        right = distance(parts, weight, along(parts, weight_zero_point, 2, 0))
+        return parts.op("nn.dense", left, right)
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnBatchMatmulOp(QnnProductOp):
+    """Matrix products of two stacks: x (…, m, k) by y (…, n, k), whose matrices are transposed, gives (…, m, n) of i32.
+
+    `result[b, i, j] = sum over k of (x[b, i, k] - x_zero_point) * (y[b, j, k] - y_zero_point)`.
+
+    Constraints:
+    - C7: x's depth k is y's.
+    - C8: the axes before the matrices broadcast.
+
+    Example:
+    ```mlir
+    %z = relay.qnn.batch_matmul(%x, %y, %zx, %zy, %sx, %sy) : (tensor<3x2x8xi8>, tensor<3x5x8xi8>, tensor<i32>,
+        tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<3x2x5xi32>
+    ```
+
+    """
+
+    name = "relay.qnn.batch_matmul"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **QnnProductOp.CONSTRAINTS,
+        "C5": RankOf(0, 2),
+        "C6": RankOf(1, 2),
+        "C9": OneOrAlong((2, 3, 4, 5)),
+    }
+
+    x = operand_def()
+    y = operand_def()
+    x_zero_point = operand_def()
+    y_zero_point = operand_def()
+    x_scale = operand_def()
+    y_scale = operand_def()
+
+    out_dtype = prop_def(default_value=i32)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The broadcast axes, then rows and columns; C7 and C8."""
+        first, second = facts.shape(0), facts.shape(1)
+        facts.require_equal(first[-1], second[-1], "C7", "the depths of x and y differ:")
+        stacks = facts.broadcast_shapes((first[:-2], second[:-2]), "C8", "stacks of shapes")
+        return tensor_type((*stacks, first[-2], second[-2]), i32)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The product of distances."""
+        x, y, x_zero_point, y_zero_point, *_ = parts.operands
+        left, right = distance(parts, x, number(parts, x_zero_point)), distance(parts, y, number(parts, y_zero_point))
+        return parts.op("nn.batch_matmul", left, right)

@@ -1,0 +1,192 @@
+"""To quantised numbers, back, and from one scale to another: `relay.qnn.quantize`, `dequantize` and `requantize`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import f32, f64, i8, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.constraints import Constraints, OneOf
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.relay.core.element_constraints import (
+    QUANTIZED,
+    ElementsIn,
+    OneOrAlong,
+    TypeIn,
+    scales_and_zero_points,
+)
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.properties import int_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.ops.qnn_op import (
+    QnnOp,
+    along,
+    distance,
+    dtype_of,
+    number,
+    ratio,
+    scaled,
+    scaled_in_floats,
+    shifted,
+)
+from xrelay.dialects.relay.structure.composite import Parts
+
+_FLOATS = tuple(element_type(name) for name in ("float16", "bfloat16", "float32", "float64"))
+
+
+class _ConvertsElements(QnnOp):
+    """Base of the ops that keep the shape of their data and name the element type of their result."""
+
+    data = operand_def()
+
+    axis = int_property(-1)
+    out_dtype = prop_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's shape with elements of `out_dtype`."""
+        return tensor_type(facts.shape(0), self.out_dtype)
+
+
+@register_relay_op
+@irdl_op_definition
+class QuantizeOp(_ConvertsElements):
+    """`round(data / output_scale) + output_zero_point`, saturated: the number that stands for each element.
+
+    Quotients, taken in f32 or in the data's f64, are rounded to the nearest integer, halves to the even one. What is
+    not a number becomes the zero point.
+
+    Example:
+    ```mlir
+    %q = relay.qnn.quantize(%x, %s, %z) {out_dtype = i8} : (tensor<2x3xf32>, tensor<f32>, tensor<i32>) -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.quantize"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **scales_and_zero_points([1], [2]),
+        "C3": OneOrAlong((1, 2), "axis"),
+        "C4": ElementsIn((0,), _FLOATS),
+        "C5": TypeIn("out_dtype", QUANTIZED),
+    }
+
+    data = operand_def()
+    output_scale = operand_def()
+    output_zero_point = operand_def()
+
+    axis = int_property(-1)
+    out_dtype = prop_def(default_value=i8)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A quotient, rounded and shifted."""
+        data, *parameters = parts.operands
+        rank, axis = parts.rank(data), self.axis.value.data
+        scale, zero_point = (along(parts, parameter, rank, axis) for parameter in parameters)
+        quotient = parts.op("divide", data, parts.op("cast", scale, dtype=dtype_of(data)))
+        return shifted(parts, parts.op("round", quotient), zero_point, numpy_dtype(self.out_dtype))
+
+
+@register_relay_op
+@irdl_op_definition
+class DequantizeOp(_ConvertsElements):
+    """`input_scale * (data - input_zero_point)`: what each quantised number stands for.
+
+    The difference is taken in 32 bits, the product in f32, or in f64 where `out_dtype` is that.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.dequantize(%q, %s, %z) {axis = 0}
+        : (tensor<2x3xi8>, tensor<2xf32>, tensor<i32>) -> tensor<2x3xf32>
+    ```
+
+    """
+
+    name = "relay.qnn.dequantize"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **scales_and_zero_points([1], [2]),
+        "C3": OneOrAlong((1, 2), "axis"),
+        "C4": ElementsIn((0,), QUANTIZED),
+        "C5": TypeIn("out_dtype", _FLOATS),
+    }
+
+    data = operand_def()
+    input_scale = operand_def()
+    input_zero_point = operand_def()
+
+    axis = int_property(-1)
+    out_dtype = prop_def(default_value=f32)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A difference and a product."""
+        data, *parameters = parts.operands
+        rank, axis = parts.rank(data), self.axis.value.data
+        scale, zero_point = (along(parts, parameter, rank, axis) for parameter in parameters)
+        result = numpy_dtype(self.out_dtype)
+        wide = "float64" if result.itemsize == 8 else "float32"
+        distances = parts.op("cast", distance(parts, data, zero_point), dtype=wide)
+        product = parts.op("multiply", distances, parts.op("cast", scale, dtype=wide))
+        return parts.op("cast", product, dtype=result)
+
+
+@register_relay_op
+@irdl_op_definition
+class RequantizeOp(_ConvertsElements):
+    """`round((data - input_zero_point) * input_scale / output_scale) + output_zero_point`, saturated.
+
+    The difference is taken in 32 bits. `rounding` decides about halves: `UPWARD` makes -1 of -1.5, `TONEAREST` -2, as
+    of 1.5 both make 2. `compute_dtype` says what the difference is multiplied in: i64 in fixed point, by the quotient
+    of the scales rounded to 31 bits, f32 and f64 by the quotient rounded to that type, which rounds the product too.
+
+    Example:
+    ```mlir
+    %r = relay.qnn.requantize(%q, %s, %z, %t, %u) {rounding = "TONEAREST"}
+        : (tensor<2x3xi32>, tensor<3xf32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.requantize"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **scales_and_zero_points([1, 3], [2, 4]),
+        "C3": OneOrAlong((1, 2), "axis"),
+        "C4": OneOrAlong((3, 4)),
+        "C5": ElementsIn((0,), QUANTIZED),
+        "C6": OneOf("rounding", ("UPWARD", "TONEAREST")),
+        "C7": TypeIn("compute_dtype", (i64, f32, f64)),
+        "C8": TypeIn("out_dtype", QUANTIZED),
+    }
+
+    data = operand_def()
+    input_scale = operand_def()
+    input_zero_point = operand_def()
+    output_scale = operand_def()
+    output_zero_point = operand_def()
+
+    axis = int_property(-1)
+    rounding = string_property("UPWARD")
+    compute_dtype = prop_def(default_value=i64)
+    out_dtype = prop_def(default_value=i8)
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """The word None stands for the default, as in Relay's Python."""
+        return {name: None if value == "None" else value for name, value in attributes.items()}
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A difference, times the quotient of the scales, rounded and shifted."""
+        data, *parameters = parts.operands
+        rank, axis = parts.rank(data), self.axis.value.data
+        input_scale, input_zero_point = (along(parts, parameter, rank, axis) for parameter in parameters[:2])
+        output_scale, output_zero_point = (number(parts, parameter) for parameter in parameters[2:])
+        distances = distance(parts, data, input_zero_point)
+        factor = ratio(parts, (input_scale,), output_scale)
+        away, wide = self.rounding.data == "TONEAREST", numpy_dtype(self.compute_dtype)
+        if wide.kind == "i":
+            whole = scaled(parts, distances, factor, away=away)
+        else:
+            whole = scaled_in_floats(parts, distances, factor, wide, away=away)
+        return shifted(parts, whole, output_zero_point, numpy_dtype(self.out_dtype))

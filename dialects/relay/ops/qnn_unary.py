@@ -1,0 +1,279 @@
+"""Functions of quantised numbers: `relay.qnn.exp` and its kin, `relay.qnn.leaky_relu` and `relay.qnn.softmax`.
+
+But for `qnn.leaky_relu`, which is integer arithmetic, what the numbers stand for is computed in f32, and the value of
+the function is quantised. Where scales and zero points are constants, `qnn-legalize` makes a table of all values.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import ClassVar
+
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
+from xrelay.dialects.relay.core.element_constraints import QUANTIZED, ElementsIn, OneOrAlong, scales_and_zero_points
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import float_property, int_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.ops.qnn_op import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
+from xrelay.dialects.relay.structure.composite import Parts
+
+
+class QnnFunctionOp(QnnOp):
+    """Base of the functions of one quantised tensor, whose result has its type and other parameters."""
+
+    CONSTRAINTS: ClassVar[Constraints] = {
+        **scales_and_zero_points([1, 3], [2, 4]),
+        "C3": OneOrAlong((1, 2, 3, 4)),
+        "C4": ElementsIn((0,), QUANTIZED),
+    }
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type."""
+        return facts[0]
+
+
+class QnnUnaryOp(QnnFunctionOp):
+    """Base of the functions that are computed in f32."""
+
+    x = operand_def()
+    scale = operand_def()
+    zero_point = operand_def()
+    output_scale = operand_def()
+    output_zero_point = operand_def()
+
+    def function(self, parts: Parts, x: SSAValue) -> SSAValue:
+        """The function of a tensor of f32: by default the op that has the name."""
+        return parts.op(self.relay_name().rpartition(".")[2], x)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Dequantise, compute, quantise."""
+        x, *parameters = parts.operands
+        scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
+        distances = parts.op("cast", distance(parts, x, zero_point), dtype="float32")
+        value = self.function(parts, parts.op("multiply", distances, scale))
+        return shifted(
+            parts, parts.op("round", parts.op("divide", value, output_scale)), output_zero_point, dtype_of(x)
+        )
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnAbsOp(QnnUnaryOp):
+    """The absolute value of what each quantised number stands for, quantised.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.abs(%x, %s, %z, %t, %u) : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>)
+        -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.abs"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnExpOp(QnnUnaryOp):
+    """The exponential of what each quantised number stands for, quantised.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.exp(%x, %s, %z, %t, %u) : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>)
+        -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.exp"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnErfOp(QnnUnaryOp):
+    """The error function of what each quantised number stands for, quantised.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.erf(%x, %s, %z, %t, %u) : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>)
+        -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.erf"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnLogOp(QnnUnaryOp):
+    """The natural logarithm of what each quantised number stands for, quantised; the zero point where it is no number.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.log(%x, %s, %z, %t, %u) : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>)
+        -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.log"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnRsqrtOp(QnnUnaryOp):
+    """One over the root of what each quantised number stands for, quantised; the zero point where it is no number.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.rsqrt(%x, %s, %z, %t, %u) : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>)
+        -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.rsqrt"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnSqrtOp(QnnUnaryOp):
+    """The square root of what each quantised number stands for, quantised; the zero point where it is no number.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.sqrt(%x, %s, %z, %t, %u) : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>)
+        -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.sqrt"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnSigmoidOp(QnnUnaryOp):
+    """The sigmoid, `1 / (1 + exp(-x))`, of what each quantised number stands for, quantised.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.sigmoid(%x, %s, %z, %t, %u) : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>)
+        -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.sigmoid"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnTanhOp(QnnUnaryOp):
+    """The hyperbolic tangent of what each quantised number stands for, quantised.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.tanh(%x, %s, %z, %t, %u) : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>)
+        -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.tanh"
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnHardswishOp(QnnUnaryOp):
+    """`x * min(max(x + 3, 0), 6) / 6` of what each quantised number stands for, quantised.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.hardswish(%x, %s, %z, %t, %u)
+        : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.hardswish"
+
+    def function(self, parts: Parts, x: SSAValue) -> SSAValue:
+        """In the order in which it is written."""
+        gate = parts.op("clip", parts.op("add", x, 3.0), a_min=0.0, a_max=6.0)
+        return parts.op("divide", parts.op("multiply", x, gate), 6.0)
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnSoftmaxOp(QnnUnaryOp):
+    """The softmax along `axis` of what each quantised number stands for, quantised.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.softmax(%x, %s, %z, %t, %u)
+        : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.softmax"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    CONSTRAINTS: ClassVar[Constraints] = {**QnnUnaryOp.CONSTRAINTS, "C5": AxisOf()}
+
+    axis = int_property(-1)
+
+    def function(self, parts: Parts, x: SSAValue) -> SSAValue:
+        """That of plain numbers."""
+        return parts.op("nn.softmax", x, axis=self.axis.value.data)
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnLeakyReluOp(QnnFunctionOp):
+    """`x` where x ≥ 0, `alpha * x` below, of what each quantised number stands for.
+
+    A number is requantised to the result's scale, halves rounded up: from its own scale at or above the zero point,
+    and below from `alpha` times that scale.
+
+    Constraints:
+    - C5: `alpha` is a finite number.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.leaky_relu(%x, %s, %z, %t, %u) {alpha = 0.1}
+        : (tensor<2x3xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<2x3xi8>
+    ```
+
+    """
+
+    name = "relay.qnn.leaky_relu"
+
+    data = operand_def()
+    input_scale = operand_def()
+    input_zero_point = operand_def()
+    output_scale = operand_def()
+    output_zero_point = operand_def()
+
+    alpha = float_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's type; C5."""
+        alpha = self.alpha.value.data
+        facts.require(isfinite(alpha), "C5", f"alpha must be a finite number, found {alpha}")
+        return super().infer_type(facts)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Two products, each rounded once, and a choice by sign."""
+        data, *parameters = parts.operands
+        scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
+        distances = distance(parts, data, zero_point)
+        above = scaled(parts, distances, ratio(parts, (scale,), output_scale))
+        below = scaled(parts, distances, ratio(parts, (scale,), output_scale, self.alpha.value.data))
+        whole = parts.op("where", parts.op("less", distances, 0), below, above)
+        return shifted(parts, whole, output_zero_point, dtype_of(data))

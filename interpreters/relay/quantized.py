@@ -1,0 +1,89 @@
+"""Operators on quantised numbers: to them, back, and from one scale to another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp, RequantizeOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.fixed_point import divided, saturated
+from xrelay.interpreters.relay.registry import evaluates
+from xrelay.interpreters.rounding import cast_once
+
+
+def along(parameter: Array, data: Array, axis: int) -> Array:
+    """A number, or a vector along an axis of the data, so that it broadcasts."""
+    if parameter.size == 1:
+        return parameter.reshape(())
+    return parameter.reshape([-1] + [1] * (data.ndim - 1 - axis % data.ndim))
+
+
+def distance(data: Array, zero_point: Array) -> Array:
+    """Elements less the zero point, in 32 bits."""
+    return np.subtract(data.astype(np.int32), zero_point)
+
+
+def ratio(scale: Array, output_scale: Array, times: float = 1.0) -> Array:
+    """The quotient of two scales, in f64."""
+    return np.asarray(scale.astype(np.float64) * times / output_scale.astype(np.float64))
+
+
+def scaled(distances: Array, factor: Array, *, away: bool = False) -> Array:
+    """Distances times a ratio whose significand is rounded to 31 bits, rounded to integers of 64 bits."""
+    finite = np.isfinite(factor)
+    significand, exponent = np.frexp(np.where(finite, np.abs(factor), 1.0))
+    multiplier = np.floor(significand * 2.0**31 + 0.5).astype(np.int64)
+    places = 31 - exponent.astype(np.int64)
+    large = ~finite | (places < 0)
+    multiplier = np.where(large, 1 << 31, np.where((places > 62) | (factor == 0), 0, multiplier))
+    signed = np.where(np.signbit(factor), -multiplier, multiplier)
+    return divided(distances.astype(np.int64) * signed, np.where(large, 0, np.clip(places, 0, 62)), away=away)
+
+
+def scaled_in_floats(distances: Array, factor: Array, dtype: np.dtype, *, away: bool = False) -> Array:
+    """Distances times a ratio in a float type, halves rounded up or away from zero."""
+    product = np.asarray(distances.astype(dtype) * factor.astype(dtype))
+    if away:
+        magnitude = np.abs(product)
+        return np.copysign(np.floor(magnitude) + (magnitude - np.floor(magnitude) >= 0.5), product)
+    return np.floor(product) + (product - np.floor(product) >= 0.5)
+
+
+def shifted(whole: Array, zero_point: Array, dtype: np.dtype) -> Array:
+    """Whole numbers plus a zero point, saturated; what is not a number counts as 0."""
+    exact = np.where(np.isnan(whole), 0, whole).astype(np.float64) if whole.dtype.kind == "f" else whole
+    limits = np.iinfo(dtype)
+    return saturated(exact + np.clip(zero_point, limits.min, limits.max), dtype)
+
+
+@evaluates(QuantizeOp)
+def evaluate_quantize(op: QuantizeOp, data: Array, scale: Array, zero_point: Array) -> Array:
+    """Rounded quotients."""
+    axis, wide = op.axis.value.data, np.promote_types(data.dtype, np.float32)
+    quotient = data.astype(wide) / along(scale, data, axis).astype(wide)
+    return shifted(np.rint(quotient), along(zero_point, data, axis), numpy_dtype(op.out_dtype))
+
+
+@evaluates(DequantizeOp)
+def evaluate_dequantize(op: DequantizeOp, data: Array, scale: Array, zero_point: Array) -> Array:
+    """Products with the scale."""
+    axis, result = op.axis.value.data, numpy_dtype(op.out_dtype)
+    wide = np.promote_types(result, np.float32)
+    distances = distance(data, along(zero_point, data, axis))
+    return cast_once(np.asarray(distances.astype(wide) * along(scale, data, axis).astype(wide)), result)
+
+
+@evaluates(RequantizeOp)
+def evaluate_requantize(
+    op: RequantizeOp, data: Array, scale: Array, zero_point: Array, output_scale: Array, output_zero_point: Array
+) -> Array:
+    """Distances times the quotient of the scales, rounded."""
+    axis, away, dtype = op.axis.value.data, op.rounding.data == "TONEAREST", numpy_dtype(op.compute_dtype)
+    distances = distance(data, along(zero_point, data, axis))
+    factor = ratio(along(scale, data, axis), output_scale.reshape(()))
+    if dtype.kind == "i":
+        whole = scaled(distances, factor, away=away)
+    else:
+        whole = scaled_in_floats(distances, factor, dtype, away=away)
+    return shifted(whole, output_zero_point.reshape(()), numpy_dtype(op.out_dtype))

@@ -1,0 +1,67 @@
+"""Products, convolutions and means of quantised tensors: integers of 32 bits, which wrap around."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp, QnnConv2DTransposeOp, QnnFilterOp
+from xrelay.dialects.relay.ops.qnn_pool import QnnAvgPool2DOp
+from xrelay.dialects.relay.ops.qnn_product import QnnBatchMatmulOp, QnnDenseOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.convolution import evaluate_conv, evaluate_conv_transpose
+from xrelay.interpreters.relay.layouts import from_plain
+from xrelay.interpreters.relay.pooling import sums_and_counts
+from xrelay.interpreters.relay.quantized import along, distance, ratio, scaled, shifted
+from xrelay.interpreters.relay.registry import evaluates
+
+
+@evaluates(QnnDenseOp)
+def evaluate_dense(
+    op: QnnDenseOp, data: Array, weight: Array, zero_point: Array, weight_zero_point: Array, *scales: Array
+) -> Array:
+    """The product with the transposed weight."""
+    left, right = distance(data, zero_point.reshape(())), distance(weight, along(weight_zero_point, weight, 0))
+    return np.asarray(np.matmul(left, right.T))
+
+
+@evaluates(QnnBatchMatmulOp)
+def evaluate_batch_matmul(
+    op: QnnBatchMatmulOp, x: Array, y: Array, x_zero_point: Array, y_zero_point: Array, *scales: Array
+) -> Array:
+    """The products with the transposed matrices."""
+    left, right = distance(x, x_zero_point.reshape(())), distance(y, y_zero_point.reshape(()))
+    return np.asarray(np.matmul(left, np.swapaxes(right, -1, -2)))
+
+
+@evaluates(QnnConv2DOp)
+def evaluate_conv2d(op: QnnConv2DOp, data: Array, weight: Array, *parameters: Array) -> Array:
+    """The convolution of distances."""
+    return evaluate_conv(op, *_distances(op, data, weight, *parameters[:2]))
+
+
+@evaluates(QnnConv2DTransposeOp)
+def evaluate_conv2d_transpose(op: QnnConv2DTransposeOp, data: Array, weight: Array, *parameters: Array) -> Array:
+    """The transposed convolution of distances."""
+    return evaluate_conv_transpose(op, *_distances(op, data, weight, *parameters[:2]))
+
+
+def _distances(
+    op: QnnFilterOp, data: Array, weight: Array, zero_point: Array, weight_zero_point: Array
+) -> tuple[Array, Array]:
+    """Data and weight less their zero points."""
+    filters = op.layouts[1].index("O")
+    return distance(data, zero_point.reshape(())), distance(weight, along(weight_zero_point, weight, filters))
+
+
+@evaluates(QnnAvgPool2DOp)
+def evaluate_avg_pool2d(
+    op: QnnAvgPool2DOp, data: Array, scale: Array, zero_point: Array, output_scale: Array, output_zero_point: Array
+) -> Array:
+    """The rounded mean of distances, in integers."""
+    limits = np.iinfo(data.dtype)
+    distances = distance(data, np.clip(zero_point.reshape(()), limits.min, limits.max))
+    total, count = sums_and_counts(op, distances.astype(np.int64))
+    mean = np.floor_divide(2 * total + count, 2 * count)
+    factor = ratio(scale.reshape(()), output_scale.reshape(()))
+    result = shifted(scaled(mean, factor), output_zero_point.reshape(()), data.dtype)
+    return from_plain(result, op.image_axes, op.layouts[1])

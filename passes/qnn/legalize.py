@@ -1,0 +1,92 @@
+"""`qnn-legalize`: functions of quantised numbers of 8 bits become tables.
+
+What: `relay.qnn.exp` and the other functions of one number, `relay.qnn.leaky_relu` among them, read their value from a
+table of 256, where scales and zero points are constants. Why: there are no more numbers than that, so the function is
+computed when compiling, by the interpreter, whatever it costs, and every bit is that of its own meaning. Exact.
+
+Before:
+
+    %y = relay.qnn.exp(%x, %s, %z, %t, %u) : (tensor<4xi8>, tensor<f32>, …) -> tensor<4xi8>       of constants
+
+After:
+
+    %b = relay.reinterpret(%x) {dtype = ui8}
+    %i = relay.cast(%b) {dtype = i32}
+    %y = relay.take(%table, %i) {mode = "fast"}                      a constant of 256 numbers
+
+Refuses: numbers of more bits, of which `qnn-canonicalize-ops` computes the function; scales and zero points that are
+not constants; ops whose types are not known yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.types import element_type_of, tensor_type
+from xrelay.dialects.relay.ops.qnn_unary import QnnFunctionOp, QnnSoftmaxOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, ReinterpretOp
+from xrelay.dialects.relay.ops.tensor_gather import TakeOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay import evaluate_op
+from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
+
+
+@dataclass(frozen=True)
+class QnnLegalizePass(ModulePass):
+    """Put tables in the place of functions of quantised numbers of 8 bits; see the module's docstring."""
+
+    name = "qnn-legalize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        functions = [kind for kind in relay_ops().values() if issubclass(kind, QnnFunctionOp)]
+        rewrite(op, {kind: LookUpFunction() for kind in functions if not issubclass(kind, QnnSoftmaxOp)})
+
+
+class LookUpFunction(RewritePattern):
+    """A function of one number of 8 bits → its value in a table. Exact.
+
+    Before:
+
+        %y = relay.qnn.sqrt(%x, %s, %z, %t, %u) : (tensor<4xui8>, tensor<f32>, …) -> tensor<4xui8>
+
+    After:
+
+        %i = relay.cast(%x) {dtype = i32}
+        %y = relay.take(%table, %i) {mode = "fast"}
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Where all that decides the values is known."""
+        data, *parameters = op.operands
+        constants = [constant_of(parameter) for parameter in parameters]
+        known = [constant for constant in constants if constant is not None]
+        if not isinstance(data.type, TensorType) or len(known) != len(constants):
+            return
+        dtype = numpy_dtype(data.type.element_type)
+        if dtype.itemsize != 1:
+            return
+        emit = Emitter(rewriter, op)
+        table = emit.insert(ConstantOp.of(_values(op, dtype, known), f"{op.name.removeprefix('relay.')}.table")).result
+        unsigned = data if dtype == np.uint8 else emit.call(ReinterpretOp, data, dtype="uint8")
+        emit.replace(emit.call(TakeOp, table, emit.call(CastOp, unsigned, dtype="int32"), axis=0, mode="fast"))
+
+
+def _values(op: Operation, dtype: np.dtype, parameters: list[Array]) -> Array:
+    """The value of the function for the bits of each number, counted from 0."""
+    numbers = np.arange(256, dtype=np.uint8).view(dtype)
+    types = [tensor_type((256,), element_type_of(op.operands[0].type)), *(operand.type for operand in op.operands[1:])]
+    block = Block(arg_types=types)
+    probe = type(op).create(operands=block.args, result_types=[types[0]], properties=op.properties)
+    value = evaluate_op(probe, [numbers, *parameters])
+    return np.asarray(value)

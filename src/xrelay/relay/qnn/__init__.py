@@ -1,0 +1,22 @@
+"""Operators on quantised numbers: `relay.qnn.op.conv2d`, and the passes that lower them, `relay.qnn.transform`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from xrelay.relay.operators import qnn as op
+
+if TYPE_CHECKING:
+    from xrelay.relay.qnn import transform as transform
+
+__all__ = ["op", "transform"]
+
+
+def __getattr__(name: str) -> object:
+    """`transform`, which is imported when it is first used, or the operator called so, as a function."""
+    if name == "transform":
+        return import_module("xrelay.relay.qnn.transform")
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(op, name)
