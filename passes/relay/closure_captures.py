@@ -1,8 +1,8 @@
 """What each `relay.fn` captures, for `relay-lift-closures`: the values from around it that its function has to get.
 
 A function that is called by its name gets what it captured from who calls it, who captures that then too. Constants are
-not captured, for each function can have its own. Where a body says an extent by a name that no value brings which it
-gets, it captures one that does.
+not captured, for each function can have its own. Where a body, or the type of a captured value, says an extent by a
+name that no value brings which it gets, it captures one that does.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ def function_of(value: SSAValue) -> FnOp | None:
     return around if isinstance(around, FnOp) and value is around.self_argument else None
 
 
-def captures_of(functions: Iterable[FnOp]) -> Captures:
+def captures_of(functions: Sequence[FnOp]) -> Captures:
     """The values that each function captures, in the order of their first uses."""
     found: dict[FnOp, dict[SSAValue, None]] = {}
     called: dict[FnOp, dict[FnOp, None]] = {}
     inside: dict[FnOp, set[SSAValue]] = {}
+    names = {function: _Names(function) for function in functions}
     for function in functions:
         inside[function] = {value for op in walk_ops(function) for value in _defined(op)} - {function.result}
         found[function], called[function] = {}, {}
@@ -49,7 +50,6 @@ def captures_of(functions: Iterable[FnOp]) -> Captures:
                     called[function][known] = None
                 elif value not in inside[function] and not isinstance(value.owner, ConstantOp):
                     found[function][value] = None
-        found[function] |= dict.fromkeys(_carriers(function, inside[function], found[function]))
     changed = True
     while changed:
         changed = False
@@ -58,31 +58,43 @@ def captures_of(functions: Iterable[FnOp]) -> Captures:
             values |= {
                 value: None for other in called[function] for value in found[other] if value not in inside[function]
             }
+            values |= dict.fromkeys(names[function].carriers(values))
             changed = changed or len(values) > count
     return {function: list(values) for function, values in found.items()}
 
 
-def _carriers(function: FnOp, inside: set[SSAValue], captured: Iterable[SSAValue]) -> list[SSAValue]:
-    """Values from around `function` whose extents tell those that its body names and no value that it gets."""
-    names = dict.fromkeys(dim_names_in(function))
-    bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
-    for value in (*inside, *captured):
-        if isinstance(value, BlockArgument) or value not in inside:
-            bound |= _told_by(value)
-    found: list[SSAValue] = []
-    for name in names:
-        if name in bound:
-            continue
-        carrier = next((value for value in _around(function) if name in _told_by(value)), None)
-        if carrier is None:
-            raise PassError(
-                f"relay-lift-closures: no value tells the extent {name}, which a function that escapes needs",
-                location=location_of(function),
-                help="let a value of this extent be a parameter of the function around it",
-            )
-        found.append(carrier)
-        bound |= _told_by(carrier)
-    return found
+class _Names:
+    """The names that the body of a function says extents by."""
+
+    def __init__(self, function: FnOp):
+        self._function = function
+        self._used = dict.fromkeys(dim_names_in(function))
+        own = [argument for op in walk_ops(function) for argument in _arguments(op)]
+        self._bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
+        self._bound |= {name for argument in own for name in _told_by(argument)}
+
+    def carriers(self, captured: Iterable[SSAValue]) -> list[SSAValue]:
+        """Values from around whose extents tell names of the body, and of `captured`, that no value tells there.
+
+        `PassError` where there is none.
+        """
+        captured = list(captured)
+        bound = self._bound.union(*(_told_by(value) for value in captured))
+        types = (name for value in captured for dim in dims_in(value.type) for name in sorted(dim.names))
+        found: list[SSAValue] = []
+        for name in dict.fromkeys([*self._used, *types]):
+            if name in bound:
+                continue
+            carrier = next((value for value in _around(self._function) if name in _told_by(value)), None)
+            if carrier is None:
+                raise PassError(
+                    f"relay-lift-closures: no value tells the extent {name}, which a function that escapes needs",
+                    location=location_of(self._function),
+                    help="let a value of this extent be a parameter of the function around it",
+                )
+            found.append(carrier)
+            bound |= _told_by(carrier)
+        return found
 
 
 def _told_by(value: SSAValue) -> set[str]:
@@ -105,4 +117,8 @@ def _around(function: FnOp) -> Iterable[SSAValue]:
 
 
 def _defined(op: Operation) -> list[SSAValue]:
-    return [*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args)]
+    return [*op.results, *_arguments(op)]
+
+
+def _arguments(op: Operation) -> list[BlockArgument]:
+    return [argument for region in op.regions for block in region.blocks for argument in block.args]

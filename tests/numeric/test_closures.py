@@ -210,6 +210,51 @@ def test_a_captured_value_may_have_any_extents() -> None:
         np.testing.assert_allclose(model.run(inputs), run_relay(module, inputs), rtol=1e-5, atol=1e-6)
 
 
+PRODUCTS = """
+!m = tensor<?x?xf32, #relay.dims<n, m>>
+!a = tensor<?x?xf32, #relay.dims<a, b>>
+!s = tensor<?xf32, #relay.dims<s>>
+func.func @main(%x: !m, %k: tensor<i64>) -> ((!a) -> !a) {
+  %g = relay.fn(%y : !a) -> !a {
+    %r = relay.reshape(%y) {newshape = [-1]} : (!a) -> tensor<?xf32, #relay.dims<a * b>>
+    %f = relay.fn rec(%self)(%i : tensor<i64>, %q : !s) -> !s {
+      %one = relay.constant dense<1> : tensor<i64>
+      %c = relay.less(%i, %one) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      %e = relay.if %c : tensor<i1> -> !s {
+        relay.yield %q : !s
+      } else {
+        %t = relay.sum(%r) : (tensor<?xf32, #relay.dims<a * b>>) -> tensor<f32>
+        %z = relay.add(%q, %t) : (!s, tensor<f32>) -> !s
+        %d = relay.subtract(%i, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+        %v = relay.invoke %self(%d, %z) : (tensor<i64>, !s) -> !s
+        %w = relay.invoke %self(%d, %v) : (tensor<i64>, !s) -> !s
+        relay.yield %w : !s
+      }
+      relay.yield %e : !s
+    }
+    %h = relay.reshape(%x) {newshape = [-1]} : (!m) -> tensor<?xf32, #relay.dims<m * n>>
+    %o = relay.invoke %f(%k, %h) : (tensor<i64>, tensor<?xf32, #relay.dims<m * n>>)
+      -> tensor<?xf32, #relay.dims<m * n>> of (tensor<i64>, !s) -> !s
+    %p = relay.sum(%o) : (tensor<?xf32, #relay.dims<m * n>>) -> tensor<f32>
+    %u = relay.add(%y, %p) : (!a, tensor<f32>) -> !a
+    relay.yield %u : !a
+  }
+  func.return %g : (!a) -> !a
+}
+"""
+
+
+def test_a_captured_extent_may_be_a_product() -> None:
+    """Of names that other values tell: these are captured too."""
+    module = parse_module(full_context(), PRODUCTS, "products.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1)
+    for shape, other, k in product(((0, 3), (2, 3), (1, 1)), ((2, 2), (3, 0)), (0, 2)):
+        y = np.ones(other, np.float32)
+        inputs = [np.full(shape, 0.5, np.float32), np.array(k)]
+        np.testing.assert_allclose(model.run(inputs)[0](y), run_relay(module, inputs)[0](y), rtol=1e-5)
+
+
 CHOSEN = """
 // A loop calls one of two closures, one of which captures a quotient.
 func.func @main(%c: tensor<i1>, %x: tensor<i32>, %y: tensor<i32>, %n: !n) -> tensor<i32> {

@@ -1,14 +1,16 @@
 """Random programs with named dimensions: native code, compiled once, against the interpreter at several sizes.
 
 Beside what random programs at given sizes have, these have carried values that grow, functions that call each other,
-closures that a run chooses or that `@main` gives, sequences, optionals, and extents that numbers of the run say.
+closures that a run chooses, that call themselves, that functions and callers get, sequences and optionals, also as
+inputs and results, and extents that numbers of the run say.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
+from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.context import Context
@@ -22,10 +24,13 @@ from xrelay.api.model import CompiledModel
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ConstraintError, ExecutionError, InterpreterError, LoweringError, TypeInferenceError
 from xrelay.interpreters.relay import run_relay
-from xrelay.interpreters.relay.run import Result
+from xrelay.interpreters.relay.run import Given, Result
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.infer_type import infer_types
+from xrelay.runtime.lists import Listed
+
+Call: TypeAlias = Callable[[Sequence[Result]], list[Result]]
 
 RUNS = 3
 """At how many sizes a program runs."""
@@ -66,22 +71,54 @@ def _compared(program: DimProgram, choices: Choices, module: ModuleOp, native: C
     """What comes of a program at random sizes."""
     same, size = choices.chance(30), choices.pick(SIZES)
     sizes = {name: size if same else choices.pick(SIZES) for name in NAMES}
-    inputs = program.inputs(sizes, choices.below(2))
+    inputs = [*program.inputs(sizes, choices.below(2)), *program.lists_at(sizes)]
     place = f"at {sizes}, condition {inputs[0]}:"
     text = f"{place}\n{program.with_names()}"
-    found, wanted = _outcome(lambda: native.run(inputs)), _outcome(lambda: run_relay(module, inputs))
+    found, wanted = _outcome(lambda: _flat(native.run(inputs))), _outcome(lambda: run_relay(module, inputs))
     if isinstance(found, str):
         assert isinstance(wanted, str), f"only native code reports {found} {text}"
         return "reported"
     wanted = _wanted(wanted, module, lambda program: run_relay(program, inputs), text)
     if program.function is not None:
         data = small_numbers([choices.pick(SIZES) for _ in range(program.function.rank)])
-        *found, function = found
-        *wanted, theirs = wanted
-        text = f"function of {data.shape} {text}"
-        _assert_called(_outcome(lambda: function(data)), _outcome(lambda: theirs(data)), module, inputs, data, text)
+        place = -1 if program.taker is None else -2
+        for call in _calls(data, place):
+            calls = _outcome(lambda call=call: call(found)), _outcome(lambda call=call: call(wanted))
+            again = partial(_called_again, call, inputs)
+            _assert_called(*calls, module, again, f"function of {data.shape} {text}")
+        found, wanted = found[:place], wanted[:place]
     _assert_equal(found, wanted, text)
     return "ran"
+
+
+def _calls(data: Array, place: int) -> list[Call]:
+    """What is done with the functions that a program gave, from `place` on: one is called, the next takes it."""
+
+    def one(results: Sequence[Result]) -> list[Result]:
+        return results[place](data)
+
+    def other(results: Sequence[Result]) -> list[Result]:
+        return results[-1](results[place], data)
+
+    return [one, other] if place == -2 else [one]
+
+
+def _called_again(call: Call, inputs: Sequence[Given], program: ModuleOp) -> list[Result]:
+    """What a call finds with the functions that `program` gives."""
+    return call(run_relay(program, inputs))
+
+
+def _flat(values: Sequence[Listed]) -> list[Result]:
+    """Results of native code as the interpreter gives them: what sequences and optionals hold one after the other."""
+    found: list[Result] = []
+    pending = list(values)[::-1]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += cast("list[Listed]", value)[::-1]
+        elif value is not None:
+            found.append(value)
+    return found
 
 
 def _wanted(
@@ -104,15 +141,17 @@ def _assert_called(
     found: list[Result] | str,
     wanted: list[Result] | str,
     module: ModuleOp,
-    inputs: Sequence[Array],
-    data: Array,
+    again: Callable[[ModuleOp], list[Result]],
     text: str,
 ) -> None:
-    """A function that was given gives what the interpreter's does, or reports an error where that does."""
+    """A function that was given gives what the interpreter's does, or reports an error where that does.
+
+    `again` calls what another program gives.
+    """
     if isinstance(found, str):
         assert isinstance(wanted, str), f"only native code reports {found} {text}"
         return
-    _assert_equal(found, _wanted(wanted, module, lambda program: run_relay(program, inputs)[-1](data), text), text)
+    _assert_equal(found, _wanted(wanted, module, again, text), text)
 
 
 def _outcome(run: Callable[[], list[Result]]) -> list[Result] | str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from support.random_dim_builder import Builder
+from support.random_dim_closures import HandedOn, RecursiveClosure, Taker
 from support.random_dim_functions import Called, Chosen, Closure, Family, Member, Recursion
-from support.random_dim_lists import Filling, ListOps, Perhaps, tensor_of
+from support.random_dim_lists import Filling, ListOps, Perhaps, Taken, Unpacked, tensor_of
 from support.random_dim_loops import Carry, CarryingLoop, Loop
 from support.random_dim_ops import random_op
 from support.random_dim_parts import Body, Branches, Part, Steps, Value, flat, names_in, needed, statement
@@ -18,7 +19,8 @@ def random_part(build: Builder) -> Made | None:
     if build.depth > 1 or not build.choices.chance(60 if build.free and build.depth == 0 else 35):
         return None
     kinds = [_branches, _call, _loop, _closure, _recursion]
-    kinds += [_carrying, _carrying, _family, _chosen, _list, _perhaps] * build.free
+    kinds += [_carrying, _carrying, _family, _chosen, _list, _perhaps, _handed_on, _recursive_closure] * build.free
+    kinds += [_list, _perhaps, _perhaps] * (build.sequence is not None)
     return build.choices.pick(kinds)(build)
 
 
@@ -41,8 +43,10 @@ def _made_inside(build: Builder, *more: Value, alone: bool = False) -> tuple[lis
 
     It has one or two steps. With `alone` nothing is seen from outside; unless the program is free, all are ops then.
     """
-    kept, around = list(build.values), build.depth
+    kept, around, lists = list(build.values), build.depth, (build.sequence, build.optional)
     build.values = [*([] if alone else kept), *more]
+    if alone:
+        build.sequence = build.optional = None
     count = len(build.values)
     build.depth += 1 if build.free or not alone else 2
     body: list[str | Part] = []
@@ -50,6 +54,7 @@ def _made_inside(build: Builder, *more: Value, alone: bool = False) -> tuple[lis
         add_random(build, body)
     made = build.values[count:]
     build.values, build.depth = kept, around
+    build.sequence, build.optional = lists
     return body, made
 
 
@@ -207,6 +212,25 @@ def _chosen(build: Builder) -> Made | None:
     return Chosen(result, steps, operand, times), Value(result, operand.rank)
 
 
+def _handed_on(build: Builder) -> Made | None:
+    """A closure of two, which a function gets that calls itself."""
+    operand, result = build.any_value(), build.fresh()
+    build.used.add(operand.name)
+    chosen = Chosen(f"{result}_k", _steps_of_closures(build, result, operand), operand, None, is_called=False)
+    return HandedOn(result, chosen, operand, _times(build), build.choices.chance(40)), Value(result, operand.rank)
+
+
+def _recursive_closure(build: Builder) -> Made | None:
+    """A closure that calls itself."""
+    operand, result = build.any_value(), build.fresh()
+    build.used.add(operand.name)
+    carried = Value(f"{result}_c", operand.rank)
+    body, last = _inside(build, carried)
+    steps = Steps(carried, body, last.name)
+    made = RecursiveClosure(result, steps, operand, _times(build), build.choices.chance(50))
+    return made, Value(result, operand.rank)
+
+
 def _steps_of_closures(build: Builder, result: str, operand: Value) -> list[Steps]:
     """What two closures do to values like `operand`."""
     found: list[Steps] = []
@@ -231,11 +255,33 @@ def add_function(build: Builder, body: list[str | Part]) -> Value:
     return Value(result, operand.rank)
 
 
+def add_taker(build: Builder, body: list[str | Part], function: Value) -> Value:
+    """Add a closure to `body` that takes a function such as `function`, and a value: of the rank of that."""
+    result = build.fresh()
+    body.append(Taker(result, build.any_value(), function.rank))
+    return Value(result, function.rank)
+
+
+def add_list(build: Builder, body: list[str | Part]) -> Value:
+    """Add a sequence to `body`: with the rank of what it holds."""
+    ops: list[str | Part] = []
+    current, held = _changed_list(build, ops)
+    body.append(ListOps(current, ops))
+    return Value(current, held)
+
+
 def _list(build: Builder) -> Made | None:
     """A sequence of values of one rank, changed some times, of which one is taken, or all are joined."""
-    first = build.any_value()
     body: list[str | Part] = []
-    held, current = _first_list(build, body, first)
+    current, held = _changed_list(build, body)
+    lines: list[str] = []
+    made = _read_list(build, lines, current, held)
+    return ListOps(made.name, [*body, *lines]), made
+
+
+def _changed_list(build: Builder, body: list[str | Part]) -> tuple[str, int]:
+    """Make a sequence, and change it some times; its name, and the rank of what it holds."""
+    held, current = _first_list(build, body, build.any_value())
     for _ in range(build.choices.below(3)):
         value = build.value(held)
         kind = build.choices.pick(["insert", "erase", "loop", "branch"])
@@ -251,9 +297,7 @@ def _list(build: Builder) -> Made | None:
             times = _times(build) if kind == "loop" else None
             body.append(Filling(name, current, held, value.name, times))
         current = name
-    lines: list[str] = []
-    made = _read_list(build, lines, current, held)
-    return ListOps(made.name, [*body, *lines]), made
+    return current, held
 
 
 def _placed(name: str, op: str, operands: list[str], place: str) -> str:
@@ -264,10 +308,16 @@ def _placed(name: str, op: str, operands: list[str], place: str) -> str:
 
 def _first_list(build: Builder, body: list[str | Part], first: Value) -> tuple[int, str]:
     """Make a sequence; the rank of what it holds, and its name."""
-    kind = build.choices.pick(["construct", "construct", "empty", "split"])
+    given = build.sequence
+    kind = build.choices.pick(["construct", "construct", "empty", "split", *(["given"] * 3 if given else [])])
     lines: list[str] = []
     rank = first.rank
-    if kind == "split" and first.rank:
+    if kind == "given" and given is not None:
+        name, rank = build.fresh(), given.rank
+        value = build.value(rank)
+        build.used |= set() if value is None else {value.name}
+        body.append(Taken(name, given, None if value is None else value.name))
+    elif kind == "split" and first.rank:
         keeps = build.choices.chance(50)
         attributes = f"{{axis = {build.choices.below(first.rank)}, keepdims = {str(keeps).lower()}}} "
         name = build.op(lines, "split_to_sequence", first.name, attributes=attributes)
@@ -298,7 +348,14 @@ def _read_list(build: Builder, lines: list[str], name: str, rank: int) -> Value:
 
 
 def _perhaps(build: Builder) -> Made | None:
-    """A value that an optional has where a condition holds."""
+    """A value that an optional has where a condition holds, or one that the program is given."""
+    given = build.optional
+    if given is not None and build.choices.chance(50):
+        other, result = build.value(given.rank), build.fresh()
+        if other is None:
+            return None
+        build.used.add(other.name)
+        return Unpacked(result, given, other, build.choices.chance(70)), Value(result, given.rank)
     value = build.any_value()
     other = build.value(value.rank) or value
     build.used |= {value.name, other.name}

@@ -14,6 +14,10 @@ class Builder:
         self.choices, self.free = choices, free
         self.values: list[Value] = []
         self.used: set[str] = set()
+        self.sequence: Value | None = None
+        """A sequence that the program is given, with the rank of what it holds; where it is seen."""
+        self.optional: Value | None = None
+        """The same of an optional."""
         self.depth = 0
         self._count = 0
 

@@ -71,6 +71,46 @@ class Perhaps(Part):
 
 
 @dataclass(frozen=True)
+class Taken(Part):
+    """A sequence that the program is given, as it is where the condition holds; else with a value more."""
+
+    result: str
+    given: Value
+    value: str | None
+
+    def lines(self, branch: int | None) -> list[str]:
+        """The branches."""
+        name, type = self.result, f"!relay.sequence<{tensor_of(self.given.rank)}>"
+        head = f"{name} = relay.if %cond : {TRUTH} -> {UNKNOWN} {{"
+        inserted = (
+            f"{name}_n = relay.sequence_insert({self.given.name}, {self.value}) : ({type}, {UNKNOWN}) -> {UNKNOWN}"
+        )
+        same = yielded(self.given.name, type)
+        other = [same] if self.value is None else [inserted, yielded(f"{name}_n")]
+        return [text_of([head, same, "} else {", *other, "}"])]
+
+
+@dataclass(frozen=True)
+class Unpacked(Part):
+    """What an optional holds that the program is given, or another value where it holds none, and is asked."""
+
+    result: str
+    given: Value
+    other: Value
+    asks: bool
+
+    def lines(self, branch: int | None) -> list[str]:
+        """The value."""
+        name, optional = self.result, f"!relay.optional<{tensor_of(self.given.rank)}>"
+        if not self.asks:
+            return [statement(name, "optional_get_element", self.given.name, type=optional)]
+        asked = f"{name}_c = relay.optional_has_element({self.given.name}) : ({optional}) -> {TRUTH}"
+        taken = statement(f"{name}_v", "optional_get_element", self.given.name, type=optional)
+        ends = [yielded(f"{name}_v"), "} else {", yielded(self.other.name), "}"]
+        return [asked, text_of([f"{name} = relay.if {name}_c : {TRUTH} -> {UNKNOWN} {{", taken, *ends])]
+
+
+@dataclass(frozen=True)
 class ListOps(Part):
     """A sequence that is made, changed and read; the ops stand in the order in which they use each other."""
 

@@ -14,9 +14,11 @@ import numpy as np
 from xdsl.dialects.builtin import f32
 
 from support.choices import Choices
-from support.random_dim_bodies import add_function, add_random
+from support.random_dim_bodies import add_function, add_list, add_random, add_taker
 from support.random_dim_builder import Builder
+from support.random_dim_closures import taker_type
 from support.random_dim_functions import Called
+from support.random_dim_lists import tensor_of
 from support.random_dim_parts import UNKNOWN, Body, Part, Value, flat, functions_of, needed, numbered, text_of
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.weights import Array
@@ -35,8 +37,12 @@ class DimProgram:
     parameters: list[tuple[Dim, ...]]
     body: list[str | Part] = field(default_factory=list[str | Part])
     returned: list[str] = field(default_factory=list[str])
+    lists: list[Value] = field(default_factory=list[Value])
+    """A sequence and an optional that it is given, with the ranks of what they hold; or nothing."""
     function: Value | None = None
     """The closure that is returned behind all others, with the rank of its parameter."""
+    taker: Value | None = None
+    """The closure that is returned behind that one, and takes one like it."""
 
     def with_names(self) -> str:
         """The text with named dimensions."""
@@ -62,15 +68,28 @@ class DimProgram:
         """Arguments at `sizes`: small whole numbers, none 0 throughout."""
         return [np.array(branch == 0), *(small_numbers(shape) for shape in self.extents(sizes))]
 
+    def lists_at(self, sizes: Mapping[str, int]) -> list[list[Array] | Array | None]:
+        """The sequence, as long as one size says, and the optional, which holds a value at most sizes; with `lists`."""
+        if not self.lists:
+            return []
+        extents = [(sizes["m"] + step) % 4 for step in range(6)]
+        sequence, optional = self.lists
+        held = [small_numbers(extents[at : at + sequence.rank]) for at in range(sizes["n"] % 4)]
+        return [held, small_numbers(extents[: optional.rank]) if sizes["h"] % 3 else None]
+
     def _text(self, shapes: Sequence[Sequence[Dim]], lines: Sequence[str], body: Body) -> str:
         types = [str(tensor_type(shape, f32)) for shape in shapes]
-        arguments = ", ".join(["%cond: tensor<i1>", *(f"%p{index}: {type}" for index, type in enumerate(types))])
+        kinds = zip(("sequence", "optional"), self.lists, strict=bool(self.lists))
+        lists = [f"{value.name}: !relay.{kind}<{tensor_of(value.rank)}>" for kind, value in kinds]
+        tensors = [f"%p{index}: {type}" for index, type in enumerate(types)]
+        arguments = ", ".join(["%cond: tensor<i1>", *tensors, *lists])
         opened = [f"%v{index} = relay.negative(%p{index}) : ({type}) -> {UNKNOWN}" for index, type in enumerate(types)]
-        returned = [*self.returned, *([] if self.function is None else [self.function.name])]
-        unknown = ", ".join([UNKNOWN] * len(returned))
-        end = f"func.return {', '.join(returned)} : {unknown}"
+        returned = [*self.returned, *(each.name for each in (self.function, self.taker) if each is not None)]
+        unknown = [UNKNOWN] * (len(returned) - 1) + [UNKNOWN if self.taker is None else taker_type(self.taker)]
+        results = ", ".join(unknown)
+        end = f"func.return {', '.join(returned)} : {results}"
         main = text_of([*numbered([*opened, *lines], "%p0", types[0]), end])
-        return "".join([f"func.func @main({arguments}) -> ({unknown}) {{{main}\n}}\n", *functions_of(body)])
+        return "".join([f"func.func @main({arguments}) -> ({results}) {{{main}\n}}\n", *functions_of(body)])
 
 
 def small_numbers(shape: Sequence[int]) -> Array:
@@ -92,9 +111,15 @@ def dim_program(
     program = DimProgram(shapes)
     build = Builder(choices, free=free)
     build.values = [Value(f"%v{index}", len(shape)) for index, shape in enumerate(shapes)]
+    if free and choices.chance(25):
+        build.sequence, build.optional = Value("%ls", choices.below(3)), Value("%lo", choices.below(3))
+        program.lists = [build.sequence, build.optional]
     for _ in range(1 + choices.below(most)):
         add_random(build, program.body)
     program.returned = [value.name for value in build.values if value.name not in build.used][-returned:]
+    if program.lists and choices.chance(50):
+        program.returned.append(add_list(build, program.body).name)
     if functions and choices.chance(20):
         program.function = add_function(build, program.body)
+        program.taker = add_taker(build, program.body, program.function) if choices.chance(50) else None
     return program
