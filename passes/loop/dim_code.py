@@ -54,6 +54,8 @@ class Place:
     depth: int = 0
     is_open: bool = True
     """Whether the names that became known here still are."""
+    names: list[str] = field(default_factory=list[str])
+    """These names."""
     checks_by_text: dict[str, Check] = field(default_factory=dict[str, Check])
 
     @property
@@ -71,6 +73,9 @@ class DimCode:
         """Where what follows from the names given at first is emitted, and from none."""
         self._intervals: dict[Atom, Interval] = {}
         self._places: dict[SSAValue, Place] = {}
+        """Where values are emitted, or known; which may be before they get a name."""
+        self._named: dict[str, Place] = {}
+        """Where names became known."""
         self._values: dict[Dim, SSAValue] = {}
         self._atoms: dict[Atom, SSAValue] = {}
         self._products: dict[Monomial, SSAValue] = {}
@@ -105,17 +110,20 @@ class DimCode:
             atom = single_atom(dim)
             assert atom is not None, "what is known as a whole is an atom"
             self._values[dim] = self._atoms[atom] = value
-            self._places[value] = place
+            self._know_from(value, place)
         return place
 
     def leave(self, place: Place) -> None:
         """The newest place that is still open ends: its names are not known any more, nor what follows from them."""
         self._depth -= 1
         place.is_open = False
+        for name in place.names:
+            if self._named.get(name) is place:
+                del self._named[name], self._atoms[Symbol(name)], self._values[symbol(name)]
 
     def place_of(self, names: Iterable[str]) -> Place:
         """The first place where all of `names` are known; `LoweringError` where one is not."""
-        return max((self._places[self._atom(Symbol(name))] for name in names), key=_depth, default=self.first)
+        return max(map(self._place_of_name, names), key=_depth, default=self.first)
 
     def value(self, dim: Dim) -> SSAValue:
         """The value of `dim`, an `index`; `LoweringError` for one that is open or has a name that is not known."""
@@ -296,7 +304,19 @@ class DimCode:
         for name, value in names.items():
             self._intervals[Symbol(name)] = (0, MAX_EXTENT)
             self._values[symbol(name)] = self._atoms[Symbol(name)] = value
+            self._named[name] = place
+            place.names.append(name)
+            self._know_from(value, place)
+
+    def _know_from(self, value: SSAValue, place: Place) -> None:
+        """`value` is known from `place` on, unless it was before."""
+        known = self._places.get(value)
+        if known is None or not known.is_open:
             self._places[value] = place
+
+    def _place_of_name(self, name: str) -> Place:
+        self._atom(Symbol(name))
+        return self._named[name]
 
     def _known(self, values: Mapping[_Key, SSAValue], key: _Key) -> SSAValue | None:
         """What was emitted for `key` at a place that is still open."""

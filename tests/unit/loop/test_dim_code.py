@@ -149,3 +149,20 @@ def test_many_places_take_no_stack() -> None:
 def test_refusals(dim: Dim, message: str) -> None:
     with pytest.raises(LoweringError, match=message):
         Emitted().code.value(dim)
+
+
+def test_a_value_that_gets_a_name_later_is_used_where_it_was() -> None:
+    emitted, inner = Emitted(), Block()
+    even = 2 * (n // 2)
+    half = emitted.code.value(even)
+    place = emitted.code.enter({"k": half}, Builder(InsertPoint.at_end(inner)))
+    holds = emitted.code.holds(Equal(n, even))
+    assert not list(inner.ops)
+    assert holds.owner is emitted.block.last_op
+    assert emitted.code.value(symbol("k")) is half
+    assert emitted.code.place_of(["k"]) is place
+    emitted.code.leave(place)
+    assert not emitted.code.knows("k")
+    assert emitted.code.value(even) is half
+    with pytest.raises(LoweringError, match="the extent k is not known here"):
+        emitted.code.value(symbol("k"))
